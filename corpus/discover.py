@@ -1,0 +1,176 @@
+"""Which files under a folder are documents: a walk in a fixed order that says what it left out and why."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pathspec import GitIgnoreSpec
+
+from corpus.errors import CorpusError
+from corpus.readers import is_readable_name
+
+INDEX_FOLDER = ".qa"
+IGNORE_FILES = (".gitignore", ".qaignore")
+MAX_BYTES = 256 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFile:
+    """A file that looks like a document; `path` is relative to the root, with forward slashes."""
+
+    path: str
+    size: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file or folder left out.
+
+    Attributes:
+        path: Relative to the root, with forward slashes.
+        reason: In words for a person.
+        unreadable: True where it could not be looked at, so that nothing is known about it:
+            what the index holds of it must not be dropped.
+    """
+
+    path: str
+    reason: str
+    unreadable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """What a walk found, both in the order of their paths."""
+
+    files: tuple[FoundFile, ...]
+    skipped: tuple[Skipped, ...]
+
+
+def walk(root: Path, *, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> Walk:
+    """List the documents under `root`.
+
+    Hidden files and folders, symbolic links, special files and what `.gitignore` and `.qaignore` name
+    are left out; only what a person would miss is reported as skipped.
+
+    Args:
+        root: The corpus root.
+        include: If given, only paths that match one of these patterns (the syntax of .gitignore).
+        exclude: Paths that match one of these are left out.
+
+    Raises:
+        CorpusError: The root is missing, no folder, or cannot be read.
+    """
+    try:
+        os.scandir(root).close()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise CorpusError(f"cannot read the folder {root}: {reason}. Name a folder of documents.") from error
+    walker = _Walker(GitIgnoreSpec.from_lines(include) if include else None, GitIgnoreSpec.from_lines(exclude))
+    walker.visit(root, "", ())
+    return Walk(
+        tuple(sorted(walker.files, key=lambda file: file.path)),
+        tuple(sorted(walker.skipped, key=lambda skip: skip.path)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """The ignore file of one folder; its patterns are relative to that folder."""
+
+    prefix: str
+    spec: GitIgnoreSpec
+
+
+class _Walker:
+    def __init__(self, include: GitIgnoreSpec | None, exclude: GitIgnoreSpec) -> None:
+        self.files: list[FoundFile] = []
+        self.skipped: list[Skipped] = []
+        self._include = include
+        self._exclude = exclude
+
+    def visit(self, root: Path, prefix: str, inherited: tuple[_Rules, ...]) -> None:
+        """Walk one folder, depth first, without recursion."""
+        pending = [(prefix, inherited)]
+        while pending:
+            folder, rules = pending.pop()
+            try:
+                with os.scandir(root / folder) as entries:
+                    found = sorted(entries, key=lambda entry: entry.name)
+            except OSError as error:
+                self.skipped.append(Skipped(folder, f"folder cannot be read: {error.strerror}", unreadable=True))
+                continue
+            rules = (*rules, *self._own_rules(root / folder, folder))
+            for entry in found:
+                path = folder + entry.name
+                if entry.name.startswith("."):
+                    continue
+                if not self._printable_name(path):
+                    continue
+                if self._entry(entry, path, rules):
+                    pending.append((path + "/", rules))
+
+    def _printable_name(self, path: str) -> bool:
+        # A name that is not UTF-8 comes as lone surrogates, which neither JSON nor SQLite can hold exactly.
+        try:
+            path.encode()
+        except UnicodeEncodeError:
+            shown = path.encode("utf-8", "backslashreplace").decode()
+            self.skipped.append(Skipped(shown, "its name is not valid UTF-8"))
+            return False
+        return True
+
+    def _own_rules(self, folder: Path, prefix: str) -> Iterator[_Rules]:
+        for name in IGNORE_FILES:
+            file = folder / name
+            try:
+                if file.is_file() and not file.is_symlink():
+                    text = file.read_bytes()[:1_000_000].decode("utf-8", "replace")
+                    yield _Rules(prefix, GitIgnoreSpec.from_lines(text.splitlines()))
+            except (OSError, ValueError) as error:
+                self.skipped.append(Skipped(prefix + name, f"ignore file cannot be used: {error}"))
+
+    def _entry(self, entry: os.DirEntry[str], path: str, rules: tuple[_Rules, ...]) -> bool:
+        """Take one entry in; true where it is a folder to walk."""
+        try:
+            status = entry.stat(follow_symlinks=False)
+        except OSError as error:
+            self.skipped.append(Skipped(path, f"cannot be read: {error.strerror}", unreadable=True))
+            return False
+        if stat.S_ISLNK(status.st_mode):
+            self.skipped.append(Skipped(path, "symbolic link, not followed"))
+            return False
+        is_folder = stat.S_ISDIR(status.st_mode)
+        if self._ignored(path + "/" if is_folder else path, rules):
+            return False
+        if is_folder:
+            return True
+        self._file(path, status)
+        return False
+
+    def _file(self, path: str, status: os.stat_result) -> None:
+        if self._include is not None and not self._include.match_file(path):
+            return
+        if not stat.S_ISREG(status.st_mode):
+            self.skipped.append(Skipped(path, "not a regular file"))
+        elif not is_readable_name(path):
+            self.skipped.append(Skipped(path, "not a text format that can be read"))
+        elif status.st_size > MAX_BYTES:
+            limit = MAX_BYTES // (1024 * 1024)
+            self.skipped.append(Skipped(path, f"larger than {limit} MiB ({status.st_size:,} bytes)"))
+        else:
+            self.files.append(FoundFile(path, status.st_size, status.st_mtime_ns))
+
+    def _ignored(self, path: str, rules: tuple[_Rules, ...]) -> bool:
+        """As git decides: the innermost ignore file that says anything about the path wins."""
+        if self._exclude.match_file(path):
+            return True
+        for rule in reversed(rules):
+            verdict = rule.spec.check_file(path.removeprefix(rule.prefix)).include
+            if verdict is not None:
+                return verdict
+        return False

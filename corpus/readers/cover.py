@@ -1,0 +1,39 @@
+"""Make sure that a reader lost nothing: what no block covers becomes a block of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from corpus.types import Block, BlockKind
+
+# Counted as blank beside white space: a byte order mark shows nothing.
+BLANK = "\ufeff"
+
+
+def with_gaps_filled(text: str, blocks: Sequence[Block]) -> tuple[Block, ...]:
+    """Order blocks, trim them to what is visible, and add a paragraph for every stretch left out.
+
+    Returns:
+        Blocks that do not overlap, in order; every non-blank character of `text` stands in one.
+    """
+    covered: list[Block] = []
+    at = 0
+    heading: tuple[str, ...] = ()
+    for block in sorted(blocks, key=lambda block: block.start):
+        start, end = max(block.start, at), block.end
+        covered.extend(_visible(text, Block(BlockKind.PARAGRAPH, at, start, heading)))
+        if start < end:
+            covered.extend(_visible(text, Block(block.kind, start, end, block.heading, block.depth)))
+            at, heading = end, block.heading
+    covered.extend(_visible(text, Block(BlockKind.PARAGRAPH, at, len(text), heading)))
+    return tuple(covered)
+
+
+def _visible(text: str, block: Block) -> list[Block]:
+    """The block without blank edges, its first line's indent kept; nothing where it shows nothing."""
+    piece = text[block.start : block.end]
+    body = piece.strip().strip(BLANK).strip()
+    if not body:
+        return []
+    start = block.start + piece.index(body)
+    return [Block(block.kind, start, start + len(body), block.heading, block.depth)]

@@ -1,0 +1,180 @@
+"""Text without markup, or with the light kind: underlined, `= wiki =` and `#` headings, bullets, wrapped lines."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from corpus.headings import Line, could_be_heading, heading_title, infer, is_title_case, is_upper
+from corpus.readers.cover import with_gaps_filled
+from corpus.types import Block, BlockKind
+
+_BULLET = re.compile(r"^(?P<indent>[ \t]*)(?:[•◦▪‣●○■□–—*+-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,4})[.)])[ \t]+(?=\S)")
+_UNDERLINE = re.compile(r"^([=\-~^\"'`#*+:._])\1{2,}[ \t]*$")
+_ATX = re.compile(r"^(#{1,6})[ \t]+(\S.*?)[ \t#]*$")
+_WIKI = re.compile(r"^[ \t]*((?:= ?){1,6})(?=[^=\s])(.*?[^=\s])[ \t]*\1?(?:= ?)*$")
+_TABLE_ROW = re.compile(r"\|.*\||\t.*\t")
+_WRAP_WIDTH = 120
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A run of lines that belongs together."""
+
+    kind: BlockKind
+    start: int
+    end: int
+    title: str = ""
+    level: int = 0
+    depth: int = 0
+    alone: bool = False
+
+
+def read_plain(text: str) -> tuple[str, tuple[Block, ...]]:
+    """Take a text apart into its title ("" where it states none) and blocks."""
+    pieces = _pieces(text)
+    paths = infer(
+        [
+            Line(
+                piece.title or text[piece.start : piece.end],
+                piece.alone,
+                piece.level,
+                leaf=piece.kind is not BlockKind.PARAGRAPH,
+            )
+            for piece in pieces
+        ]
+    )
+    blocks = []
+    heading: tuple[str, ...] = ()
+    for piece, path in zip(pieces, paths, strict=True):
+        kind = piece.kind
+        if path is not None:
+            kind, heading = BlockKind.HEADING, path
+        blocks.append(Block(kind, piece.start, piece.end, heading, piece.depth))
+    return _title(text, pieces), with_gaps_filled(text, blocks)
+
+
+def _title(text: str, pieces: list[_Piece]) -> str:
+    """The first line or the second, where it looks like a title."""
+    for piece in pieces[:2]:
+        if piece.kind is not BlockKind.PARAGRAPH:
+            return ""
+        line = piece.title or text[piece.start : piece.end]
+        if piece.level or (len(line.split()) >= 2 and piece.alone and could_be_heading(line)):
+            return heading_title(line)
+        if "\n" not in line.strip() and 20 <= len(line) <= 160 and piece.alone and line.rstrip()[-1] not in ".!":
+            return heading_title(line)
+    return ""
+
+
+def _pieces(text: str) -> list[_Piece]:
+    pieces: list[_Piece] = []
+    levels: dict[str, int] = {}
+    chunk: list[tuple[int, int]] = []
+    for start, end in [*_line_spans(text), (len(text), len(text))]:
+        if text[start:end].strip("\ufeff \t\r\n\f\v"):
+            chunk.append((start, end))
+        elif chunk:
+            pieces.extend(_chunk(text, chunk, levels))
+            chunk = []
+    return pieces
+
+
+def _line_spans(text: str) -> list[tuple[int, int]]:
+    spans = []
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        spans.append((start, end))
+        start = end + 1
+    return spans
+
+
+def _chunk(text: str, lines: list[tuple[int, int]], levels: dict[str, int]) -> list[_Piece]:
+    """Take apart lines with no blank line between them."""
+    pieces: list[_Piece] = []
+    i = 0
+    titles = _two_titles(text, lines)
+    while i < len(lines):
+        heading = _marked_heading(text, lines, i, levels)
+        if heading is not None:
+            piece, used = heading
+            pieces.append(piece)
+            i += used
+            continue
+        j = i + 1
+        while not titles and j < len(lines) and _continues(text, lines, i, j) and not _marked_heading(text, lines, j, levels):
+            j += 1
+        piece = _piece(text, lines, i, j)
+        pieces.append(replace(piece, alone=True) if titles else piece)
+        i = j
+    return pieces
+
+
+def _two_titles(text: str, lines: list[tuple[int, int]]) -> bool:
+    """Whether the chunk is a heading with a second one right below: "Test of Time Award", "Presentations"."""
+    words = [text[start:end] for start, end in lines]
+    return len(words) == 2 and all(could_be_heading(line) and is_title_case(line) for line in words)
+
+
+def _marked_heading(
+    text: str, lines: list[tuple[int, int]], i: int, levels: dict[str, int]
+) -> tuple[_Piece, int] | None:
+    start, end = lines[i]
+    line = text[start:end].rstrip("\r")
+    if match := _ATX.match(line):
+        return _Piece(BlockKind.PARAGRAPH, start, end, match[2], len(match[1])), 1
+    if (match := _WIKI.match(line)) and line.rstrip().endswith("="):
+        return _Piece(BlockKind.PARAGRAPH, start, end, match[2].strip(), match[1].count("=")), 1
+    return _underlined(text, lines, i, levels)
+
+
+def _underlined(text: str, lines: list[tuple[int, int]], i: int, levels: dict[str, int]) -> tuple[_Piece, int] | None:
+    """A line with a row of punctuation below it, and perhaps above; each style is a level, in order of first use."""
+    over = _UNDERLINE.match(text[slice(*lines[i])].rstrip("\r"))
+    at = i + 1 if over else i
+    if at + 1 >= len(lines):
+        return None
+    title = text[slice(*lines[at])].rstrip("\r")
+    under = _UNDERLINE.match(text[slice(*lines[at + 1])].rstrip("\r"))
+    if not under or not title.strip() or _UNDERLINE.match(title) or _BULLET.match(title):
+        return None
+    if len(under[0].rstrip()) < min(len(title.strip()), 60) * 0.6 or (over and over[1] != under[1]):
+        return None
+    style = under[1] + ("o" if over else "")
+    level = levels.setdefault(style, len(levels) + 1)
+    return _Piece(BlockKind.PARAGRAPH, lines[i][0], lines[at + 1][1], title.strip(), level), at + 2 - i
+
+
+def _continues(text: str, lines: list[tuple[int, int]], first: int, j: int) -> bool:
+    """Whether line `j` goes on with the block that began at line `first`."""
+    line, before = text[slice(*lines[j])], text[slice(*lines[j - 1])]
+    if _BULLET.match(line) or bool(_TABLE_ROW.search(line)) != bool(_TABLE_ROW.search(before)):
+        return False
+    if _TABLE_ROW.search(line):
+        return True
+    indented = len(line) - len(line.lstrip())
+    if _BULLET.match(text[slice(*lines[first])]):
+        # Wrapped text of a list item stands further in than its bullet.
+        marker = text[slice(*lines[first])]
+        return indented > len(marker) - len(marker.lstrip())
+    if j - first == 1 and is_upper(before) and could_be_heading(before):
+        return False
+    ends_sentence = before.rstrip()[-1] in ".!?:;”\"'。"
+    if line.lstrip()[:1].islower() and not ends_sentence:
+        return True
+    # A line as wide as the page goes on; a short one, or one as long as a paragraph, ends there.
+    return len(before) <= _WRAP_WIDTH and len(before.rstrip()) + len(line.split()[0]) >= 60
+
+
+def _piece(text: str, lines: list[tuple[int, int]], i: int, j: int) -> _Piece:
+    start, end = lines[i][0], lines[j - 1][1]
+    first = text[slice(*lines[i])]
+    if match := _BULLET.match(first):
+        return _Piece(BlockKind.ITEM, start, end, depth=len(match["indent"].expandtabs(4)))
+    if _TABLE_ROW.search(first):
+        return _Piece(BlockKind.TABLE, start, end)
+    one_line = j == i + 1
+    alone = one_line and i == 0 and (len(lines) == 1 or is_upper(first))
+    return _Piece(BlockKind.PARAGRAPH, start, end, alone=alone)

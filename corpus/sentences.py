@@ -1,0 +1,90 @@
+"""Sentence spans of a text, by punctuation and what stands around it."""
+
+from __future__ import annotations
+
+import re
+
+# A full stop behind one of these does not end a sentence.
+_ABBREVIATIONS = frozenset(
+    """
+    a.k.a al approx apr art aug avg bzw ca cf ch co col corp cp dec dept dipl dr ed eds e.g eg eq eqs esp est
+    etc ex feb fig figs ft gen gov hon i.e ie inc incl jan jr jul jun lt ltd max min mr mrs ms mt mar messrs
+    no nos nov nr oct op p.a ph.d phd pp prof pt ref refs rep rev sec sect sen sep sept sgt sr st str tab
+    u.a u.k u.s u.s.a usw v viz vol vols vs z.b
+    """.split()
+)
+# Abbreviations that end a sentence as often as not: decided by what follows.
+_EITHER = frozenset({"etc", "al", "inc", "ltd", "co", "corp", "jr", "sr", "u.s", "u.k", "u.s.a", "usw", "ph.d", "phd"})
+
+_BOUNDARY = re.compile(
+    r"""
+    (?P<mark> [.!?…]+ | [。！？｡]+ | [؟۔]+ | [।॥]+ )
+    (?P<close> ["'”’»)\]」』]* )
+    (?P<gap> \s+ | $ | (?<=[。！？｡]) )
+    """,
+    re.VERBOSE,
+)
+_BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*|\n(?=[^\S\n]*(?:[-*•◦▪‣–]|\d{1,3}[.)])\s)")
+_LAST_WORD = re.compile(r"(\S+)$")
+_OPENERS = "\"'“‘«([{「『*_"
+
+
+def sentence_spans(text: str, start: int = 0, end: int | None = None) -> list[tuple[int, int]]:
+    """Find the sentences in `text[start:end]`.
+
+    A blank line or a new list item ends a sentence too, whatever the punctuation.
+
+    Args:
+        text: Any text.
+        start: Where to begin, in characters.
+        end: Where to stop (exclusive); the end of the text by default.
+
+    Returns:
+        Spans in characters of `text`, in order, stripped of white space at both ends;
+        every non-blank character of the range stands in exactly one.
+    """
+    stop = len(text) if end is None else end
+    spans: list[tuple[int, int]] = []
+    left = start
+    for right in (*(m.start() for m in _BLANK_LINE.finditer(text, start, stop)), stop):
+        spans.extend(_within_block(text, left, right))
+        left = right
+    return spans
+
+
+def _within_block(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    spans: list[tuple[int, int]] = []
+    left = start
+    for match in _BOUNDARY.finditer(text, start, end):
+        if match.end() < end and _ends_sentence(text, left, match):
+            _append_stripped(text, left, match.end("close"), spans)
+            left = match.end("close")
+    _append_stripped(text, left, end, spans)
+    return spans
+
+
+def _append_stripped(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> None:
+    piece = text[start:end]
+    body = piece.strip()
+    if body:
+        begin = start + len(piece) - len(piece.lstrip())
+        spans.append((begin, begin + len(body)))
+
+
+def _ends_sentence(text: str, left: int, match: re.Match[str]) -> bool:
+    if match["mark"][-1] not in ".…":
+        return True
+    following = text[match.end() : match.end() + 2].lstrip(_OPENERS)[:1]
+    if following.islower():
+        return False
+    if match["mark"] != "." or match["close"]:
+        return True
+    found = _LAST_WORD.search(text, max(left, match.start() - 40), match.start())
+    word = found[1].lstrip(_OPENERS).lower() if found else ""
+    if word in _ABBREVIATIONS:
+        return word in _EITHER and following.isupper()
+    if len(word) == 1 and word.isalpha():
+        # An initial: "Diederik P. Kingma"; "plan B. Then" is the rarer reading.
+        return False
+    # "3. Third item" at the head of a line is a number, not a sentence.
+    return not (word.isdigit() and found is not None and not text[left : found.start()].strip())
