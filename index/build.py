@@ -1,0 +1,242 @@
+"""One update under the lock: read the files, embed what is new, commit once."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from corpus import load, split
+from corpus.discover import FoundFile, Skipped
+from corpus.errors import CorpusError
+from corpus.types import Document
+
+from .changes import Change, Entry, Extent, Maker, Seen
+from .plan import Plan, survey
+from .records import Info, Left, StoredDocument, vector_digest
+from .report import BuildReport, Progress, Request
+from .store import Store
+
+_LOG = logging.getLogger(__name__)
+
+# Texts embedded between two commits: what an interruption can lose.
+_CHUNK = 256
+
+
+def patterns(
+    info: Info | None, include: Sequence[str] | None, exclude: Sequence[str] | None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Patterns to take in and to leave out: those asked for, else those of the last time."""
+    before = ((), ()) if info is None else (info.include, info.exclude)
+    return (
+        before[0] if include is None else tuple(include),
+        before[1] if exclude is None else tuple(exclude),
+    )
+
+
+def in_order_of_path(left: Sequence[Left]) -> tuple[Skipped, ...]:
+    """What was left out, as it is reported."""
+    ordered = sorted(left, key=lambda one: one.path)
+    return tuple(Skipped(one.path, one.reason, unreadable=one.unreadable) for one in ordered)
+
+
+@dataclass(slots=True)
+class Findings:
+    """What reading files brought to light, counted."""
+
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    removed: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+    left: list[Left] = field(default_factory=list)
+
+    def look(self, root: Path, file: FoundFile, stored: StoredDocument | None) -> Document | None:
+        """Read one file and note how it compares with what is stored; None where it yields no document."""
+        checked_ns = time.time_ns()
+        try:
+            document = load.load(root, file.path)
+        except load.Unreadable as error:
+            self._failed(file, error, checked_ns, stored)
+            return None
+        if stored is None:
+            self.added += 1
+        elif stored.sha256 == document.sha256:
+            self.unchanged += 1
+        else:
+            self.changed += 1
+        return document
+
+    def _failed(self, file: FoundFile, error: load.Unreadable, checked_ns: int, stored: StoredDocument | None) -> None:
+        if not error.gone:
+            self.left.append(Left(file.path, error.reason, error.unknown, file.size, file.mtime_ns, checked_ns))
+        if stored is not None:
+            (self.kept if error.unknown else self.removed).append(file.path)
+
+
+class Build:
+    """One update under the lock."""
+
+    def __init__(self, request: Request, store: Store, started: float) -> None:
+        self._request = request
+        self._encoder = request.encoder
+        self._store = store
+        self._started = started
+        self._before = store.info()
+        self._documents = store.documents()
+        include, exclude = patterns(self._before, request.include, request.exclude)
+        self._maker = Maker(
+            model=self._encoder.name,
+            fingerprint=self._encoder.fingerprint,
+            dimension=self._encoder.dimension,
+            splitter=split.VERSION,
+            include=include,
+            exclude=exclude,
+        )
+        self._found = Findings()
+        self._entries: list[Entry] = []
+        self._seen: list[Seen] = []
+        self._uses: Counter[bytes] = Counter()
+        self._waiting: dict[bytes, str] = {}
+
+    def run(self, extent: Extent) -> BuildReport:
+        """Read, embed, commit.
+
+        Args:
+            extent: `NAMED` for what changed, `ALL` to write every row anew.
+        """
+        extent = self._extent(extent)
+        # A full run tries again what was skipped before: the tool may have learned to read it.
+        left_before = self._store.skipped() if extent is Extent.NAMED else ()
+        include, exclude = self._maker.include, self._maker.exclude
+        plan = survey(self._request.root, self._documents, left_before, include=include, exclude=exclude)
+        self._read(plan, extent)
+        removed = frozenset((*plan.removed, *self._found.removed))
+        kept = self._kept(plan)
+        self._require_some_left(plan, kept, extent)
+        embedded = self._embed()
+        info = self._commit(extent, removed, kept, (*plan.left, *self._found.left))
+        return self._report(plan, info, removed, embedded, extent)
+
+    def _extent(self, asked: Extent) -> Extent:
+        before = self._before
+        if before is not None and (before.fingerprint, before.splitter) != (
+            self._maker.fingerprint,
+            self._maker.splitter,
+        ):
+            return Extent.ALL
+        return asked
+
+    def _read(self, plan: Plan, extent: Extent) -> None:
+        again = plan.unchanged if extent is Extent.ALL else ()
+        for file in sorted((*plan.added, *plan.suspect, *again), key=lambda file: file.path):
+            checked_ns = time.time_ns()
+            stored = self._documents.get(file.path)
+            document = self._found.look(self._request.root, file, stored)
+            if document is None:
+                continue
+            if extent is Extent.NAMED and stored is not None and stored.sha256 == document.sha256:
+                self._seen.append(Seen(file.path, file.size, file.mtime_ns, checked_ns))
+            else:
+                self._enter(document, file, checked_ns)
+
+    def _enter(self, document: Document, file: FoundFile, checked_ns: int) -> None:
+        encoder = self._encoder
+        passages = split.split(document, count_tokens=encoder.count_tokens, max_tokens=encoder.max_tokens)
+        read = [split.encoder_text(passage) for passage in passages]
+        digests = tuple(vector_digest(encoder.fingerprint, text) for text in read)
+        texts = dict(zip(digests, read, strict=True))
+        new = [digest for digest in texts if digest not in self._uses]
+        known = self._store.known(new)
+        self._waiting.update((digest, texts[digest]) for digest in new if digest not in known)
+        self._uses.update(digests)
+        self._entries.append(
+            Entry(
+                path=document.path,
+                sha256=document.sha256,
+                size=file.size,
+                mtime_ns=file.mtime_ns,
+                checked_ns=checked_ns,
+                media_type=document.media_type,
+                title=document.title,
+                passages=passages,
+                digests=digests,
+            )
+        )
+
+    def _kept(self, plan: Plan) -> frozenset[str]:
+        """What cannot be read now stays, unless its vectors come from another model."""
+        kept = frozenset((*plan.kept, *self._found.kept))
+        if kept and self._before is not None and self._before.fingerprint != self._maker.fingerprint:
+            _LOG.warning("%d files cannot be read and are left out of the index for the new model", len(kept))
+            return frozenset()
+        return kept
+
+    def _require_some_left(self, plan: Plan, kept: frozenset[str], extent: Extent) -> None:
+        stay = bool(plan.unchanged) and extent is Extent.NAMED
+        if self._documents and not (self._entries or self._seen or kept or stay or self._request.allow_empty):
+            raise CorpusError(
+                f"{self._request.root} has no readable documents any more, and the index has {len(self._documents)}. "
+                "Is it mounted? To empty the index on purpose, allow it to be empty."
+            )
+
+    def _embed(self) -> int:
+        """Embed what is waiting, a chunk at a time, each kept at once."""
+        # Texts of one length need no padding together; the longest first, so that what is left only gets quicker.
+        waiting = sorted(self._waiting.items(), key=lambda item: (-len(item[1]), item[0]))
+        total = self._uses.total()
+        done = total - sum(self._uses[digest] for digest, _ in waiting)
+        self._tell(done, total)
+        for start in range(0, len(waiting), _CHUNK):
+            chunk = waiting[start : start + _CHUNK]
+            digests = [digest for digest, _ in chunk]
+            vectors = self._encoder.encode_passages([text for _, text in chunk])
+            self._store.add_vectors(digests, np.asarray(vectors, dtype=np.float32))
+            done += sum(self._uses[digest] for digest in digests)
+            self._tell(done, total)
+        return len(waiting)
+
+    def _tell(self, done: int, total: int) -> None:
+        if self._request.progress is not None:
+            self._request.progress(Progress(done, total))
+
+    def _commit(self, extent: Extent, removed: frozenset[str], kept: frozenset[str], left: Sequence[Left]) -> Info:
+        left = sorted(left, key=lambda one: one.path)
+        info = self._before
+        if info is None or extent is Extent.ALL or self._entries or removed or self._maker != _maker_of(info):
+            change = Change(extent, self._entries, removed, kept)
+            return self._store.commit(change, self._maker, seen=self._seen, left=left)
+        if self._seen or tuple(left) != self._store.skipped():
+            self._store.note(self._seen, left)
+        return info
+
+    def _report(self, plan: Plan, info: Info, removed: frozenset[str], embedded: int, extent: Extent) -> BuildReport:
+        waiting = sum(self._uses[digest] for digest in self._waiting)
+        return BuildReport(
+            added=self._found.added,
+            changed=self._found.changed,
+            removed=len(removed),
+            unchanged=self._found.unchanged + (len(plan.unchanged) if extent is Extent.NAMED else 0),
+            skipped=in_order_of_path((*plan.left, *self._found.left)),
+            documents=info.documents,
+            passages=info.passages,
+            embedded=embedded,
+            reused=self._uses.total() - waiting,
+            seconds=time.monotonic() - self._started,
+        )
+
+
+def _maker_of(info: Info) -> Maker:
+    return Maker(
+        model=info.model,
+        fingerprint=info.fingerprint,
+        dimension=info.dimension,
+        splitter=info.splitter,
+        include=info.include,
+        exclude=info.exclude,
+    )

@@ -1,0 +1,63 @@
+"""What the rest of the tool expects of an encoder: text in, unit vectors out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Vectors = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenVectors:
+    """The contextual token vectors of one text, for late interaction.
+
+    Attributes:
+        vectors: `(t, dim) float32`, unit L2 norm, special tokens left out.
+        spans: `(t, 2) int32`, the characters of the text each token stands for, end exclusive.
+    """
+
+    vectors: Vectors
+    spans: npt.NDArray[np.int32]
+
+
+class Encoder(Protocol):
+    """Turns texts into vectors whose dot product says how close their meanings are.
+
+    A text's vector depends on the text alone, bit for bit: not on its neighbours, the batch or the order.
+    """
+
+    @property
+    def name(self) -> str:
+        """The model as the user names it: a hub name or a folder."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Digest (hex) of all that shapes the vectors: weights, tokenizer, pooling, prompts, norm, length."""
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector."""
+
+    @property
+    def max_tokens(self) -> int:
+        """Tokens of a passage that the model reads, prompt and special tokens already taken off."""
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text, special tokens not counted, nothing truncated."""
+
+    def encode_passages(self, texts: Sequence[str]) -> Vectors:
+        """Embed passages: `(n, dim) float32`, unit L2 norm, in the order given."""
+
+    def encode_query(self, text: str) -> Vectors:
+        """Embed one question: `(dim,) float32`, unit L2 norm; what is past the model's length is cut."""
+
+    def encode_query_tokens(self, text: str) -> TokenVectors:
+        """Token vectors of one question."""
+
+    def encode_passage_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """Token vectors of each passage."""

@@ -1,0 +1,215 @@
+"""The SQLite file: its tables, how it is opened for writing and reading, and what its errors mean."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+from corpus.errors import DamagedIndexError, IncompatibleError, LockedError, NoIndexError, StorageError
+
+DATABASE = "index.db"
+APPLICATION_ID = 0x71614958  # "qaIX", in the SQLite header
+FORMAT_VERSION = 1
+REPAIR = "Run `qa check --repair`, or `qa index --full` to rebuild it."
+
+_BUSY_SECONDS = 5.0
+
+_TABLES = """
+CREATE TABLE meta (
+    key TEXT PRIMARY KEY,
+    value TEXT NOT NULL  -- JSON
+) WITHOUT ROWID;
+
+CREATE TABLE documents (
+    id INTEGER PRIMARY KEY,
+    path TEXT NOT NULL UNIQUE,
+    sha256 TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL,
+    checked_ns INTEGER NOT NULL,
+    media_type TEXT NOT NULL,
+    title TEXT NOT NULL,
+    checksum BLOB NOT NULL
+);
+
+CREATE TABLE vectors (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never given twice: the FAISS file knows vectors by it
+    digest BLOB NOT NULL UNIQUE,
+    vector BLOB NOT NULL,
+    used INTEGER NOT NULL,
+    checksum BLOB NOT NULL
+);
+CREATE INDEX vectors_used ON vectors (used);
+
+CREATE TABLE passages (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    document INTEGER NOT NULL REFERENCES documents (id),
+    start INTEGER NOT NULL,
+    end INTEGER NOT NULL,
+    body INTEGER NOT NULL,
+    line_first INTEGER NOT NULL,
+    line_last INTEGER NOT NULL,
+    page INTEGER,
+    heading TEXT NOT NULL,  -- JSON
+    context TEXT NOT NULL,  -- what the encoder reads before the text
+    text TEXT NOT NULL,
+    text_digest BLOB NOT NULL,
+    vector INTEGER NOT NULL REFERENCES vectors (id),
+    checksum BLOB NOT NULL
+);
+CREATE INDEX passages_document ON passages (document);
+CREATE INDEX passages_text ON passages (text_digest);
+CREATE INDEX passages_vector ON passages (vector);
+
+CREATE TABLE skipped (
+    path TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    unreadable INTEGER NOT NULL,
+    size INTEGER,
+    mtime_ns INTEGER,
+    checked_ns INTEGER
+);
+
+CREATE VIRTUAL TABLE terms USING fts5 (
+    title, heading, text,
+    content = '',
+    tokenize = 'porter unicode61 remove_diacritics 2'
+);
+"""
+
+
+def checksum(*fields: object) -> bytes:
+    """Eight bytes of BLAKE2b over fields, each preceded by its length so that none runs into the next."""
+    digest = hashlib.blake2b(digest_size=8)
+    for field in fields:
+        data = field if isinstance(field, bytes) else str(field).encode("utf-8", "surrogatepass")
+        digest.update(len(data).to_bytes(8, "little"))
+        digest.update(data)
+    return digest.digest()
+
+
+@contextlib.contextmanager
+def seam(file: Path) -> Iterator[None]:
+    """Turn what SQLite raises into the errors that users meet."""
+    try:
+        yield
+    except sqlite3.ProgrammingError:
+        raise  # a mistake in this package, not in the file
+    except sqlite3.Error as error:
+        raise _meaning(error, file) from error
+
+
+def _meaning(error: sqlite3.Error, file: Path) -> DamagedIndexError | LockedError | StorageError:
+    # Errors that Python raises itself, such as undecodable text, carry no name.
+    name: str = getattr(error, "sqlite_errorname", "")
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return LockedError(f"{file} is in use by another process. Wait for it to end.")
+    refused = ("SQLITE_FULL", "SQLITE_READONLY", "SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_NOMEM")
+    if name.startswith(refused) and name != "SQLITE_IOERR_SHORT_READ":
+        return StorageError(f"the system refused to read or write {file}: {error}. Check space and permissions.")
+    return DamagedIndexError(f"{file} is damaged: {error}. {REPAIR}")
+
+
+def open_for_writing(file: Path) -> sqlite3.Connection:
+    """Open the database, creating it where there is none; the caller holds the writer lock.
+
+    Raises:
+        IncompatibleError: Written by another format version, or by another program.
+        DamagedIndexError: It cannot be read.
+        StorageError: The disk refused.
+    """
+    with seam(file):
+        connection = sqlite3.connect(file, timeout=_BUSY_SECONDS, isolation_level=None)
+        try:
+            if _is_blank(connection):
+                connection.executescript(
+                    f"BEGIN; PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT_VERSION};"
+                    f"{_TABLES} COMMIT;"
+                )
+            _require_format(connection, file)
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA foreign_keys = ON")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def open_for_reading(file: Path) -> sqlite3.Connection:
+    """Open the database without writing anything, and hold the state it is in now.
+
+    Raises:
+        NoIndexError: There is no index.
+        IncompatibleError: Written by another format version, or by another program.
+        DamagedIndexError: It cannot be read.
+    """
+    if not file.is_file():
+        raise NoIndexError(f"there is no index in {file.parent}. Run `qa index` on the folder of documents.")
+    with seam(file):
+        connection = _connect_reading(file)
+        try:
+            if _is_blank(connection):
+                raise NoIndexError(f"the index in {file.parent} was never finished. Run `qa index` again.")
+            _require_format(connection, file)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def _connect_reading(file: Path) -> sqlite3.Connection:
+    try:
+        return _begin(file, "mode=ro")
+    except sqlite3.OperationalError as error:
+        # In a read-only folder SQLite cannot create the files that a WAL database is shared through.
+        # Without a log the database file alone is complete, and nobody can write it.
+        log = file.with_name(file.name + "-wal")
+        refused = error.sqlite_errorname.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY"))
+        if not refused or (log.exists() and log.stat().st_size > 0):
+            raise
+        return _begin(file, "immutable=1")
+
+
+def _begin(file: Path, option: str) -> sqlite3.Connection:
+    # One connection may serve several threads: SQLite is built serialised, and this side only reads.
+    connection = sqlite3.connect(
+        f"{file.resolve().as_uri()}?{option}",
+        uri=True,
+        timeout=_BUSY_SECONDS,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+    try:
+        connection.execute("BEGIN")
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _is_blank(connection: sqlite3.Connection) -> bool:
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    return not tables
+
+
+def _require_format(connection: sqlite3.Connection, file: Path) -> None:
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if application != APPLICATION_ID:
+        raise IncompatibleError(f"{file} was not written by this tool, or is damaged. Run `qa index --full`.")
+    if version > FORMAT_VERSION:
+        raise NewerFormatError(
+            f"{file} has format {version}; this version reads up to {FORMAT_VERSION}. Upgrade the tool."
+        )
+    if version != FORMAT_VERSION:
+        raise IncompatibleError(f"{file} has the old format {version}. Rebuild it with `qa index --full`.")
+
+
+class NewerFormatError(IncompatibleError):
+    """A later version of the tool wrote the index; this one leaves it untouched."""

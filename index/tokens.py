@@ -1,0 +1,255 @@
+"""A model's settings and tokenizer, read without its weights: what fits, and which characters a token stands for."""
+
+# ruff: noqa: PLC0415 - heavy libraries are imported where they are used, never with this package
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus.errors import ModelError
+
+from .models import Model
+
+_DEFAULT_LENGTH = 512
+# Tokenizers without a limit state one of about 10**30.
+_NO_LIMIT = 1_000_000
+_POOLING_FLAGS = "pooling_mode_"
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """What the model wants in front of a text."""
+
+    query: str = ""
+    passage: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a model's JSON files say.
+
+    Attributes:
+        max_length: Tokens the model reads, special tokens and prompt included.
+        positions: Tokens it has room for, which may be more.
+        dimension: Length of a text's vector.
+        hidden: Length of a token's vector.
+        pad: Id of the padding token.
+        lower_case: Whether texts are lower-cased before the tokenizer sees them.
+        prompts: What goes in front of a text.
+    """
+
+    max_length: int
+    positions: int
+    dimension: int
+    hidden: int
+    pad: int
+    lower_case: bool
+    prompts: Prompts
+
+
+@dataclass(frozen=True, slots=True)
+class TokenIds:
+    """One text as the model reads it, prompt and special tokens included.
+
+    Attributes:
+        ids: Token ids.
+        types: Segment of each token.
+        kept: Positions that are the text's own.
+        spans: `(len(kept), 2) int32`, characters of the text each of these stands for, end exclusive.
+    """
+
+    ids: list[int]
+    types: list[int]
+    kept: list[int]
+    spans: npt.NDArray[np.int32]
+
+
+class Tokens:
+    """Turns texts into token ids, exactly as the model's own pipeline does.
+
+    Raises:
+        ModelError: The settings or the tokenizer cannot be read.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.settings = read_settings(model)
+        self._tokenizer = _open_tokenizer(model, lower_case=self.settings.lower_case)
+        self._special: int = self._tokenizer.num_special_tokens_to_add(is_pair=False)
+
+    @property
+    def max_tokens(self) -> int:
+        """Tokens of a passage that fit behind the prompt and between the special tokens."""
+        prompt = self.settings.prompts.passage
+        # A prompt's last word may merge with the text's first one differently: one token to spare.
+        taken = self.count([prompt])[0] + 1 if prompt else 0
+        return self.settings.max_length - self._special - taken
+
+    def prompt_length(self, prompt: str) -> int:
+        """Leading tokens that are prompt or special, as poolings that leave the prompt out count them."""
+        encoding = self._tokenizer.encode(prompt)
+        specials = list(encoding.special_tokens_mask)
+        return len(specials) - (1 if specials and specials[-1] else 0)
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text, special tokens not counted, nothing truncated."""
+        return [len(encoding.ids) for encoding in self._encode(texts, special=False)]
+
+    def read(self, texts: Sequence[str], *, prompt: str) -> list[TokenIds]:
+        """Tokenise texts behind a prompt; nothing is truncated."""
+        encodings = self._encode([prompt + text for text in texts], special=True)
+        return [_token_ids(encoding, len(prompt)) for encoding in encodings]
+
+    def read_cut(self, text: str, *, prompt: str) -> TokenIds:
+        """Tokenise one text behind a prompt and cut it to what the model reads, closing tokens kept."""
+        whole = self.read([text], prompt=prompt)[0]
+        excess = len(whole.ids) - self.settings.max_length
+        if excess <= 0:
+            return whole
+        closing = len(whole.ids) - 1 - (whole.kept[-1] if whole.kept else 0)
+        head = len(whole.ids) - closing - excess
+        kept = [position for position in whole.kept if position < head]
+        tail = len(whole.ids) - closing
+        return TokenIds(
+            whole.ids[:head] + whole.ids[tail:],
+            whole.types[:head] + whole.types[tail:],
+            kept,
+            whole.spans[: len(kept)],
+        )
+
+    def _encode(self, texts: Sequence[str], *, special: bool) -> list[Any]:
+        found: list[Any] = self._tokenizer.encode_batch(list(texts), add_special_tokens=special)
+        return found
+
+
+def _token_ids(encoding: Any, prompt: int) -> TokenIds:
+    offsets = encoding.offsets
+    kept = [
+        position
+        for position, special in enumerate(encoding.special_tokens_mask)
+        if not special and offsets[position][1] > prompt
+    ]
+    spans = np.array([offsets[position] for position in kept], dtype=np.int32).reshape(len(kept), 2)
+    return TokenIds(list(encoding.ids), list(encoding.type_ids), kept, np.maximum(spans - prompt, 0))
+
+
+def _open_tokenizer(model: Model, *, lower_case: bool) -> Any:
+    from tokenizers import Tokenizer
+    from tokenizers.normalizers import Lowercase, Sequence
+
+    try:
+        folder = _transformer_folder(model.folder)
+        file = folder / "tokenizer.json"
+        tokenizer = Tokenizer.from_file(str(file)) if file.is_file() else _converted_tokenizer(model, folder)
+    except ModelError:
+        raise
+    except Exception as error:  # the tokenizers library raises bare Exception
+        raise ModelError(f"the tokenizer of {model.name} in {model.folder} cannot be read: {error}") from error
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    if lower_case:
+        steps = [Lowercase()] if tokenizer.normalizer is None else [Lowercase(), tokenizer.normalizer]
+        tokenizer.normalizer = Sequence(steps)
+    return tokenizer
+
+
+def _converted_tokenizer(model: Model, folder: Path) -> Any:
+    """For models that carry no tokenizer.json: what transformers makes of their older files."""
+    from transformers import AutoTokenizer
+
+    found = AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
+    if not getattr(found, "is_fast", False):
+        raise ModelError(f"the model {model.name} has no tokenizer.json, and none can be made. Choose another model.")
+    return found.backend_tokenizer
+
+
+def read_settings(model: Model) -> Settings:
+    """Read what a model's JSON files say about its shape.
+
+    Raises:
+        ModelError: A file is damaged or does not say it.
+    """
+    try:
+        folder = _transformer_folder(model.folder)
+        config = _json(folder / "config.json")
+        sentence = _json(folder / "sentence_bert_config.json")
+        tokenizer = _json(folder / "tokenizer_config.json")
+        hidden = int(config.get("hidden_size") or config.get("dim") or config["d_model"])
+        positions = int(config.get("max_position_embeddings") or 0)
+        return Settings(
+            max_length=_max_length(sentence, tokenizer, positions),
+            positions=positions,
+            dimension=_dimension(model.folder, hidden),
+            hidden=hidden,
+            pad=int(config.get("pad_token_id") or 0),
+            lower_case=bool(sentence.get("do_lower_case", False)),
+            prompts=_prompts(_json(model.folder / "config_sentence_transformers.json")),
+        )
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ModelError(f"the settings of {model.name} in {model.folder} cannot be read: {error!r}") from error
+
+
+def _modules(folder: Path) -> list[dict[str, Any]]:
+    listing = folder / "modules.json"
+    if not listing.is_file():
+        return []
+    found: list[dict[str, Any]] = json.loads(listing.read_text(encoding="utf-8"))
+    return found
+
+
+def _transformer_folder(folder: Path) -> Path:
+    """Where the first module keeps its files: the root, or a subfolder in models of an older layout."""
+    modules = _modules(folder)
+    if modules and not str(modules[0]["type"]).endswith(".Transformer"):
+        raise ValueError(f"its first module is no transformer but {modules[0]['type']}")
+    return folder / str(modules[0]["path"]) if modules else folder
+
+
+def _json(file: Path) -> dict[str, Any]:
+    if not file.is_file():
+        return {}
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return found
+
+
+def _max_length(sentence: dict[str, Any], tokenizer: dict[str, Any], positions: int) -> int:
+    stated = sentence.get("max_seq_length")
+    if stated:
+        return int(stated)
+    limits = [int(tokenizer.get("model_max_length") or _NO_LIMIT), positions if positions > 0 else _NO_LIMIT]
+    shortest = min(limits)
+    return shortest if shortest < _NO_LIMIT else _DEFAULT_LENGTH
+
+
+def _dimension(folder: Path, hidden: int) -> int:
+    """Follow the vector through the modules: poolings may join several vectors, dense layers resize them."""
+    dimension = hidden
+    for module in _modules(folder):
+        kind = str(module["type"]).rpartition(".")[2]
+        if kind == "Pooling":
+            dimension = _pooled(_json(folder / module["path"] / "config.json"), hidden)
+        elif kind == "Dense":
+            dimension = int(_json(folder / module["path"] / "config.json")["out_features"])
+    return dimension
+
+
+def _pooled(config: dict[str, Any], hidden: int) -> int:
+    width = int(config.get("embedding_dimension") or config.get("word_embedding_dimension") or hidden)
+    modes = config.get("pooling_mode")
+    if modes is None:
+        return width * max(1, sum(bool(value) for key, value in config.items() if key.startswith(_POOLING_FLAGS)))
+    return width if isinstance(modes, str) else width * len(modes)
+
+
+def _prompts(config: dict[str, Any]) -> Prompts:
+    """As `SentenceTransformer.encode_query` and `encode_document` choose them."""
+    stated: dict[str, str | None] = config.get("prompts") or {}
+    default = stated.get(config.get("default_prompt_name") or "") or ""
+    passage = next((stated[key] for key in ("document", "passage", "corpus") if key in stated), default)
+    return Prompts(query=stated.get("query", default) or "", passage=passage or "")

@@ -1,0 +1,145 @@
+"""Bring an index up to date with its folder, make it anew, or say what either would do."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+from corpus.discover import INDEX_FOLDER
+from corpus.errors import CorpusError, DamagedIndexError, IncompatibleError, ModelError, NoIndexError
+
+from . import salvage
+from .build import Build, Findings, in_order_of_path, patterns
+from .changes import Extent
+from .encoder import Encoder
+from .files import TEMP_SUFFIX, make_folder, writer_lock
+from .plan import survey
+from .records import Info, Left, StoredDocument
+from .report import BuildReport, Progress, ProgressCallback, Request
+from .schema import NewerFormatError
+from .snapshot import Snapshot
+from .store import Store
+
+__all__ = [
+    "BuildReport",
+    "Progress",
+    "ProgressCallback",
+    "Request",
+    "preview",
+    "rebuild",
+    "require_same_encoder",
+    "update",
+]
+
+_LOG = logging.getLogger(__name__)
+_BATCH = 1000
+
+
+def update(request: Request) -> BuildReport:
+    """Build the index of a folder, or bring it up to date; only what changed is read and embedded.
+
+    Raises:
+        CorpusError: The folder is missing, or all its documents are suddenly gone.
+        LockedError: Another process writes this index.
+        DamagedIndexError: The index does not hold what was written; `rebuild` cures that.
+        IncompatibleError: Another version of the format.
+        StorageError: The disk refused; the index is as it was.
+    """
+    started = time.monotonic()
+    with _writing(request.root) as folder, _opened(folder) as store:
+        return Build(request, store, started).run(Extent.NAMED)
+
+
+def rebuild(request: Request) -> BuildReport:
+    """Read every file again and write every row anew; vectors of texts that are known are reused.
+
+    A damaged index is replaced, its embeddings taken over as far as they hold.
+
+    Raises:
+        As `update`, but for damage.
+    """
+    started = time.monotonic()
+    with _writing(request.root) as folder:
+        try:
+            with _opened(folder) as store:
+                store.require_intact()
+                return Build(request, store, started).run(Extent.ALL)
+        except (DamagedIndexError, IncompatibleError) as error:
+            if isinstance(error, NewerFormatError | ModelError):
+                raise
+            _LOG.warning("the index is made anew: %s", error)
+            salvage.set_aside(folder)
+        with _opened(folder) as store:
+            return Build(request, store, started).run(Extent.ALL)
+
+
+def preview(root: Path, *, include: Sequence[str] | None = None, exclude: Sequence[str] | None = None) -> BuildReport:
+    """What `update` would do, by reading files but writing nothing; `embedded` and `reused` are not known: 0.
+
+    Raises:
+        CorpusError: The folder is missing or cannot be read.
+    """
+    started = time.monotonic()
+    info: Info | None = None
+    documents: dict[str, StoredDocument] = {}
+    left: tuple[Left, ...] = ()
+    with contextlib.suppress(NoIndexError), Snapshot(root / INDEX_FOLDER) as snapshot:
+        info, left = snapshot.info, snapshot.skipped()
+        documents = {document.path: document for document in snapshot.documents()}
+    included, excluded = patterns(info, include, exclude)
+    plan = survey(root, documents, left, include=included, exclude=excluded)
+    found = Findings()
+    for file in (*plan.added, *plan.suspect):
+        found.look(root, file, documents.get(file.path))
+    return BuildReport(
+        added=found.added,
+        changed=found.changed,
+        removed=len(plan.removed) + len(found.removed),
+        unchanged=len(plan.unchanged) + found.unchanged,
+        skipped=in_order_of_path((*plan.left, *found.left)),
+        documents=0 if info is None else info.documents,
+        passages=0 if info is None else info.passages,
+        embedded=0,
+        reused=0,
+        seconds=time.monotonic() - started,
+    )
+
+
+def require_same_encoder(info: Info, encoder: Encoder) -> None:
+    """Refuse to compare vectors of different models.
+
+    Raises:
+        IncompatibleError: The index was built with another model, or the same one with other files.
+    """
+    if info.fingerprint != encoder.fingerprint:
+        raise IncompatibleError(
+            f"the index was built with {info.model} (fingerprint {info.fingerprint[:12]}), not with {encoder.name} "
+            f"({encoder.fingerprint[:12]}). Ask with that model, or embed again: `qa index --model {encoder.name}`."
+        )
+
+
+@contextlib.contextmanager
+def _writing(root: Path) -> Iterator[Path]:
+    if not root.is_dir():
+        raise CorpusError(f"there is no folder {root}. Name a folder of documents.")
+    folder = root / INDEX_FOLDER
+    make_folder(folder)
+    with writer_lock(folder):
+        for path in folder.glob(f".*{TEMP_SUFFIX}"):  # of a process that was killed
+            with contextlib.suppress(OSError):
+                path.unlink()
+        yield folder
+
+
+@contextlib.contextmanager
+def _opened(folder: Path) -> Iterator[Store]:
+    with Store(folder) as store:
+        left = salvage.vectors_left(folder)
+        while rows := list(islice(left, _BATCH)):
+            store.adopt_vectors(rows)
+        salvage.discard(folder)
+        yield store

@@ -1,0 +1,48 @@
+"""What importing the package costs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import index
+
+MODULES = sorted(path.stem for path in Path(index.__file__).parent.glob("[a-z]*.py"))
+
+
+def test_importing_all_of_the_package_loads_no_heavy_library() -> None:
+    code = (
+        "import sys\n"
+        + "".join(f"import index.{name}\n" for name in MODULES)
+        + "heavy = {'torch', 'faiss', 'transformers', 'sentence_transformers', 'huggingface_hub', 'tokenizers', 'qa'}\n"
+        "print(sorted(heavy & sys.modules.keys()))"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code], env={"PYTHONPATH": ":".join(sys.path)}, capture_output=True, text=True, check=True
+    )
+    assert found.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("action", ["count", "update"])
+def test_neither_counting_nor_an_update_without_news_loads_torch(tmp_path: object, action: str) -> None:
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom index.models import find\n"
+        "from index.torch_encoder import TorchEncoder\nfrom index.report import Request\n"
+        "from index.update import update\n"
+        "encoder = TorchEncoder(find())\n"
+        "if sys.argv[1] == 'count':\n    assert encoder.count_tokens(['hello world']) == [2]\n"
+        "else:\n    assert update(Request(Path(sys.argv[2]), encoder)).documents == 0\n"
+        "    assert update(Request(Path(sys.argv[2]), encoder)).unchanged == 0\n"
+        "print(sorted({'torch', 'transformers'} & sys.modules.keys()))"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code, action, str(tmp_path)],
+        env={"PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert found.stdout == "[]\n"

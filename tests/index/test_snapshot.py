@@ -1,0 +1,260 @@
+"""What a reader sees: one generation, the right candidates in the right order, checked rows."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import textwrap
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from corpus.errors import IncompatibleError, NoIndexError, UsageError
+from index.report import Request
+from index.snapshot import Candidate, Snapshot
+from index.update import rebuild, update
+from index.vectors import exact_scores
+from tests.encoders import BagEncoder
+
+WORDS = ["cat", "dog", "owl", "sea", "mat", "sun", "tree", "rock"]
+sentences = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join)
+corpora = st.dictionaries(st.sampled_from(["a.txt", "b.txt", "c.txt", "d.txt"]), sentences, min_size=1)
+
+
+def build(root: Path) -> None:
+    update(Request(root, BagEncoder(), allow_empty=True))
+
+
+def write(root: Path, files: dict[str, str]) -> None:
+    for path in root.glob("*.txt"):
+        path.unlink()
+    for name, text in files.items():
+        (root / name).write_text(text, encoding="utf-8")
+
+
+def contents(snapshot: Snapshot, query: str) -> list[object]:
+    """All that an answer could show, free of row numbers."""
+    found: list[object] = []
+    for document in snapshot.documents():
+        found.append((document.path, document.sha256, document.title))
+        for passage in snapshot.passages_of(document.path):
+            found.append((passage.key, passage.text, passage.heading, snapshot.vectors([passage.id]).tobytes()))
+    for candidates in (
+        snapshot.dense(BagEncoder().encode_query(query), 3),
+        snapshot.keyword(query, 3),
+        snapshot.keyword(query, 3, weights=(3.0, 2.0, 1.0)),
+    ):
+        found.append([(snapshot.passages([one.passage])[0].key, one.score) for one in candidates])
+    return found
+
+
+def test_no_index_is_said_so(tmp_path: Path) -> None:
+    with pytest.raises(NoIndexError, match="Run `qa index`"):
+        Snapshot(tmp_path / ".qa")
+
+
+def test_a_passage_is_its_slice_with_all_that_belongs_to_it(root: Path) -> None:
+    build(root)
+    text = (root / "cats.md").read_text(encoding="utf-8")
+    with Snapshot(root / ".qa") as snapshot:
+        first, second = snapshot.passages_of("cats.md")
+        assert second.text == "## Dogs\n\nDogs bark at state-of-the-art robots."
+        assert text[second.start : second.end] == second.text
+        assert second.text[second.body :] == "Dogs bark at state-of-the-art robots."
+        assert (second.lines, second.page, second.heading, second.title) == ((5, 7), None, ("Cats", "Dogs"), "Cats")
+        assert second.encoder_text == "Cats › Dogs\nDogs bark at state-of-the-art robots."
+        assert snapshot.find(second.key) == second
+        assert snapshot.find("0" * 16) is None
+        assert snapshot.passages([second.id, first.id]) == [second, first]
+
+
+def test_keys_do_not_depend_on_history(root: Path) -> None:
+    build(root)
+    with Snapshot(root / ".qa") as snapshot:
+        before = [passage.key for passage in snapshot.passages_of("cats.md")]
+    rebuild(Request(root, BagEncoder()))
+    with Snapshot(root / ".qa") as snapshot:
+        assert [passage.key for passage in snapshot.passages_of("cats.md")] == before
+
+
+def test_a_reader_sees_its_generation_whatever_is_committed(root: Path) -> None:
+    build(root)
+    with Snapshot(root / ".qa") as old:
+        (root / "birds.txt").unlink()
+        (root / "owls.txt").write_text("Owls hunt at night.", encoding="utf-8")
+        build(root)
+        assert old.info.generation == 1
+        assert len(old.keyword("birds", 5)) == 1
+        assert old.keyword("owls", 5) == []
+        # Its FAISS file is gone by now.
+        assert len(old.dense(BagEncoder().encode_query("birds"), 9)) == 4
+    with Snapshot(root / ".qa") as new:
+        assert new.info.generation == 2
+        assert new.keyword("birds", 5) == []
+
+
+def test_a_small_scope_never_comes_back_empty(root: Path) -> None:
+    """The one passage in the scope is last of two hundred by similarity and still found."""
+    for number in range(200):
+        (root / f"cat{number}.txt").write_text(f"cat {number}", encoding="utf-8")
+    build(root)
+    with Snapshot(root / ".qa") as snapshot:
+        scope = snapshot.match_paths("notes/")
+        (fish,) = snapshot.passages_of("notes/fish.md")
+        (dense,) = snapshot.dense(BagEncoder().encode_query("cat"), 5, documents=scope)
+        assert dense.passage == fish.id
+        (keyword,) = snapshot.keyword("swim cat", 5, documents=scope)
+        assert keyword.passage == fish.id
+        assert snapshot.dense(BagEncoder().encode_query("cat"), 5, documents=frozenset()) == []
+
+
+def test_paths_match_as_in_gitignore(root: Path) -> None:
+    build(root)
+    with Snapshot(root / ".qa") as snapshot:
+        names = {document.id: document.path for document in snapshot.documents()}
+
+        def matched(pattern: str) -> list[str]:
+            return sorted(names[number] for number in snapshot.match_paths(pattern))
+
+        assert matched("*.md") == ["cats.md", "notes/fish.md"]
+        assert matched("notes") == ["notes/fish.md"]
+        assert matched("/*.md") == ["cats.md"]
+        assert matched("nothing") == []
+        with pytest.raises(UsageError, match="cannot be read"):
+            snapshot.match_paths("!")
+
+
+def test_weights_say_where_a_word_counts(root: Path) -> None:
+    (root / "zoo.md").write_text("# Zoo\n\nThe fish swim and swim and swim in the fish tank.", encoding="utf-8")
+    build(root)
+    with Snapshot(root / ".qa") as snapshot:
+
+        def first(weights: tuple[float, float, float]) -> str:
+            best = snapshot.keyword("fish", 1, weights=weights)[0].passage
+            return snapshot.passages([best])[0].document.path
+
+        assert first((0.0, 0.0, 1.0)) == "zoo.md"
+        assert first((5.0, 0.0, 1.0)) == "notes/fish.md"
+
+
+def test_document_frequency_counts_passages_after_stemming(root: Path) -> None:
+    build(root)
+    with Snapshot(root / ".qa") as snapshot:
+        found = snapshot.document_frequency(["fish", "dog", "barking", "state-of-the-art", "unicorn"])
+    assert found == {"fish": 1, "dog": 1, "barking": 1, "state-of-the-art": 1, "unicorn": 0}
+
+
+def test_a_vector_of_another_dimension_is_refused(root: Path) -> None:
+    build(root)
+    with Snapshot(root / ".qa") as snapshot, pytest.raises(IncompatibleError, match=r"shape \(3,\)"):
+        snapshot.dense(np.ones(3, dtype=np.float32), 5)
+
+
+@pytest.mark.parametrize("limit", [0, -1])
+def test_a_limit_below_one_gives_nothing(root: Path, limit: int) -> None:
+    build(root)
+    with Snapshot(root / ".qa") as snapshot:
+        assert snapshot.dense(BagEncoder().encode_query("cat"), limit) == []
+        assert snapshot.keyword("cat", limit) == []
+
+
+def test_a_huge_limit_gives_all(root: Path) -> None:
+    build(root)
+    with Snapshot(root / ".qa") as snapshot:
+        assert len(snapshot.dense(BagEncoder().encode_query("cat"), 10**9)) == 4
+        assert len(snapshot.keyword("cat fish", 10**9)) == 3
+
+
+slow = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@slow
+@given(texts=st.lists(sentences, min_size=1, max_size=60), query=sentences, limit=st.integers(1, 8), data=st.data())
+def test_dense_search_equals_brute_force(texts: list[str], query: str, limit: int, data: st.DataObject) -> None:
+    """Same passages, same scores, same order of ties as NumPy over all vectors, with and without a scope."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        write(root, {f"{number}.txt": text for number, text in enumerate(texts)})
+        build(root)
+        vector = BagEncoder().encode_query(query)
+        with Snapshot(root / ".qa") as snapshot:
+            ids = [document.id for document in snapshot.documents()]
+            scope = data.draw(st.none() | st.frozensets(st.sampled_from(ids)))
+            passages = [
+                passage
+                for document in snapshot.documents()
+                if scope is None or document.id in scope
+                for passage in snapshot.passages_of(document.path)
+            ]
+            scores = exact_scores(snapshot.vectors([passage.id for passage in passages]), vector)
+            ranked = sorted(zip(-scores, [one.key for one in passages], [one.id for one in passages], strict=True))
+            expected = [Candidate(number, -float(score)) for score, _, number in ranked[:limit]]
+            assert snapshot.dense(vector, limit, documents=scope) == expected
+
+
+@slow
+@given(states=st.lists(corpora, min_size=2, max_size=5), query=sentences)
+def test_incremental_updates_equal_a_clean_build(states: list[dict[str, str]], query: str) -> None:
+    """After any adds, edits, deletes and swaps the index answers as one built from nothing, bit for bit."""
+    with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
+        for state in states:
+            write(Path(first), state)
+            build(Path(first))
+        write(Path(second), states[-1])
+        build(Path(second))
+        with Snapshot(Path(first) / ".qa") as updated, Snapshot(Path(second) / ".qa") as clean:
+            assert contents(updated, query) == contents(clean, query)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs to become another user")
+def test_a_read_only_index_answers(root: Path) -> None:
+    """Another user without write permission asks: no lock, no log, no shared memory file is needed."""
+    code = textwrap.dedent("""
+        import os, sys
+        from pathlib import Path
+        sys.path[:0] = sys.argv[2:]
+        import faiss
+        from tests.encoders import BagEncoder
+        from corpus.errors import StorageError
+        from index.report import Request
+        from index.snapshot import Snapshot
+        from index.update import update
+        os.setuid(65534)
+        root = Path(sys.argv[1])
+        with Snapshot(root / ".qa") as snapshot:
+            print(len(snapshot.keyword("birds", 5)), len(snapshot.dense(BagEncoder().encode_query("cat"), 9)))
+        try:
+            update(Request(root, BagEncoder()))
+        except StorageError as error:
+            print("read-only" in str(error))
+    """)
+    build(root)
+
+    with tempfile.TemporaryDirectory() as folder:
+        shared = Path(folder)
+        shared.chmod(0o755)
+        target = shared / "corpus"
+        root.rename(target)
+        found = subprocess.run(
+            [sys.executable, "-c", code, str(target), *sys.path], capture_output=True, text=True, check=False
+        )
+    assert found.stdout.split() == ["1", "4", "True"], found.stderr
+
+
+def test_several_threads_may_ask_one_snapshot(root: Path) -> None:
+    build(root)
+    with Snapshot(root / ".qa") as snapshot:
+
+        def ask(_: int) -> tuple[list[Candidate], list[Candidate]]:
+            return snapshot.dense(BagEncoder().encode_query("cat"), 3), snapshot.keyword("cat dogs fish", 3)
+
+        with ThreadPoolExecutor(8) as pool:
+            answers = list(pool.map(ask, range(200)))
+        assert answers == [answers[0]] * 200
+        assert len(answers[0][1]) == 3
