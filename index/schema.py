@@ -75,7 +75,7 @@ CREATE TABLE skipped (
 );
 
 CREATE VIRTUAL TABLE terms USING fts5 (
-    title, heading, text,
+    title, heading, text, path,
     content = '',
     tokenize = 'porter unicode61 remove_diacritics 2'
 );

@@ -37,7 +37,7 @@ from .vectors import Ids, VectorIndex, exact_scores, open_or_rebuild
 
 # float32 sums of 1,000 products of unit vectors differ from the exact ones by less than this.
 _ROUNDING = 1e-4
-DEFAULT_WEIGHTS = (1.0, 1.0, 1.0)
+DEFAULT_WEIGHTS = (1.0, 1.0, 1.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ class Snapshot:
         limit: int,
         *,
         documents: frozenset[int] | None = None,
-        weights: tuple[float, float, float] = DEFAULT_WEIGHTS,
+        weights: tuple[float, float, float, float] = DEFAULT_WEIGHTS,
     ) -> list[Candidate]:
         """The passages that share the question's words, by BM25, best first; ties by passage key.
 
@@ -143,7 +143,7 @@ class Snapshot:
             question: Any text; nothing in it is an operator.
             limit: At most this many.
             documents: Row numbers of the documents to choose from, or None for all.
-            weights: Of a word in the title, in the headings and in the text.
+            weights: Of a word in the title, in the headings, in the text and in the path.
         """
         match = expression(words(question))
         if not match:
@@ -151,7 +151,7 @@ class Snapshot:
         scope = "" if documents is None else f"AND +rowid IN (SELECT id FROM passages WHERE document IN {AMONG})"
         query = (
             "SELECT p.id, p.key, t.score FROM "
-            f"(SELECT rowid AS id, -bm25(terms, ?, ?, ?) AS score FROM terms WHERE terms MATCH ? {scope} "
+            f"(SELECT rowid AS id, -bm25(terms, ?, ?, ?, ?) AS score FROM terms WHERE terms MATCH ? {scope} "
             "ORDER BY score DESC LIMIT ?) t JOIN passages p ON p.id = t.id"
         )
         values = [*weights, match, *([] if documents is None else [ids_json(tuple(documents))])]

@@ -14,6 +14,7 @@ from types import TracebackType
 import numpy as np
 
 from corpus.errors import ModelError
+from corpus.paths import path_words
 from corpus.types import Passage
 
 from .changes import Change, Entry, Extent, Maker, Seen
@@ -199,7 +200,7 @@ class Store:
         for table, column in (("passages", "document"), ("documents", "id")):
             self._connection.execute(f"DELETE FROM {table} WHERE {column} NOT IN {AMONG}", (ids_json(ids),))
         for passage in self._passages(ids):
-            self._enter_words(passage.id, passage.title, passage.heading, passage.text[passage.body :])
+            self._enter_words(passage.id, _words(passage.document.path, passage.title, passage))
 
     def _remove(self, paths: frozenset[str] | set[str], generation: int) -> None:
         ids = [document for document, path in self._paths() if path in paths]
@@ -208,8 +209,8 @@ class Store:
         for passage in self._passages(ids):
             # A contentless index forgets a row only if told exactly what it was given.
             self._connection.execute(
-                "INSERT INTO terms (terms, rowid, title, heading, text) VALUES ('delete', ?, ?, ?, ?)",
-                (passage.id, passage.title, _heading_words(passage.heading), passage.text[passage.body :]),
+                "INSERT INTO terms (terms, rowid, title, heading, text, path) VALUES ('delete', ?, ?, ?, ?, ?)",
+                (passage.id, *_words(passage.document.path, passage.title, passage)),
             )
         chosen = (ids_json(ids),)
         self._connection.execute(
@@ -237,7 +238,7 @@ class Store:
         for passage, digest in zip(entry.passages, entry.digests, strict=True):
             self._insert_passage(document, entry.path, passage, digest)
             number = self._connection.execute("SELECT last_insert_rowid()").fetchone()[0]
-            self._enter_words(number, entry.title, passage.heading, passage.text[passage.body :])
+            self._enter_words(number, _words(entry.path, entry.title, passage))
 
     def _insert_passage(self, document: int, path: str, passage: Passage, digest: bytes) -> None:
         (vector,) = self._connection.execute("SELECT id FROM vectors WHERE digest = ?", (digest,)).fetchone()
@@ -263,10 +264,9 @@ class Store:
             (*fields, document, checksum(path, *fields)),
         )
 
-    def _enter_words(self, number: int, title: str, heading: Sequence[str], text: str) -> None:
+    def _enter_words(self, number: int, fields: tuple[str, str, str, str]) -> None:
         self._connection.execute(
-            "INSERT INTO terms (rowid, title, heading, text) VALUES (?, ?, ?, ?)",
-            (number, title, _heading_words(heading), text),
+            "INSERT INTO terms (rowid, title, heading, text, path) VALUES (?, ?, ?, ?, ?)", (number, *fields)
         )
 
     def _note(self, seen: Sequence[Seen], left: Sequence[Left]) -> None:
@@ -329,5 +329,6 @@ class Store:
         )
 
 
-def _heading_words(heading: Sequence[str]) -> str:
-    return "\n".join(heading)
+def _words(path: str, title: str, passage: Passage | StoredPassage) -> tuple[str, str, str, str]:
+    """The text that a passage is found by, field by field."""
+    return title, "\n".join(passage.heading), passage.text[passage.body :], path_words(path)

@@ -48,7 +48,7 @@ def contents(snapshot: Snapshot, query: str) -> list[object]:
     for candidates in (
         snapshot.dense(BagEncoder().encode_query(query), 3),
         snapshot.keyword(query, 3),
-        snapshot.keyword(query, 3, weights=(3.0, 2.0, 1.0)),
+        snapshot.keyword(query, 3, weights=(3.0, 2.0, 1.0, 1.0)),
     ):
         found.append([(snapshot.passages([one.passage])[0].key, one.score) for one in candidates])
     return found
@@ -135,12 +135,13 @@ def test_weights_say_where_a_word_counts(root: Path) -> None:
     build(root)
     with Snapshot(root / ".qa") as snapshot:
 
-        def first(weights: tuple[float, float, float]) -> str:
+        def first(weights: tuple[float, float, float, float]) -> str:
             best = snapshot.keyword("fish", 1, weights=weights)[0].passage
             return snapshot.passages([best])[0].document.path
 
-        assert first((0.0, 0.0, 1.0)) == "zoo.md"
-        assert first((5.0, 0.0, 1.0)) == "notes/fish.md"
+        assert first((0.0, 0.0, 1.0, 0.0)) == "zoo.md"
+        assert first((5.0, 0.0, 1.0, 0.0)) == "notes/fish.md"
+        assert first((0.0, 0.0, 1.0, 5.0)) == "notes/fish.md"
 
 
 def test_document_frequency_counts_passages_after_stemming(root: Path) -> None:

@@ -1,0 +1,81 @@
+"""Put keyword and dense candidates into one ranking: a convex combination of normalised scores.
+
+Weighed against reciprocal-rank fusion and several normalisations by Bruch, Gai and Ingber, "An Analysis
+of Fusion Functions for Hybrid Retrieval" (https://arxiv.org/abs/2210.11934), and on our own sets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from index.encoder import Vectors
+from index.snapshot import Snapshot
+from qa.results import Mode
+
+# Candidates each half brings in.
+DEPTH = 100
+# Share of the dense half.
+DENSE_SHARE = 0.5
+# BM25 weight of a word in the title, the headings, the text and the file's path.
+FIELD_WEIGHTS = (1.0, 1.0, 1.0, 2.0)
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Passages that may answer, best first.
+
+    Attributes:
+        ids: Row numbers of passages.
+        scores: `(n,)` in [0, 1], descending.
+        cosines: `(n,)`, the dense half's own scores.
+        keyword: `(n,)`, the keyword half's own scores, 0 where it did not find the passage.
+    """
+
+    ids: tuple[int, ...]
+    scores: Floats
+    cosines: Floats
+    keyword: Floats
+
+
+def gather(
+    snapshot: Snapshot, question: str, vector: Vectors, *, mode: Mode, documents: frozenset[int] | None
+) -> Candidates:
+    """Ask both halves of the index and fuse what they find.
+
+    Args:
+        snapshot: The generation to ask.
+        question: As asked.
+        vector: The question's vector, `(dim,)`, unit L2 norm.
+        mode: Which halves bring in candidates and count.
+        documents: Row numbers of the documents to choose from, or None for all.
+    """
+    keyword = {}
+    if mode is not Mode.DENSE:
+        found = snapshot.keyword(question, DEPTH, documents=documents, weights=FIELD_WEIGHTS)
+        keyword = {candidate.passage: candidate.score for candidate in found}
+    ids = list(keyword)
+    if mode is not Mode.KEYWORD:
+        nearest = snapshot.dense(vector, DEPTH, documents=documents)
+        ids += [candidate.passage for candidate in nearest if candidate.passage not in keyword]
+    if not ids:
+        empty = np.zeros(0)
+        return Candidates((), empty, empty, empty)
+    # In float64 a passage's cosine does not depend on what it is computed beside.
+    cosines = (snapshot.vectors(ids).astype(np.float64) * vector.astype(np.float64)).sum(axis=1)
+    bm25 = np.array([keyword.get(passage, 0.0) for passage in ids])
+    share = {Mode.HYBRID: DENSE_SHARE, Mode.DENSE: 1.0, Mode.KEYWORD: 0.0}[mode]
+    scores = np.round(share * spread(cosines) + (1 - share) * bm25 / (bm25.max() or 1.0), 9)
+    keys = [passage.key for passage in snapshot.passages(ids)]
+    order = sorted(range(len(ids)), key=lambda i: (-scores[i], keys[i]))
+    return Candidates(tuple(ids[i] for i in order), scores[order], cosines[order], bm25[order])
+
+
+def spread(values: Floats) -> Floats:
+    """Stretch scores so that the lowest is 0 and the highest 1; all 1 where they are equal."""
+    low, high = values.min(), values.max()
+    return (values - low) / (high - low) if high > low else np.ones_like(values)
