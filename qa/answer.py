@@ -1,0 +1,71 @@
+"""The sentences of a passage that answer, and the answer made of the best of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from corpus.sentences import sentence_spans
+from index.encoder import Vectors
+from qa.late import Question, Reading, span_score
+from qa.results import Answer, Highlight
+
+# A highlight longer than this no longer points anywhere.
+_MAX_HIGHLIGHT = 400
+_MAX_HIGHLIGHTS = 3
+# Further sentences are highlighted where they are nearly as good as the best.
+_NEARLY = 0.92
+_MARKER = re.compile(r"(?:[•◦▪‣●○■□–—*+-]|\(?\d{1,3}[.)])\s+")
+_SOFT_BREAK = re.compile(r"[;:,]\s+|\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """The answering sentences of one passage, best first, and the best one's score."""
+
+    highlights: tuple[Highlight, ...]
+    score: float
+
+
+def mark(question: Question, vector: Vectors, reading: Reading) -> Marked:
+    """Choose the sentences of a passage that answer the question."""
+    passage = reading.passage
+    body = passage.text[passage.body :]
+    base = passage.start + passage.body
+    query = vector.astype("float64")
+    spans = _sentences(body)
+    if not spans:
+        return Marked((), 0.0)
+    scored = sorted(
+        ((round(span_score(question, query, reading, start, end), 9), start, end) for start, end in spans),
+        key=lambda entry: (-entry[0], entry[1]),
+    )
+    best = scored[0][0]
+    chosen = [entry for entry in scored[:_MAX_HIGHLIGHTS] if entry[0] >= _NEARLY * best]
+    highlights = tuple(Highlight((base + start, base + end), body[start:end]) for _, start, end in chosen)
+    return Marked(highlights, best)
+
+
+def compose(marked: Sequence[Marked]) -> Answer | None:
+    """The answer to show first: the best sentence of the best passage, cited by rank."""
+    for rank, found in enumerate(marked, start=1):
+        if found.highlights:
+            return Answer(found.highlights[0].text, (rank,))
+    return None
+
+
+def _sentences(body: str) -> list[tuple[int, int]]:
+    """Sentences of a text, list markers left out, over-long ones cut at a clause."""
+    found = []
+    for first, end in sentence_spans(body):
+        marker = _MARKER.match(body, first, end)
+        start = marker.end() if marker else first
+        while end - start > _MAX_HIGHLIGHT:
+            breaks = [m.end() for m in _SOFT_BREAK.finditer(body, start, start + _MAX_HIGHLIGHT)]
+            stop = breaks[-1] if breaks else start + _MAX_HIGHLIGHT
+            found.append((start, start + len(body[start:stop].rstrip())))
+            start = stop
+        if body[start:end].strip():
+            found.append((start, end))
+    return found

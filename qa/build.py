@@ -1,0 +1,238 @@
+"""Build an index, keep it current, and open it for questions."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from corpus import split
+from corpus.errors import CorpusError, DamagedIndexError, IncompatibleError, LockedError, NoIndexError, StorageError
+from index import models
+from index.encoder import Encoder
+from index.plan import Plan, stale
+from index.report import BuildReport, ProgressCallback, Request
+from index.snapshot import Snapshot
+from index.torch_encoder import TorchEncoder
+from index.update import preview, rebuild, require_same_encoder, update
+from qa.locate import INDEX_FOLDER, command_for, root_of
+from qa.retriever import Retriever
+
+_log = logging.getLogger(__name__)
+
+# What a question may bring in before it is answered: about a second or two of embedding.
+MOST_FILES = 64
+MOST_BYTES = 2_000_000
+
+
+class Rescan(Enum):
+    """Which files a build reads."""
+
+    CHANGED = "those that look new or changed"
+    ALL = "every one"
+
+
+class Emptying(Enum):
+    """Whether an index with documents may become one without."""
+
+    REFUSED = "no: the folder is likelier not mounted"
+    ALLOWED = "yes"
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A collection ready for questions.
+
+    Attributes:
+        retriever: Open; the caller closes it.
+        report: What was brought in before, or None.
+        note: What the user should know about the state of the index, or "".
+    """
+
+    retriever: Retriever
+    report: BuildReport | None = None
+    note: str = ""
+
+
+def build_index(
+    path: str | os.PathLike[str],
+    *,
+    model: str | None = None,
+    rescan: Rescan = Rescan.CHANGED,
+    include: Sequence[str] | None = None,
+    exclude: Sequence[str] | None = None,
+    emptying: Emptying = Emptying.REFUSED,
+    progress: ProgressCallback | None = None,
+    encoder: Encoder | None = None,
+) -> BuildReport:
+    """Build the index of a folder, or bring it up to date.
+
+    Args:
+        path: The folder of documents.
+        model: A sentence-transformers name or a folder; None for the one the index was built with, or the default.
+            Another model than the index's embeds everything anew.
+        rescan: Which files to read.
+        include: Patterns (as in .gitignore) of the files to take in, () for all, None for those of the last build.
+        exclude: Patterns of the files to leave out, None for those of the last build.
+        emptying: Whether the index may lose its last documents.
+        progress: Told how far it is.
+        encoder: Embeds the passages, in place of a model.
+
+    Raises:
+        CorpusError: The folder is missing, or all its documents are suddenly gone.
+        ModelError: The model is not to be had.
+        LockedError: Another process writes this index.
+        DamagedIndexError: The index does not hold what was written; `Rescan.ALL` cures that.
+        IncompatibleError: The index has another format version.
+        StorageError: The disk refused; the index is as it was.
+    """
+    root = existing(path)
+    request = Request(
+        root=root,
+        encoder=encoder or load_encoder(model or _model_of(root)),
+        include=include,
+        exclude=exclude,
+        allow_empty=emptying is Emptying.ALLOWED,
+        progress=progress,
+    )
+    return rebuild(request) if rescan is Rescan.ALL else update(request)
+
+
+def preview_index(
+    path: str | os.PathLike[str], *, include: Sequence[str] | None = None, exclude: Sequence[str] | None = None
+) -> BuildReport:
+    """What `build_index` would do with the files, writing nothing; `embedded` and `reused` stay 0.
+
+    Raises:
+        CorpusError: The folder is missing or cannot be read.
+    """
+    return preview(existing(path), include=include, exclude=exclude)
+
+
+def build_and_open(path: str | os.PathLike[str], *, progress: ProgressCallback | None = None) -> Opened:
+    """Build the index of a folder or bring it up to date, however large the change, then open it.
+
+    Where there is an index that cannot be written now, it is opened as it is, with a note.
+
+    Raises:
+        As `build_index` and `Retriever.open`.
+    """
+    root = existing(path)
+    encoder = load_encoder(_model_of(root))
+    try:
+        report = build_index(root, progress=progress, encoder=encoder)
+    except (LockedError, StorageError) as error:
+        try:
+            return Opened(Retriever.open(root, encoder=encoder), note=_as_it_is(error))
+        except NoIndexError:
+            raise error from None
+    return Opened(Retriever.open(root, encoder=encoder), report)
+
+
+def open_as_is(root: Path) -> Opened:
+    """Open an index for questions without a look at the files.
+
+    Raises:
+        As `Retriever.open`.
+    """
+    return Opened(Retriever.open(root))
+
+
+def open_current(root: Path, *, progress: ProgressCallback | None = None) -> Opened:
+    """Open an index for questions; small changes of its files are brought in first, larger ones noted.
+
+    Raises:
+        As `Retriever.open`.
+    """
+    return refresh_if_small(Retriever.open(root), progress=progress)
+
+
+def refresh_if_small(retriever: Retriever, *, progress: ProgressCallback | None = None) -> Opened:
+    """Bring in what changed since the index was written, if it is little; the files are compared by stat.
+
+    Args:
+        retriever: Open; closed if another takes its place in what is returned.
+        progress: Told how far it is.
+
+    Raises:
+        As `Retriever.open`.
+    """
+    root, info = retriever.root, retriever.snapshot.info
+    try:
+        plan = stale(root, retriever.snapshot)
+    except CorpusError as error:
+        return Opened(retriever, note=_as_it_is(error))
+    if plan.is_current:
+        return Opened(retriever)
+    reason = _reason_to_wait(plan, info.documents)
+    if not reason and info.splitter != split.VERSION:
+        reason = "this version cuts passages in another way, so everything is to be read again"
+    if reason:
+        return Opened(retriever, note=f"{reason}. The answers come from the index as it is. Run: {command_for(root)}")
+    try:
+        encoder = load_encoder(info.model)
+        require_same_encoder(info, encoder)
+        report = update(Request(root=root, encoder=encoder, progress=progress))
+    except (LockedError, StorageError, CorpusError) as error:
+        return Opened(retriever, note=_as_it_is(error))
+    retriever.close()
+    return Opened(Retriever.open(root, encoder=encoder), report)
+
+
+def load_encoder(model: str) -> Encoder:
+    """The encoder that a model's name stands for; weights are loaded when it first embeds.
+
+    Raises:
+        ModelError: It is not to be had.
+    """
+    return TorchEncoder(models.find(_steady(model)))
+
+
+def existing(path: str | os.PathLike[str]) -> Path:
+    """The corpus root that a user names, by itself or by the `.qa` folder in it.
+
+    Raises:
+        CorpusError: There is no such folder.
+    """
+    root = root_of(Path(path))
+    if not root.is_dir():
+        what = "is a file" if root.exists() else "does not exist"
+        raise CorpusError(f"{root} {what}. Name a folder of documents.")
+    return root
+
+
+def _steady(model: str) -> str:
+    """A model's folder keeps its meaning wherever the next command is run."""
+    folder = Path(model)
+    return str(folder.absolute()) if folder.is_dir() else model
+
+
+def _model_of(root: Path) -> str:
+    """The model an index was built with; the default where that cannot be told."""
+    try:
+        with Snapshot(root / INDEX_FOLDER) as snapshot:
+            return snapshot.info.model
+    except NoIndexError:
+        return models.DEFAULT_MODEL
+    except (DamagedIndexError, IncompatibleError):
+        _log.debug("the model of %s cannot be told; the default is taken", root)
+        return models.DEFAULT_MODEL
+
+
+def _reason_to_wait(plan: Plan, documents: int) -> str:
+    """Why a change is too much to bring in before an answer, or ""."""
+    if documents and not (plan.added or plan.suspect or plan.unchanged or plan.kept):
+        return f"all {documents:,} documents are gone; is the folder mounted?"
+    files = (*plan.added, *plan.suspect)
+    size = sum(file.size for file in files)
+    if len(files) > MOST_FILES or size > MOST_BYTES:
+        what = "new or changed file is" if len(files) == 1 else "new or changed files are"
+        return f"{len(files):,} {what} not in the index yet ({size / 1e6:,.1f} MB)"
+    return ""
+
+
+def _as_it_is(error: Exception) -> str:
+    return f"the index is not brought up to date: {error} The answers come from it as it is."

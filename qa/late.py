@@ -1,0 +1,130 @@
+"""Late interaction: how well each word of a question is met by some token of a passage or sentence.
+
+For each token of the question the best cosine among the passage's tokens, averaged with rare words
+counting more: MaxSim of Khattab and Zaharia, "ColBERT" (https://arxiv.org/abs/2004.12832), over the
+vectors of the same encoder that embeds the passages.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from corpus.paths import path_words
+from corpus.split import join_context
+from index.encoder import Encoder, TokenVectors
+from index.records import StoredPassage
+from index.snapshot import Snapshot
+from index.terms import STOP_WORDS
+from qa.fusion import Floats
+
+# What a word counts that says nothing about the subject.
+_FLOOR = 0.1
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question's tokens, weighted.
+
+    Attributes:
+        tokens: Its token vectors.
+        weights: `(t,)`, summing to 1.
+        rarity: Each telling word, lower-case, with its weight in (0, 1].
+    """
+
+    tokens: TokenVectors
+    weights: Floats
+    rarity: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A passage as the encoder read it for one question.
+
+    Attributes:
+        passage: Which.
+        tokens: Token vectors, spans in characters of what was read.
+        offset: Where the passage's text proper begins in what was read.
+        similarities: `(question tokens, passage tokens)`, cosines.
+        score: The question's weighted MaxSim over the whole passage.
+    """
+
+    passage: StoredPassage
+    tokens: TokenVectors
+    offset: int
+    similarities: Floats
+    score: float
+
+
+def read_question(question: str, encoder: Encoder, snapshot: Snapshot) -> Question:
+    """Embed a question's tokens and weigh them by how rare their words are in the collection."""
+    tokens = encoder.encode_query_tokens(question)
+    words = {word: None for word in _WORD.findall(question.lower()) if word not in STOP_WORDS}
+    count = snapshot.info.passages
+    frequency = snapshot.document_frequency(tuple(words))
+    rarity = {
+        word: max(_FLOOR, math.log((count + 1) / (frequency[word] + 0.5)) / math.log(count + 2)) for word in words
+    }
+    weights = np.full(len(tokens.spans), _FLOOR)
+    for match in _WORD.finditer(question.lower()):
+        inside = (tokens.spans[:, 0] >= match.start()) & (tokens.spans[:, 0] < match.end())
+        weights[inside] = rarity.get(match[0], _FLOOR)
+    return Question(tokens, weights / (weights.sum() or 1.0), rarity)
+
+
+def read_passages(question: Question, passages: Sequence[StoredPassage], encoder: Encoder) -> list[Reading]:
+    """Embed the tokens of passages, each behind the words of its path and its headings."""
+    contexts = _contexts(passages, encoder)
+    bodies = [passage.text[passage.body :] for passage in passages]
+    texts = [join_context(context, body) for context, body in zip(contexts, bodies, strict=True)]
+    readings = []
+    for passage, body, text, tokens in zip(
+        passages, bodies, texts, encoder.encode_passage_tokens(texts), strict=True
+    ):
+        similarities = question.tokens.vectors.astype(np.float64) @ tokens.vectors.astype(np.float64).T
+        score = _weighted_best(question, similarities)
+        readings.append(Reading(passage, tokens, len(text) - len(body), similarities, score))
+    return readings
+
+
+def _contexts(passages: Sequence[StoredPassage], encoder: Encoder) -> list[str]:
+    """The path is only read here, so that a renamed file need not be embedded again."""
+    full = [join_context(path_words(passage.document.path), passage.context) for passage in passages]
+    texts = [
+        join_context(context, passage.text[passage.body :]) for context, passage in zip(full, passages, strict=True)
+    ]
+    sizes = encoder.count_tokens(texts)
+    return [
+        context if size <= encoder.max_tokens else passage.context
+        for context, size, passage in zip(full, sizes, passages, strict=True)
+    ]
+
+
+def _weighted_best(question: Question, similarities: Floats) -> float:
+    if not similarities.size:
+        return 0.0
+    return float((question.weights * similarities.max(axis=1)).sum())
+
+
+def span_score(question: Question, vector: Floats, reading: Reading, start: int, end: int) -> float:
+    """How well part of a passage's text proper answers: its own MaxSim, and its mean vector's cosine.
+
+    Args:
+        question: The question's tokens.
+        vector: The question's vector, `(dim,)`, unit L2 norm.
+        reading: The passage.
+        start: First character, counted from the start of the text proper.
+        end: One past the last.
+    """
+    spans = reading.tokens.spans - reading.offset
+    inside = (spans[:, 0] >= start) & (spans[:, 1] <= end)
+    if not inside.any():
+        return 0.0
+    mean = reading.tokens.vectors[inside].astype(np.float64).mean(axis=0)
+    norm = float(np.linalg.norm(mean)) or 1.0
+    return _weighted_best(question, reading.similarities[:, inside]) + 0.5 * float(vector @ mean) / norm

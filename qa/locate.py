@@ -1,0 +1,96 @@
+"""Which index a command means: the one named, the one QA_INDEX names, or the nearest one upward."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+
+from corpus.errors import NoIndexError
+
+INDEX_FOLDER = ".qa"
+VARIABLE = "QA_INDEX"
+
+
+def find_index(start: Path | None = None, *, index: Path | None = None) -> Path:
+    """Find the corpus root: the folder that holds `.qa/`.
+
+    Args:
+        start: Where to begin looking upward, as git does; None for the working directory, unless QA_INDEX is set.
+        index: The corpus root, or its `.qa` folder, if the user named one; nothing else is looked at then.
+
+    Raises:
+        NoIndexError: There is none; the message has the command that makes one.
+    """
+    if index is not None:
+        return _named(index, "")
+    variable = os.environ.get(VARIABLE)
+    if start is None and variable:
+        return _named(Path(variable), f" ({VARIABLE} names it)")
+    return _upward(start)
+
+
+def root_of(index: Path) -> Path:
+    """The corpus root, from what a user may name: the root itself, or the `.qa` folder in it."""
+    full = Path(os.path.abspath(index))  # noqa: PTH100 - resolve() would follow the links that the user chose
+    return full.parent if full.name == INDEX_FOLDER else full
+
+
+def command_for(root: Path | str) -> str:
+    """The command that builds an index there."""
+    name = str(root)
+    return f"qa index {'-- ' if name.startswith('-') else ''}{shlex.quote(name)}"
+
+
+def _named(index: Path, origin: str) -> Path:
+    root = root_of(index)
+    if has_index(root):
+        return root
+    if not root.is_dir():
+        raise NoIndexError(f"there is no folder {root}{origin}. Name the folder of documents or its .qa folder.")
+    raise NoIndexError(f"no index in {root}{origin}. Build one with: {command_for(root)}")
+
+
+def _upward(start: Path | None) -> Path:
+    try:
+        here = Path.cwd() if start is None else Path(os.path.abspath(start))  # noqa: PTH100 - as in root_of
+    except OSError as error:
+        raise NoIndexError("the working directory is gone. Change to another, or use --index DIR.") from error
+    for folder in (here, *here.parents):
+        if has_index(folder):
+            return folder
+    raise NoIndexError(
+        f"no index here or in any folder above. Build one with: {command_for(here)} "
+        "(or name one with --index DIR or QA_INDEX)"
+    )
+
+
+def has_index(root: Path) -> bool:
+    """Whether there is an index folder; whether it can be used is for the index package to say."""
+    try:
+        return (root / INDEX_FOLDER).is_dir()
+    except OSError:
+        return False
+
+
+def find_or_here() -> Path:
+    """The collection around the working directory; where there is none, the working directory itself.
+
+    Raises:
+        NoIndexError: QA_INDEX names no index, or the working directory is gone.
+    """
+    try:
+        return find_index(None, index=None)
+    except NoIndexError:
+        here = working_directory()
+        if os.environ.get(VARIABLE) or here is None:
+            raise
+        return here
+
+
+def working_directory() -> Path | None:
+    """The working directory, or None if it is gone."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return None

@@ -1,0 +1,244 @@
+"""Ask an index: candidates, re-ranking, duplicates, answering sentences, checked citations."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from types import TracebackType
+
+import numpy as np
+
+from corpus.discover import INDEX_FOLDER
+from corpus.errors import UsageError
+from index.encoder import Encoder, Vectors
+from index.records import StoredPassage
+from index.models import find
+from index.snapshot import Snapshot
+from index.torch_encoder import TorchEncoder
+from index.update import require_same_encoder
+from qa import confidence
+from qa.answer import Marked, compose, mark
+from qa.citation import file_state, place_of, source_of
+from qa.fusion import Candidates, gather, spread
+from qa.late import Question, Reading, read_passages, read_question
+from qa.locate import find_index, root_of
+from qa.results import Hit, IndexInfo, Mode, Result, State
+
+# Passages that late interaction looks at, and its share in their score.
+RERANK_DEPTH = 10
+LATE_SHARE = 0.4
+MAX_QUESTION = 10_000
+MAX_HITS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranking:
+    """The passages to show, best first, without duplicates; `readings` for the first few."""
+
+    passages: tuple[StoredPassage, ...]
+    scores: tuple[float, ...]
+    twins: tuple[tuple[StoredPassage, ...], ...]
+    cosines: tuple[float, ...]
+    readings: tuple[Reading, ...]
+    question: Question
+    vector: Vectors
+
+
+class Retriever:
+    """Answers questions from one generation of an index, unaffected by later changes to it.
+
+    Open it as a context manager, or close it. It is safe to ask many questions; each citation is
+    checked against the file as it is at that moment.
+    """
+
+    def __init__(self, root: Path, snapshot: Snapshot, encoder: Encoder) -> None:
+        self.root = root
+        self.snapshot = snapshot
+        self._encoder = encoder
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str] | None = None, *, encoder: Encoder | None = None) -> Retriever:
+        """Open the index of a folder.
+
+        Args:
+            path: The corpus root, a folder below it, or its `.qa` folder; the working directory by default.
+            encoder: Use this one instead of loading the model the index was built with.
+
+        Raises:
+            NoIndexError: There is no index at or above the path.
+            DamagedIndexError: The index does not hold what was written to it.
+            IncompatibleError: Written by another format version, or with another model than `encoder`.
+        """
+        root = find_index(None if path is None else root_of(Path(path)), index=None)
+        snapshot = Snapshot(root / INDEX_FOLDER)
+        try:
+            encoder = encoder or TorchEncoder(find(snapshot.info.model))
+            require_same_encoder(snapshot.info, encoder)
+            return cls(root, snapshot, encoder)
+        except BaseException:
+            snapshot.close()
+            raise
+
+    def __enter__(self) -> Retriever:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the index."""
+        self.snapshot.close()
+
+    def search(
+        self, question: str, *, k: int = 5, mode: Mode = Mode.HYBRID, path: str | None = None
+    ) -> tuple[Hit, ...]:
+        """The passages that answer best; see `ask`."""
+        return self.ask(question, k=k, mode=mode, path=path).passages
+
+    def ask(
+        self,
+        question: str,
+        *,
+        k: int = 5,
+        mode: Mode = Mode.HYBRID,
+        path: str | None = None,
+        question_id: str | int | None = None,
+    ) -> Result:
+        """Answer one question.
+
+        Args:
+            question: In plain language; 10,000 characters at most.
+            k: How many passages to give, 1 to 1,000.
+            mode: Which candidates to answer from.
+            path: Only documents whose paths match this pattern, in the syntax of .gitignore.
+            question_id: Handed back in the result.
+
+        Raises:
+            UsageError: The question is empty or too long, or k out of range.
+            DamagedIndexError: What is to be shown does not hold what was written.
+        """
+        return self._answer(question, k=k, mode=mode, path=path, question_id=question_id)[0]
+
+    def _answer(
+        self, question: str, *, k: int, mode: Mode, path: str | None, question_id: str | int | None
+    ) -> tuple[Result, confidence.Features | None]:
+        begun = perf_counter()
+        text = _checked(question, k)
+        documents = None if path is None else self.snapshot.match_paths(path)
+        vector = self._encoder.encode_query(text)
+        embedded = perf_counter()
+        candidates = gather(self.snapshot, text, vector, mode=mode, documents=documents)
+        gathered = perf_counter()
+        ranking = self._rank(text, vector, candidates, k, mode)
+        ranked = perf_counter()
+        marked = [mark(ranking.question, vector, reading) for reading in ranking.readings[:k]]
+        hits = self._hits(ranking, marked, k)
+        features = _features(text, ranking, marked)
+        sure = 0.0 if features is None else round(confidence.probability(features), 4)
+        info = self.snapshot.info
+        done = perf_counter()
+        result = Result(
+            question=text,
+            id=question_id,
+            found=sure >= confidence.THRESHOLD,
+            confidence=sure,
+            answer=compose(marked),
+            passages=hits,
+            index=IndexInfo(info.documents, info.passages, info.model, info.generation),
+            timings_ms={
+                "embed": _ms(begun, embedded),
+                "candidates": _ms(embedded, gathered),
+                "rerank": _ms(gathered, ranked),
+                "cite": _ms(ranked, done),
+                "total": _ms(begun, done),
+            },
+        )
+        return result, features
+
+    def _rank(self, text: str, vector: Vectors, candidates: Candidates, k: int, mode: Mode) -> _Ranking:
+        """Take the best few, one of each text, and let late interaction order the first of them."""
+        asked = read_question(text, self._encoder, self.snapshot)
+        shown: list[int] = []
+        seen: set[bytes] = set()
+        wanted = max(k, RERANK_DEPTH)
+        passages: list[StoredPassage] = []
+        for at in range(0, len(candidates.ids), wanted):
+            for i, passage in enumerate(self.snapshot.passages(candidates.ids[at : at + wanted]), start=at):
+                if passage.text_digest not in seen and len(shown) < wanted:
+                    seen.add(passage.text_digest)
+                    shown.append(i)
+                    passages.append(passage)
+            if len(shown) == wanted:
+                break
+        readings = read_passages(asked, passages[:RERANK_DEPTH], self._encoder)
+        scores = candidates.scores[shown]
+        if mode is Mode.HYBRID and readings:
+            late = spread(np.array([reading.score for reading in readings]))
+            scores = (1 - LATE_SHARE) * scores
+            scores[: len(readings)] += LATE_SHARE * late
+        scores = np.round(scores, 6)
+        order = sorted(range(len(shown)), key=lambda i: (-scores[i], passages[i].key))
+        twins = self.snapshot.twins([passages[i].id for i in order])
+        return _Ranking(
+            passages=tuple(passages[i] for i in order),
+            scores=tuple(float(scores[i]) for i in order),
+            twins=tuple(twins[passages[i].id] for i in order),
+            cosines=tuple(float(candidates.cosines[shown[i]]) for i in order),
+            readings=tuple(readings[i] for i in order if i < len(readings)),
+            question=asked,
+            vector=vector,
+        )
+
+    def _hits(self, ranking: _Ranking, marked: Sequence[Marked], k: int) -> tuple[Hit, ...]:
+        highlights = {
+            reading.passage.id: found.highlights for reading, found in zip(ranking.readings, marked, strict=False)
+        }
+        states: dict[str, State] = {}
+        hits = []
+        for rank, (passage, score, twins) in enumerate(
+            zip(ranking.passages[:k], ranking.scores, ranking.twins, strict=False), start=1
+        ):
+            path, sha256 = passage.document.path, passage.document.sha256
+            state = states.setdefault(path, file_state(self.root, path, sha256))
+            hits.append(
+                Hit(
+                    rank=rank,
+                    id=passage.key,
+                    score=score,
+                    text=passage.text,
+                    title=passage.title,
+                    heading=passage.heading,
+                    source=source_of(passage, state),
+                    highlights=highlights.get(passage.id, ()),
+                    also_in=tuple(place_of(twin) for twin in twins),
+                )
+            )
+        return tuple(hits)
+
+
+def _features(text: str, ranking: _Ranking, marked: Sequence[Marked]) -> confidence.Features | None:
+    """What the confidence rests on; None where there is nothing to show."""
+    if not ranking.readings:
+        return None
+    cosine = ranking.cosines[ranking.passages.index(ranking.readings[0].passage)]
+    return confidence.features_of(text, ranking.question, ranking.readings, cosine=cosine, sentence=marked[0].score)
+
+
+def _checked(question: str, k: int) -> str:
+    text = question.strip()
+    if not text:
+        raise UsageError("the question is empty: ask something, such as `qa ask \"who won?\"`.")
+    if len(text) > MAX_QUESTION:
+        raise UsageError(f"the question has {len(text):,} characters; {MAX_QUESTION:,} at most.")
+    if not 1 <= k <= MAX_HITS:
+        raise UsageError(f"cannot give {k} passages: -k takes 1 to {MAX_HITS:,}.")
+    return text
+
+
+def _ms(start: float, end: float) -> float:
+    return round((end - start) * 1000, 3)

@@ -1,0 +1,120 @@
+"""Which index a command means."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from corpus.errors import NoIndexError
+from qa.locate import command_for, find_index, root_of
+
+
+@pytest.fixture(autouse=True)
+def _no_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("QA_INDEX", raising=False)
+
+
+def _corpus(folder: Path) -> Path:
+    (folder / ".qa").mkdir(parents=True)
+    return folder
+
+
+def test_upward_from_a_folder_as_git_does(tmp_path: Path) -> None:
+    """The nearest folder upward that holds .qa is the root."""
+    _corpus(tmp_path / "a")
+    inner = _corpus(tmp_path / "a" / "b")
+    deep = inner / "c" / "d"
+    deep.mkdir(parents=True)
+    assert find_index(deep, index=None) == inner
+    assert find_index(inner, index=None) == inner
+    assert find_index(tmp_path / "a", index=None) == tmp_path / "a"
+
+
+def test_upward_from_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a start, the working directory is it."""
+    root = _corpus(tmp_path / "notes")
+    (root / "deep").mkdir()
+    monkeypatch.chdir(root / "deep")
+    assert find_index(None, index=None) == root
+
+
+@pytest.mark.parametrize("named", ["notes", "notes/.qa", "notes/", "notes/.qa/"])
+def test_named_by_root_or_by_index_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str) -> None:
+    """--index and QA_INDEX take the corpus root or the .qa folder, and never look further up."""
+    root = _corpus(tmp_path / "notes")
+    monkeypatch.chdir(tmp_path)
+    assert find_index(None, index=Path(named)) == root
+    monkeypatch.setenv("QA_INDEX", named)
+    assert find_index(None, index=None) == root
+
+
+def test_option_beats_variable_beats_upward(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The nearer the user's word, the more it counts."""
+    option, variable, upward = (_corpus(tmp_path / name) for name in ("option", "variable", "upward"))
+    monkeypatch.setenv("QA_INDEX", str(variable))
+    monkeypatch.chdir(upward)
+    assert find_index(None, index=option) == option
+    assert find_index(None, index=None) == variable
+    monkeypatch.setenv("QA_INDEX", "")
+    assert find_index(None, index=None) == upward
+
+
+def test_named_start_beats_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that opens a folder gets that folder, whatever the user's shell says."""
+    root = _corpus(tmp_path / "notes")
+    monkeypatch.setenv("QA_INDEX", str(_corpus(tmp_path / "variable")))
+    assert find_index(root) == root
+    assert find_index(root / ".qa") == root
+
+
+def test_none_names_the_command(tmp_path: Path) -> None:
+    """The message has the command to run next, ready to paste."""
+    here = tmp_path / "my notes"
+    here.mkdir()
+    with pytest.raises(NoIndexError) as caught:
+        find_index(here, index=None)
+    assert f"qa index '{here}'" in str(caught.value)
+    with pytest.raises(NoIndexError) as caught:
+        find_index(None, index=here)
+    assert str(caught.value) == f"no index in {here}. Build one with: qa index '{here}'"
+
+
+def test_named_folder_is_not_searched_upward(tmp_path: Path) -> None:
+    """A mistyped --index must not find some other collection."""
+    root = _corpus(tmp_path / "notes")
+    (root / "deep").mkdir()
+    with pytest.raises(NoIndexError, match="no index in"):
+        find_index(None, index=root / "deep")
+    with pytest.raises(NoIndexError, match="there is no folder"):
+        find_index(None, index=root / "typo")
+
+
+def test_variable_is_named_in_the_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who forgot that QA_INDEX is set learns it."""
+    monkeypatch.setenv("QA_INDEX", str(tmp_path / "gone"))
+    with pytest.raises(NoIndexError, match="QA_INDEX names it"):
+        find_index(None, index=None)
+
+
+def test_working_directory_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A deleted working directory is said, not a traceback."""
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    with pytest.raises(NoIndexError, match="working directory is gone"):
+        find_index(None, index=None)
+
+
+def test_command_survives_the_shell() -> None:
+    """Blanks are quoted; a leading dash is no option."""
+    assert command_for("a b") == "qa index 'a b'"
+    assert command_for("-x") == "qa index -- -x"
+
+
+def test_root_keeps_the_users_links(tmp_path: Path) -> None:
+    """A link to a folder stays the link: the user chose that name."""
+    (tmp_path / "real" / ".qa").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    assert root_of(tmp_path / "link" / ".qa") == tmp_path / "link"
