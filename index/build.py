@@ -25,7 +25,7 @@ from .store import Store
 _LOG = logging.getLogger(__name__)
 
 # Texts embedded between two commits: what an interruption can lose.
-_CHUNK = 256
+_CHUNK = 64
 
 
 def patterns(

@@ -13,10 +13,10 @@ from corpus import split
 from corpus.errors import CorpusError, DamagedIndexError, IncompatibleError, LockedError, NoIndexError, StorageError
 from index import models
 from index.encoder import Encoder
+from index.loading import load_encoder
 from index.plan import Plan, stale
 from index.report import BuildReport, ProgressCallback, Request
 from index.snapshot import Snapshot
-from index.torch_encoder import TorchEncoder
 from index.update import preview, rebuild, require_same_encoder, update
 from qa.locate import INDEX_FOLDER, command_for, root_of
 from qa.retriever import Retriever
@@ -92,7 +92,7 @@ def build_index(
     root = existing(path)
     request = Request(
         root=root,
-        encoder=encoder or load_encoder(model or _model_of(root)),
+        encoder=encoder or load_encoder(_steady(model) if model else _model_of(root)),
         include=include,
         exclude=exclude,
         allow_empty=emptying is Emptying.ALLOWED,
@@ -180,15 +180,6 @@ def refresh_if_small(retriever: Retriever, *, progress: ProgressCallback | None 
         return Opened(retriever, note=_as_it_is(error))
     retriever.close()
     return Opened(Retriever.open(root, encoder=encoder), report)
-
-
-def load_encoder(model: str) -> Encoder:
-    """The encoder that a model's name stands for; weights are loaded when it first embeds.
-
-    Raises:
-        ModelError: It is not to be had.
-    """
-    return TorchEncoder(models.find(_steady(model)))
 
 
 def existing(path: str | os.PathLike[str]) -> Path:

@@ -83,9 +83,7 @@ def read_passages(question: Question, passages: Sequence[StoredPassage], encoder
     bodies = [passage.text[passage.body :] for passage in passages]
     texts = [join_context(context, body) for context, body in zip(contexts, bodies, strict=True)]
     readings = []
-    for passage, body, text, tokens in zip(
-        passages, bodies, texts, encoder.encode_passage_tokens(texts), strict=True
-    ):
+    for passage, body, text, tokens in zip(passages, bodies, texts, encoder.encode_passage_tokens(texts), strict=True):
         similarities = question.tokens.vectors.astype(np.float64) @ tokens.vectors.astype(np.float64).T
         score = _weighted_best(question, similarities)
         readings.append(Reading(passage, tokens, len(text) - len(body), similarities, score))

@@ -14,10 +14,9 @@ import numpy as np
 from corpus.discover import INDEX_FOLDER
 from corpus.errors import UsageError
 from index.encoder import Encoder, Vectors
+from index.loading import load_encoder
 from index.records import StoredPassage
-from index.models import find
 from index.snapshot import Snapshot
-from index.torch_encoder import TorchEncoder
 from index.update import require_same_encoder
 from qa import confidence
 from qa.answer import Marked, compose, mark
@@ -72,10 +71,10 @@ class Retriever:
             DamagedIndexError: The index does not hold what was written to it.
             IncompatibleError: Written by another format version, or with another model than `encoder`.
         """
-        root = find_index(None if path is None else root_of(Path(path)), index=None)
+        root = find_index(None if path is None else root_of(Path(path)))
         snapshot = Snapshot(root / INDEX_FOLDER)
         try:
-            encoder = encoder or TorchEncoder(find(snapshot.info.model))
+            encoder = encoder or load_encoder(snapshot.info.model)
             require_same_encoder(snapshot.info, encoder)
             return cls(root, snapshot, encoder)
         except BaseException:
@@ -226,13 +225,13 @@ def _features(text: str, ranking: _Ranking, marked: Sequence[Marked]) -> confide
     if not ranking.readings:
         return None
     cosine = ranking.cosines[ranking.passages.index(ranking.readings[0].passage)]
-    return confidence.features_of(text, ranking.question, ranking.readings, cosine=cosine, sentence=marked[0].score)
+    return confidence.features_of(text, ranking.readings[0], cosine=cosine, sentence=marked[0].score)
 
 
 def _checked(question: str, k: int) -> str:
     text = question.strip()
     if not text:
-        raise UsageError("the question is empty: ask something, such as `qa ask \"who won?\"`.")
+        raise UsageError('the question is empty: ask something, such as `qa ask "who won?"`.')
     if len(text) > MAX_QUESTION:
         raise UsageError(f"the question has {len(text):,} characters; {MAX_QUESTION:,} at most.")
     if not 1 <= k <= MAX_HITS:

@@ -1,0 +1,19 @@
+"""From a model's name to an encoder: the one place that decides what runs the model."""
+
+from __future__ import annotations
+
+from .encoder import Encoder
+from .models import DEFAULT_MODEL, find
+from .torch_encoder import TorchEncoder
+
+
+def load_encoder(name: str = DEFAULT_MODEL) -> Encoder:
+    """The encoder of a model; its weights are loaded when it first embeds.
+
+    Args:
+        name: A name on the hub, or a folder.
+
+    Raises:
+        ModelError: The model is nowhere to be had, incomplete, pickled, or its files are not those promised.
+    """
+    return TorchEncoder(find(name))
