@@ -6,13 +6,12 @@ import contextlib
 import hashlib
 import json
 import logging
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from corpus.errors import QAError
 
-from .files import write_atomically
+from .files import cache_folder, write_atomically
 
 _LOG = logging.getLogger(__name__)
 _CHUNK = 1 << 20
@@ -59,13 +58,8 @@ def _sha256(path: Path) -> str:
 
 
 def _memory_file() -> Path | None:
-    base = os.environ.get("XDG_CACHE_HOME")
-    if base:
-        return Path(base) / "qa" / "verified.json"
-    try:
-        return Path.home() / ".cache" / "qa" / "verified.json"
-    except RuntimeError:  # no HOME and no entry for this user
-        return None
+    folder = cache_folder()
+    return None if folder is None else folder / "verified.json"
 
 
 def _remembered() -> dict[str, object]:

@@ -130,3 +130,14 @@ def _holder(path: Path) -> str:
     except (OSError, ValueError, KeyError, TypeError):
         # The holder has the lock but has not yet written its name.
         return "another process"
+
+
+def cache_folder() -> Path | None:
+    """The folder for what can be made again, which need not exist yet; None where the user has no home."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    if base:
+        return Path(base) / "qa"
+    try:
+        return Path.home() / ".cache" / "qa"
+    except RuntimeError:  # no HOME and no entry for this user
+        return None

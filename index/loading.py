@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from .compiled_encoder import FastestEncoder
 from .encoder import Encoder
 from .models import DEFAULT_MODEL, find
-from .torch_encoder import TorchEncoder
 
 
 def load_encoder(name: str = DEFAULT_MODEL) -> Encoder:
@@ -16,4 +16,4 @@ def load_encoder(name: str = DEFAULT_MODEL) -> Encoder:
     Raises:
         ModelError: The model is nowhere to be had, incomplete, pickled, or its files are not those promised.
     """
-    return TorchEncoder(find(name))
+    return FastestEncoder(find(name))

@@ -12,14 +12,11 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from corpus.errors import ModelError
 
-from .encoder import TokenVectors, Vectors
 from .models import Model
-from .tokens import TokenIds, Tokens
+from .tokens import TokenIds
+from .transformer import Forward, TransformerEncoder, padded
 
 # Kernels sum in an order that depends on the shape, so every batch has one of a few fixed shapes:
 # with other shapes the same text differed by 1e-3 in bf16, with fixed ones by nothing.
@@ -27,155 +24,48 @@ _ROWS = 8
 _STEP = 16
 
 
-class TorchEncoder:
-    """A sentence-transformer; fulfils `index.encoder.Encoder`. Weights are loaded at the first embedding.
+class TorchEncoder(TransformerEncoder):
+    """A sentence-transformer run by torch, on a GPU where there is one."""
 
-    Args:
-        model: From `index.models.find`.
+    def _forward_passages(self, reads: Sequence[TokenIds]) -> Iterator[tuple[int, Forward]]:
+        for places, rows in self._batches(reads):
+            yield from zip(places, self._run(rows, _ROWS, self._width(rows[0]), passage=True), strict=True)
 
-    Raises:
-        ModelError: Settings or tokenizer cannot be read (here); weights cannot be loaded (when they are).
-    """
-
-    def __init__(self, model: Model) -> None:
-        self._model = model
-        self._tokens = Tokens(model)
-        self._settings = self._tokens.settings
-
-    @property
-    def name(self) -> str:
-        """The model as the user names it."""
-        return self._model.name
-
-    @property
-    def fingerprint(self) -> str:
-        """Digest (hex) of all that shapes the vectors."""
-        return self._model.fingerprint
-
-    @property
-    def dimension(self) -> int:
-        """Length of a vector."""
-        return self._settings.dimension
-
-    @cached_property
-    def max_tokens(self) -> int:
-        """Tokens of a passage that the model reads, prompt and special tokens already taken off."""
-        return self._tokens.max_tokens
-
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text, special tokens not counted, nothing truncated; loads no weights."""
-        return self._tokens.count(texts)
-
-    def encode_passages(self, texts: Sequence[str]) -> Vectors:
-        """Embed passages: `(n, dim) float32`, unit L2 norm, in the order given.
-
-        Raises:
-            ValueError: A text has more than `max_tokens` tokens.
-            ModelError: The model cannot be loaded or does not give what its files promise.
-        """
-        found = np.empty((len(texts), self.dimension), dtype=np.float32)
-        for places, rows in self._batches(self._passages(texts)):
-            features = self._run_batch(rows)
-            found[places] = self._unit(features["sentence_embedding"], self.dimension)[: len(rows)]
-        return found
-
-    def encode_query(self, text: str) -> Vectors:
-        """Embed one question: `(dim,) float32`, unit L2 norm; what is past the model's length is cut."""
-        features = self._run_query(self._query(text))
-        row: Vectors = self._unit(features["sentence_embedding"], self.dimension)[0]
-        return row
-
-    def encode_query_tokens(self, text: str) -> TokenVectors:
-        """Token vectors of one question; what is past the model's length is cut."""
-        read = self._query(text)
-        return self._token_vectors(self._run_query(read)["token_embeddings"], 0, read)
-
-    def encode_passage_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """Token vectors of each passage.
-
-        Raises:
-            ValueError: A text has more than `max_tokens` tokens.
-        """
-        found: dict[int, TokenVectors] = {}
-        for places, rows in self._batches(self._passages(texts)):
-            hidden = self._run_batch(rows)["token_embeddings"]
-            for row, (place, read) in enumerate(zip(places, rows, strict=True)):
-                found[place] = self._token_vectors(hidden, row, read)
-        return [found[place] for place in range(len(texts))]
-
-    def _passages(self, texts: Sequence[str]) -> list[TokenIds]:
-        read = self._tokens.read(texts, prompt=self._settings.prompts.passage)
-        for text, tokens in zip(texts, read, strict=True):
-            if len(tokens.ids) > self._settings.max_length:
-                raise ValueError(
-                    f"a passage has {len(tokens.kept)} tokens and the model reads {self.max_tokens}: {text[:60]!r}"
-                )
-        return read
-
-    def _query(self, text: str) -> TokenIds:
-        return self._tokens.read_cut(text, prompt=self._settings.prompts.query)
+    def _forward_query(self, read: TokenIds) -> Forward:
+        return self._run([read], 1, len(read.ids), passage=False)[0]
 
     def _width(self, tokens: TokenIds) -> int:
         """Padded length. One token more than needed: a batch without padding takes another kernel."""
         return min(-(-(len(tokens.ids) + 1) // _STEP) * _STEP, self._room)
 
-    @property
-    def _room(self) -> int:
-        # RoBERTa's positions begin at 2, so two places of what the settings state are not usable.
-        return max(self._settings.max_length, self._settings.positions - 2)
-
-    def _batches(self, read: Sequence[TokenIds]) -> Iterator[tuple[list[int], list[TokenIds]]]:
+    def _batches(self, reads: Sequence[TokenIds]) -> Iterator[tuple[list[int], list[TokenIds]]]:
         """Texts of the same padded length, with their places in the order given."""
         by_width: defaultdict[int, list[int]] = defaultdict(list)
-        for place, tokens in enumerate(read):
+        for place, tokens in enumerate(reads):
             by_width[self._width(tokens)].append(place)
         for width, places in sorted(by_width.items()):
             # Where a text may fill the whole width, a row of padding keeps the kernel the same.
             size = _ROWS - 1 if width == self._room else _ROWS
             for start in range(0, len(places), size):
                 chosen = places[start : start + size]
-                yield chosen, [read[place] for place in chosen]
+                yield chosen, [reads[place] for place in chosen]
 
-    def _run_batch(self, rows: Sequence[TokenIds]) -> dict[str, Any]:
-        return self._run(rows, (_ROWS, self._width(rows[0])), self._settings.prompts.passage)
-
-    def _run_query(self, tokens: TokenIds) -> dict[str, Any]:
-        return self._run([tokens], (1, len(tokens.ids)), self._settings.prompts.query)
-
-    def _run(self, rows: Sequence[TokenIds], shape: tuple[int, int], prompt: str) -> dict[str, Any]:
-        """Put rows through the model's own modules, in exactly this shape."""
+    def _run(self, reads: Sequence[TokenIds], rows: int, width: int, *, passage: bool) -> list[Forward]:
+        """Put texts through the model's own modules, in exactly this shape."""
         import torch
 
-        ids = np.full(shape, self._settings.pad, dtype=np.int64)
-        types = np.zeros(shape, dtype=np.int64)
-        mask = np.zeros(shape, dtype=np.int64)
-        mask[:, 0] = 1  # a row that attends to nothing would be NaN
-        for row, tokens in enumerate(rows):
-            length = len(tokens.ids)
-            ids[row, :length] = tokens.ids
-            types[row, :length] = tokens.types
-            mask[row, :length] = 1
-        arrays = {"input_ids": ids, "attention_mask": mask}
-        if "token_type_ids" in self._network.tokenizer.model_input_names:
-            arrays["token_type_ids"] = types
+        arrays = padded(reads, (rows, width), self._settings.pad)
+        if "token_type_ids" not in self.network.tokenizer.model_input_names:
+            del arrays["token_type_ids"]
         features: dict[str, Any] = {key: torch.from_numpy(array).to(self._device) for key, array in arrays.items()}
-        if prompt:
+        prompts = self._settings.prompts
+        if prompt := prompts.passage if passage else prompts.query:
             features["prompt_length"] = self._tokens.prompt_length(prompt)
         with torch.inference_mode():
-            found: dict[str, Any] = self._network(features)
-        return found
-
-    def _token_vectors(self, hidden: Any, row: int, tokens: TokenIds) -> TokenVectors:
-        vectors = self._unit(hidden[row], self._settings.hidden)
-        return TokenVectors(np.ascontiguousarray(vectors[tokens.kept]), tokens.spans)
-
-    def _unit(self, values: Any, dimension: int) -> Vectors:
-        found: npt.NDArray[np.float32] = values.float().cpu().numpy()
-        if found.shape[-1] != dimension:
-            raise ModelError(f"{self.name} gives vectors of {found.shape[-1]}, its files promise {dimension}.")
-        norms = np.linalg.norm(found, axis=-1, keepdims=True)
-        unit: Vectors = found / np.maximum(norms, np.finfo(np.float32).tiny)
-        return unit
+            found = self.network(features)
+        texts = found["sentence_embedding"].float().cpu().numpy()
+        tokens = found["token_embeddings"].float().cpu().numpy()
+        return [Forward(texts[row], tokens[row]) for row in range(len(reads))]
 
     @cached_property
     def _device(self) -> str:
@@ -186,26 +76,36 @@ class TorchEncoder:
         return "mps" if torch.backends.mps.is_available() else "cpu"
 
     @cached_property
-    def _network(self) -> Any:
+    def network(self) -> Any:
         """The SentenceTransformer; loading takes seconds, which is why it waits for the first embedding."""
-        with _loading():
-            import torch
-            from sentence_transformers import SentenceTransformer
+        import torch
 
-            with _offline(), _quiet():
-                try:
-                    network = SentenceTransformer(
-                        str(self._model.folder),
-                        device=self._device,
-                        local_files_only=True,
-                        model_kwargs={"use_safetensors": True},
-                    )
-                except Exception as error:  # the libraries raise whatever a damaged model leads to
-                    raise ModelError(
-                        f"the model {self.name} in {self._model.folder} cannot be loaded: {error}. Fetch it again."
-                    ) from error
-            network.eval()
-            return network.to(torch.bfloat16 if _native_bf16(self._device) else torch.float32)
+        network = load_network(self._model, self._device)
+        return network.to(torch.bfloat16 if _native_bf16(self._device) else torch.float32)
+
+
+def load_network(model: Model, device: str = "cpu") -> Any:
+    """Load a model as a SentenceTransformer in evaluation mode, without network and without a word.
+
+    Raises:
+        ModelError: It cannot be loaded.
+    """
+    with _loading():
+        from sentence_transformers import SentenceTransformer
+
+        with _offline(), quiet():
+            try:
+                network = SentenceTransformer(
+                    str(model.folder),
+                    device=device,
+                    local_files_only=True,
+                    model_kwargs={"use_safetensors": True},
+                )
+            except Exception as error:  # the libraries raise whatever a damaged model leads to
+                raise ModelError(
+                    f"the model {model.name} in {model.folder} cannot be loaded: {error}. Fetch it again."
+                ) from error
+    return network.eval()
 
 
 def _native_bf16(device: str) -> bool:
@@ -258,8 +158,8 @@ def _offline() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """No progress bars and no notices while loading."""
+def quiet() -> Iterator[None]:
+    """No progress bars and no notices from transformers."""
     from transformers.utils import logging
 
     verbosity = logging.get_verbosity()

@@ -1,0 +1,177 @@
+"""Make the compiled copy of a sentence-transformer, check it against the original, and keep it in the cache.
+
+The copy is made from the SentenceTransformer's own modules, so it does what they do: transformer, pooling,
+dense layers, normalisation. It is kept by the model's fingerprint and can be deleted at any time.
+"""
+
+# ruff: noqa: PLC0415 - heavy libraries are imported where they are used, never with this package
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .digests import sha256_of
+from .files import cache_folder
+from .models import Model
+from .openvino_library import openvino
+from .tokens import Tokens
+from .transformer import padded
+
+_LOG = logging.getLogger(__name__)
+
+# Raised whenever the copy would be made otherwise.
+_VERSION = 1
+_GRAPH, _WEIGHTS, _MANIFEST = "model.xml", "model.bin", "manifest.json"
+_FILES = (_GRAPH, _WEIGHTS)
+# Cosine of each check text's vectors with the original's in fp32.
+_AGREEMENT = 0.9995
+_CHECKS = (
+    "Why?",
+    "The meeting was moved to Thursday at half past nine.",
+    "1. Zürich › 東京 › القاهرة: 3,704 of 11,603 submissions (32 %), see https://example.org/a_b?c=1#d 🙂",
+    "a " * 40,
+    "Whoever keeps notes for long enough finds that the same fact stands in three places, each a little "
+    "different; the question is then not where it stands but which of them was right, and when. " * 4,
+)
+
+
+class CompileError(Exception):
+    """The model cannot be compiled here, or its copy does not agree with it; torch serves instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A compiled copy, its files checked.
+
+    Attributes:
+        graph: The OpenVINO model, its weights beside it.
+        inputs: Names of the arrays it reads, in order.
+    """
+
+    graph: Path
+    inputs: tuple[str, ...]
+
+
+def compiled_copy(model: Model, tokens: Tokens) -> Compiled:
+    """Find a model's compiled copy, and make it where it is missing or damaged.
+
+    Raises:
+        CompileError: It cannot be made, or there is nowhere to keep it.
+        ModelError: The model itself cannot be loaded.
+    """
+    cache = cache_folder()
+    if cache is None:
+        raise CompileError("there is no cache folder to keep a compiled model in")
+    folder = cache / "compiled" / f"{model.fingerprint[:32]}-{_VERSION}"
+    found = _open(folder)
+    if found is None:
+        _make(model, tokens, folder)
+        found = _open(folder)
+    if found is None:
+        raise CompileError(f"the compiled model in {folder} does not hold what was written")
+    return found
+
+
+def _open(folder: Path) -> Compiled | None:
+    """The copy in a folder, or None where it is missing or not as it was written."""
+    try:
+        manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
+        if manifest["sha256"] == sha256_of(folder, _FILES):
+            return Compiled(folder / _GRAPH, tuple(manifest["inputs"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        _LOG.debug("no usable compiled model in %s", folder)
+    return None
+
+
+def _make(model: Model, tokens: Tokens, folder: Path) -> None:
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    except OSError as error:
+        raise CompileError(f"a compiled model cannot be kept in {folder.parent}: {error.strerror}") from error
+    try:
+        inputs = _convert(model, tokens, temporary)
+        manifest = {"version": _VERSION, "model": model.name, "inputs": inputs, "sha256": sha256_of(temporary, _FILES)}
+        (temporary / _MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
+        shutil.rmtree(folder, ignore_errors=True)
+        temporary.replace(folder)
+    except OSError as error:
+        # Another process may have put its own copy there meanwhile, which is as good.
+        if _open(folder) is None:
+            raise CompileError(f"the compiled model cannot be written to {folder}: {error.strerror}") from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _convert(model: Model, tokens: Tokens, folder: Path) -> list[str]:
+    """Convert and check; returns the names of the inputs, in order."""
+    import torch
+
+    from .torch_encoder import load_network, quiet
+
+    prompts = tokens.settings.prompts
+    network = load_network(model)
+    if (prompts.query or prompts.passage) and any(not getattr(part, "include_prompt", True) for part in network):
+        raise CompileError(f"{model.name} pools without its prompt, which differs from text to text")
+    inputs = [
+        name
+        for name in ("input_ids", "attention_mask", "token_type_ids")
+        if name in network.tokenizer.model_input_names or name == "attention_mask"
+    ]
+
+    class Whole(torch.nn.Module):  # type: ignore[misc]  # torch is not typed here
+        """The model from token ids to both kinds of vectors, as one graph."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.network = network
+
+        def forward(self, *arrays: Any) -> tuple[Any, Any]:
+            features = self.network(dict(zip(inputs, arrays, strict=True)))
+            return features["token_embeddings"], features["sentence_embedding"]
+
+    example = tuple(torch.ones((2, 16), dtype=torch.int64) for _ in inputs)
+    checks = [tokens.read_cut(text, prompt=prompts.passage) for text in _CHECKS]
+    with openvino() as library, quiet(), torch.inference_mode():
+        try:
+            graph = library.convert_model(Whole().eval(), example_input=example)
+            for place in graph.inputs:
+                place.get_node().set_partial_shape(library.PartialShape([-1, -1]))
+                place.get_node().set_element_type(library.Type.i64)
+            graph.validate_nodes_and_infer_types()
+            library.save_model(graph, folder / _GRAPH, compress_to_fp16=False)
+            run = start(library, folder / _GRAPH)
+            for read in checks:
+                arrays = padded([read], (1, len(read.ids)), tokens.settings.pad)
+                expected = network({name: torch.from_numpy(arrays[name]) for name in inputs})["sentence_embedding"]
+                _require_agreement(model.name, run([arrays[name] for name in inputs])[1], expected.numpy())
+        except CompileError:
+            raise
+        except Exception as error:  # the converter raises whatever an unusual model leads to
+            raise CompileError(f"{model.name} cannot be compiled: {error}") from error
+    return inputs
+
+
+def _require_agreement(name: str, found: npt.NDArray[Any], expected: npt.NDArray[Any]) -> None:
+    a, b = found.reshape(-1).astype(np.float64), expected.reshape(-1).astype(np.float64)
+    cosine = float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b))) if a.shape == b.shape else 0.0
+    # Written so that NaN fails too.
+    if not cosine >= _AGREEMENT:
+        raise CompileError(f"compiled, {name} gives other vectors than it should (cosine {cosine:.4f})")
+
+
+def start(library: Any, graph: Path) -> Any:
+    """Load a compiled copy for the processor, in bf16 where it computes in that itself."""
+    core = library.Core()
+    capabilities = core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
+    precision = "bf16" if "BF16" in capabilities else "f32"
+    return core.compile_model(graph, "CPU", {"PERFORMANCE_HINT": "THROUGHPUT", "INFERENCE_PRECISION_HINT": precision})
