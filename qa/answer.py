@@ -56,7 +56,7 @@ def compose(marked: Sequence[Marked]) -> Answer | None:
 
 
 def _sentences(body: str) -> list[tuple[int, int]]:
-    """Sentences of a text, list markers left out, over-long ones cut at a clause."""
+    """Sentences of a text, list markers left out, over-long ones cut between words."""
     found = []
     for first, end in sentence_spans(body):
         marker = _MARKER.match(body, first, end)
@@ -65,7 +65,8 @@ def _sentences(body: str) -> list[tuple[int, int]]:
             breaks = [m.end() for m in _SOFT_BREAK.finditer(body, start, start + _MAX_HIGHLIGHT)]
             stop = breaks[-1] if breaks else start + _MAX_HIGHLIGHT
             found.append((start, start + len(body[start:stop].rstrip())))
-            start = stop
-        if body[start:end].strip():
+            # Behind a cut inside a word there may be a blank.
+            start = stop + len(body[stop:end]) - len(body[stop:end].lstrip())
+        if start < end:
             found.append((start, end))
     return found

@@ -43,7 +43,13 @@ class Candidates:
 
 
 def gather(
-    snapshot: Snapshot, question: str, vector: Vectors, *, mode: Mode, documents: frozenset[int] | None
+    snapshot: Snapshot,
+    question: str,
+    vector: Vectors,
+    *,
+    mode: Mode,
+    documents: frozenset[int] | None,
+    depth: int = DEPTH,
 ) -> Candidates:
     """Ask both halves of the index and fuse what they find.
 
@@ -53,14 +59,15 @@ def gather(
         vector: The question's vector, `(dim,)`, unit L2 norm.
         mode: Which halves bring in candidates and count.
         documents: Row numbers of the documents to choose from, or None for all.
+        depth: Candidates each half brings in at most.
     """
     keyword = {}
     if mode is not Mode.DENSE:
-        found = snapshot.keyword(question, DEPTH, documents=documents, weights=FIELD_WEIGHTS)
+        found = snapshot.keyword(question, depth, documents=documents, weights=FIELD_WEIGHTS)
         keyword = {candidate.passage: candidate.score for candidate in found}
     ids = list(keyword)
     if mode is not Mode.KEYWORD:
-        nearest = snapshot.dense(vector, DEPTH, documents=documents)
+        nearest = snapshot.dense(vector, depth, documents=documents)
         ids += [candidate.passage for candidate in nearest if candidate.passage not in keyword]
     if not ids:
         empty = np.zeros(0)

@@ -34,7 +34,8 @@ class Question:
     Attributes:
         tokens: Its token vectors.
         weights: `(t,)`, summing to 1.
-        rarity: Each telling word, lower-case, with its weight in (0, 1].
+        rarity: Each telling word, lower-case, with its weight: from 0.1 where every passage has it to about 1 where
+            one does, and somewhat more where none does.
     """
 
     tokens: TokenVectors
@@ -64,16 +65,18 @@ class Reading:
 def read_question(question: str, encoder: Encoder, snapshot: Snapshot) -> Question:
     """Embed a question's tokens and weigh them by how rare their words are in the collection."""
     tokens = encoder.encode_query_tokens(question)
-    words = {word: None for word in _WORD.findall(question.lower()) if word not in STOP_WORDS}
+    # Each word by itself: lower-casing the whole may move what stands behind.
+    spoken = [(match.start(), match.end(), match[0].lower()) for match in _WORD.finditer(question)]
+    words = {word: None for _, _, word in spoken if word not in STOP_WORDS}
     count = snapshot.info.passages
     frequency = snapshot.document_frequency(tuple(words))
     rarity = {
         word: max(_FLOOR, math.log((count + 1) / (frequency[word] + 0.5)) / math.log(count + 2)) for word in words
     }
     weights = np.full(len(tokens.spans), _FLOOR)
-    for match in _WORD.finditer(question.lower()):
-        inside = (tokens.spans[:, 0] >= match.start()) & (tokens.spans[:, 0] < match.end())
-        weights[inside] = rarity.get(match[0], _FLOOR)
+    for start, end, word in spoken:
+        inside = (tokens.spans[:, 0] >= start) & (tokens.spans[:, 0] < end)
+        weights[inside] = rarity.get(word, _FLOOR)
     return Question(tokens, weights / (weights.sum() or 1.0), rarity)
 
 
@@ -92,7 +95,8 @@ def read_passages(question: Question, passages: Sequence[StoredPassage], encoder
 
 def _contexts(passages: Sequence[StoredPassage], encoder: Encoder) -> list[str]:
     """The path is only read here, so that a renamed file need not be embedded again."""
-    full = [join_context(path_words(passage.document.path), passage.context) for passage in passages]
+    named = [(path_words(passage.document.path), passage.context) for passage in passages]
+    full = ["\n".join(part for part in parts if part) for parts in named]
     texts = [
         join_context(context, passage.text[passage.body :]) for context, passage in zip(full, passages, strict=True)
     ]

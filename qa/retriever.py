@@ -21,7 +21,7 @@ from index.update import require_same_encoder
 from qa import confidence
 from qa.answer import Marked, compose, mark
 from qa.citation import file_state, place_of, source_of
-from qa.fusion import Candidates, gather, spread
+from qa.fusion import DEPTH, Candidates, gather, spread
 from qa.late import Question, Reading, read_passages, read_question
 from qa.locate import find_index, root_of
 from qa.results import Hit, IndexInfo, Mode, Result, State
@@ -31,6 +31,15 @@ RERANK_DEPTH = 10
 LATE_SHARE = 0.4
 MAX_QUESTION = 10_000
 MAX_HITS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Candidates, and the best few of them, one of each text: their places among the candidates, and themselves."""
+
+    candidates: Candidates
+    places: tuple[int, ...]
+    passages: tuple[StoredPassage, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +140,9 @@ class Retriever:
         documents = None if path is None else self.snapshot.match_paths(path)
         vector = self._encoder.encode_query(text)
         embedded = perf_counter()
-        candidates = gather(self.snapshot, text, vector, mode=mode, documents=documents)
+        found = self._find(text, vector, wanted=max(k, RERANK_DEPTH), mode=mode, documents=documents)
         gathered = perf_counter()
-        ranking = self._rank(text, vector, candidates, k, mode)
+        ranking = self._rank(text, vector, found, mode)
         ranked = perf_counter()
         marked = [mark(ranking.question, vector, reading) for reading in ranking.readings[:k]]
         hits = self._hits(ranking, marked, k)
@@ -159,21 +168,31 @@ class Retriever:
         )
         return result, features
 
-    def _rank(self, text: str, vector: Vectors, candidates: Candidates, k: int, mode: Mode) -> _Ranking:
-        """Take the best few, one of each text, and let late interaction order the first of them."""
-        asked = read_question(text, self._encoder, self.snapshot)
-        shown: list[int] = []
-        seen: set[bytes] = set()
-        wanted = max(k, RERANK_DEPTH)
-        passages: list[StoredPassage] = []
+    def _find(self, text: str, vector: Vectors, *, wanted: int, mode: Mode, documents: frozenset[int] | None) -> _Found:
+        """Gather candidates until so many differ in text, or there are no more."""
+        depth = max(DEPTH, wanted)
+        while True:
+            candidates = gather(self.snapshot, text, vector, mode=mode, documents=documents, depth=depth)
+            found = self._distinct(candidates, wanted)
+            if len(found.places) == wanted or len(candidates.ids) < depth:
+                return found
+            depth *= 4
+
+    def _distinct(self, candidates: Candidates, wanted: int) -> _Found:
+        """The best few candidates, of passages with the same text the first."""
+        first: dict[bytes, tuple[int, StoredPassage]] = {}
         for at in range(0, len(candidates.ids), wanted):
             for i, passage in enumerate(self.snapshot.passages(candidates.ids[at : at + wanted]), start=at):
-                if passage.text_digest not in seen and len(shown) < wanted:
-                    seen.add(passage.text_digest)
-                    shown.append(i)
-                    passages.append(passage)
-            if len(shown) == wanted:
+                first.setdefault(passage.text_digest, (i, passage))
+            if len(first) >= wanted:
                 break
+        kept = list(first.values())[:wanted]
+        return _Found(candidates, tuple(i for i, _ in kept), tuple(passage for _, passage in kept))
+
+    def _rank(self, text: str, vector: Vectors, found: _Found, mode: Mode) -> _Ranking:
+        """Let late interaction order the first of what was found."""
+        asked = read_question(text, self._encoder, self.snapshot)
+        candidates, shown, passages = found.candidates, list(found.places), found.passages
         readings = read_passages(asked, passages[:RERANK_DEPTH], self._encoder)
         scores = candidates.scores[shown]
         if mode is Mode.HYBRID and readings:
@@ -203,7 +222,8 @@ class Retriever:
             zip(ranking.passages[:k], ranking.scores, ranking.twins, strict=False), start=1
         ):
             path, sha256 = passage.document.path, passage.document.sha256
-            state = states.setdefault(path, file_state(self.root, path, sha256))
+            if path not in states:
+                states[path] = file_state(self.root, path, sha256)
             hits.append(
                 Hit(
                     rank=rank,
@@ -212,7 +232,7 @@ class Retriever:
                     text=passage.text,
                     title=passage.title,
                     heading=passage.heading,
-                    source=source_of(passage, state),
+                    source=source_of(passage, states[path]),
                     highlights=highlights.get(passage.id, ()),
                     also_in=tuple(place_of(twin) for twin in twins),
                 )

@@ -1,0 +1,1 @@
+"""Measurements, one command each; they print JSON and are no part of the test suite."""

@@ -1,0 +1,102 @@
+"""Fit the constants of `qa/confidence.py` and say how well they hold.
+
+    python -m tests.benchmarks.fit_confidence CORPUS QUESTIONS.jsonl [--sample N]
+
+Wants questions of which many only look answerable, over several files: those of every other file are
+fitted on, the rest are checked. A question counts as answered where its evidence is in the passages
+shown. The bias is moved from the share of such questions in the set to the one that people ask.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import shutil
+import sys
+import tempfile
+from dataclasses import astuple
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from qa import Mode, Retriever, build_index
+from tests.benchmarks.evaluate import sampled
+from tests.scoring import Gold, auroc, is_hit, read_questions
+
+# The share of questions to one's own collection that it answers: an assumption, stated in README.md.
+ANSWERED_SHARE = 0.8
+
+Array = npt.NDArray[np.float64]
+
+
+def fit(features: Array, labels: Array) -> Array:
+    """Logistic regression by Newton's method, lightly regularised: bias first, then a weight a feature."""
+    mean, spread = features.mean(axis=0), features.std(axis=0) + 1e-9
+    design = np.column_stack([np.ones(len(features)), (features - mean) / spread])
+    penalty = np.diag([0.0] + [1.0] * features.shape[1])
+    weights = np.zeros(design.shape[1])
+    for _ in range(50):
+        chance = 1 / (1 + np.exp(-design @ weights))
+        gradient = design.T @ (chance - labels) + penalty @ weights
+        curvature = (design * (chance * (1 - chance))[:, None]).T @ design + penalty
+        weights -= np.linalg.solve(curvature, gradient)
+    scaled = weights[1:] / spread
+    return np.concatenate([[weights[0] - (scaled * mean).sum()], scaled])
+
+
+def calibration_error(chances: Array, labels: Array) -> float:
+    """Expected calibration error over ten equal bins (Guo et al., https://arxiv.org/abs/1706.04599)."""
+    bins = np.minimum((chances * 10).astype(int), 9)
+    return float(sum(abs((chances - labels)[bins == b].sum()) for b in range(10)) / len(labels))
+
+
+def gather(root: Path, questions: list[Gold]) -> tuple[Array, Array]:
+    """Features of each question, and whether its evidence is in the passages shown."""
+    rows, labels = [], []
+    with Retriever.open(root) as retriever:
+        for asked in questions:
+            result, features = retriever._answer(asked.question, k=5, mode=Mode.HYBRID, path=None, question_id=None)
+            rows.append(astuple(features) if features else (0.0, 0.0, 0.0))
+            labels.append(any(is_hit(asked, hit.source.path, hit.source.chars) for hit in result.passages))
+    return np.array(rows), np.array(labels, dtype=np.float64)
+
+
+def main() -> None:
+    """Run the fit that the command line describes."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("questions", type=Path)
+    parser.add_argument("--sample", type=int, default=2000)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        root = Path(place) / "corpus"
+        shutil.copytree(given.corpus, root, ignore=shutil.ignore_patterns(".qa"))
+        build_index(root)
+        questions = sampled(read_questions(given.questions, root), given.sample)
+        features, labels = gather(root, questions)
+    files = sorted({asked.file for asked in questions})
+    fitted = np.array([files.index(asked.file) % 2 == 0 for asked in questions])
+    answerable = np.array([asked.answerable for asked in questions])
+    bias, *weights = fit(features[fitted], labels[fitted])
+    share = labels[fitted].mean()
+    moved = bias + math.log(ANSWERED_SHARE / (1 - ANSWERED_SHARE)) - math.log(share / (1 - share))
+    held = ~fitted
+    chances = 1 / (1 + np.exp(-(bias + features @ np.array(weights))))
+    json.dump(
+        {
+            "WEIGHTS": [round(float(weight), 3) for weight in weights],
+            "BIAS": round(float(moved), 3),
+            "fitted_on": int(fitted.sum()),
+            "checked_on": int(held.sum()),
+            "auroc_answerable": round(auroc(chances[held & answerable], chances[held & ~answerable]), 3),
+            "ece_before_the_bias_is_moved": round(calibration_error(chances[held], labels[held]), 3),
+        },
+        sys.stdout,
+    )
+    sys.stdout.write("\n")
+
+
+if __name__ == "__main__":
+    main()
