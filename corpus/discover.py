@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 
-from corpus.errors import CorpusError
+from corpus.errors import CorpusError, UsageError
 from corpus.readers import is_readable_name
 
 INDEX_FOLDER = ".qa"
@@ -63,6 +63,7 @@ def walk(root: Path, *, include: Sequence[str] = (), exclude: Sequence[str] = ()
         exclude: Paths that match one of these are left out.
 
     Raises:
+        UsageError: A pattern cannot be meant.
         CorpusError: The root is missing, no folder, or cannot be read.
     """
     try:
@@ -70,12 +71,19 @@ def walk(root: Path, *, include: Sequence[str] = (), exclude: Sequence[str] = ()
     except OSError as error:
         reason = error.strerror or str(error)
         raise CorpusError(f"cannot read the folder {root}: {reason}. Name a folder of documents.") from error
-    walker = _Walker(GitIgnoreSpec.from_lines(include) if include else None, GitIgnoreSpec.from_lines(exclude))
+    walker = _Walker(_patterns(include) if include else None, _patterns(exclude))
     walker.visit(root, "", ())
     return Walk(
         tuple(sorted(walker.files, key=lambda file: file.path)),
         tuple(sorted(walker.skipped, key=lambda skip: skip.path)),
     )
+
+
+def _patterns(lines: Sequence[str]) -> GitIgnoreSpec:
+    try:
+        return GitIgnoreSpec.from_lines(lines)
+    except ValueError as error:
+        raise UsageError(f"{error}. Patterns are written as in .gitignore.") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +149,11 @@ class _Walker:
         except OSError as error:
             self.skipped.append(Skipped(path, f"cannot be read: {error.strerror}", unreadable=True))
             return False
-        if stat.S_ISLNK(status.st_mode):
-            self.skipped.append(Skipped(path, "symbolic link, not followed"))
-            return False
         is_folder = stat.S_ISDIR(status.st_mode)
         if self._ignored(path + "/" if is_folder else path, rules):
+            return False
+        if stat.S_ISLNK(status.st_mode):
+            self.skipped.append(Skipped(path, "symbolic link, not followed"))
             return False
         if is_folder:
             return True

@@ -11,13 +11,16 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+# A line that is marked as a heading but longer than this is read as text.
+LONGEST_HEADING = 300
 _MAX_CHARACTERS = 120
 _MAX_WORDS = 18
 # Longer lines than this are headings only where they are written like titles.
 _SURE_WORDS = 8
 _LONG_BODY = 200
 _WORD = re.compile(r"[^\W\d_][\w’'-]*")
-_SMALL_WORDS = frozenset("a an and as at but by de der des die du for from in into of on or over the to und via vs with".split())
+_SMALL = "a an and as at but by de der des die du for from in into of on or over the to und via vs with"
+_SMALL_WORDS = frozenset(_SMALL.split())
 _URL = re.compile(r"https?://|www\.|\S@\S")
 _QUOTES = "\"'“‘«>|"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import errno
 import hashlib
 import os
@@ -16,7 +17,7 @@ from corpus.types import Document
 _SNIFF = 8000
 
 
-class Unreadable(Exception):
+class Unreadable(Exception):  # noqa: N818 - it is the file that is unreadable, not an error of ours
     """A file that yields no document.
 
     Attributes:
@@ -40,12 +41,16 @@ def read_bytes(file: Path) -> bytes:
     """
     try:
         descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0))
-        with open(descriptor, "rb") as stream:  # noqa: PTH123 - a descriptor, not a path
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode):
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise Unreadable("not a regular file")
-            data = stream.read(MAX_BYTES + 1)
+            with open(descriptor, "rb", closefd=False) as stream:
+                data = stream.read(MAX_BYTES + 1)
+        finally:
+            os.close(descriptor)
     except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise Unreadable("symbolic link, not followed") from error
         if error.errno in (errno.ENOENT, errno.ENOTDIR):
             raise Unreadable("vanished while being read", gone=True) from error
         raise Unreadable(f"cannot be read: {error.strerror or error}", unknown=True) from error
@@ -65,6 +70,8 @@ def decode(data: bytes) -> str:
     Raises:
         Unreadable: Binary, or not UTF-8.
     """
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise Unreadable("not UTF-8 but UTF-16; save it as UTF-8")
     if b"\0" in data[:_SNIFF]:
         raise Unreadable("binary, not text")
     try:

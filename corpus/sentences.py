@@ -5,22 +5,24 @@ from __future__ import annotations
 import re
 
 # A full stop behind one of these does not end a sentence.
-_ABBREVIATIONS = frozenset(
-    """
+_SHORTENED = """
     a.k.a al approx apr art aug avg bzw ca cf ch co col corp cp dec dept dipl dr ed eds e.g eg eq eqs esp est
-    etc ex feb fig figs ft gen gov hon i.e ie inc incl jan jr jul jun lt ltd max min mr mrs ms mt mar messrs
-    no nos nov nr oct op p.a ph.d phd pp prof pt ref refs rep rev sec sect sen sep sept sgt sr st str tab
-    u.a u.k u.s u.s.a usw v viz vol vols vs z.b
-    """.split()
-)
+    etc ex feb fig figs ft gen gov hon i.e ie inc incl jan jr jul jun lt ltd max min mr mrs ms mt mar messrs no
+    nos nov nr oct op p.a ph.d phd pp prof pt ref refs rep rev sec sect sen sep sept sgt sr st str tab u.a u.k
+    u.s u.s.a usw v viz vol vols vs z.b
+"""
+_ABBREVIATIONS = frozenset(_SHORTENED.split())
 # Abbreviations that end a sentence as often as not: decided by what follows.
 _EITHER = frozenset({"etc", "al", "inc", "ltd", "co", "corp", "jr", "sr", "u.s", "u.k", "u.s.a", "usw", "ph.d", "phd"})
+# Words of their own, and abbreviations before a number only: "no. 5", "He said no. They left."
+_BEFORE_NUMBERS = frozenset({"no", "art", "tab"})
 
 _BOUNDARY = re.compile(
     r"""
-    (?P<mark> [.!?…]+ | [。！？｡]+ | [؟۔]+ | [।॥]+ )
+    # A run of marks is looked at once, from its first: a line of dots would take quadratic time.
+    (?P<mark> (?<![.!?…])[.!?…]++ | [。！？｡]+ | (?<![؟۔])[؟۔]++ | (?<![।॥])[।॥]++ )
     (?P<close> ["'”’»)\]」』]* )
-    (?P<gap> \s+ | $ | (?<=[。！？｡]) )
+    (?P<gap> \s+ | $ | (?<=[。！？｡」』]) | (?<=[。！？｡][”’»)\]]) )
     """,
     re.VERBOSE,
 )
@@ -72,15 +74,16 @@ def _append_stripped(text: str, start: int, end: int, spans: list[tuple[int, int
 
 
 def _ends_sentence(text: str, left: int, match: re.Match[str]) -> bool:
-    if match["mark"][-1] not in ".…":
-        return True
     following = text[match.end() : match.end() + 2].lstrip(_OPENERS)[:1]
-    if following.islower():
+    # "Is it?" she asked.
+    if following.islower() and (match["close"] or match["mark"][-1] in ".…"):
         return False
     if match["mark"] != "." or match["close"]:
         return True
     found = _LAST_WORD.search(text, max(left, match.start() - 40), match.start())
     word = found[1].lstrip(_OPENERS).lower() if found else ""
+    if word in _BEFORE_NUMBERS:
+        return not following.isdigit()
     if word in _ABBREVIATIONS:
         return word in _EITHER and following.isupper()
     if len(word) == 1 and word.isalpha():

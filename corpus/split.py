@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from corpus.lines import LineMap
-from corpus.sentences import sentence_spans
 from corpus.types import Block, BlockKind, Document, Passage
-
-CountTokens = Callable[[Sequence[str]], list[int]]
+from corpus.units import CountTokens, balanced, bounded, units_of
 
 # Raised whenever the same document would be cut otherwise: indexes are then split anew.
 VERSION = 1
@@ -19,18 +17,12 @@ TARGET_TOKENS = 120
 # A paragraph or list item up to this size stays whole rather than being cut into small pieces.
 WHOLE_TOKENS = 180
 _CONTEXT_CHARACTERS = 240
+# Heading lines above a passage's text take no more than this.
+_HEADING_CHARACTERS = 2000
 _LABEL = re.compile(r"^(.{3,100}?)(?:\s*:\s|\.\s|\s[–—-]\s|$)", re.DOTALL)
 _MARKER = re.compile(r"^\s*(?:[•◦▪‣●○■□–—*+-]|\(?\w{1,4}[.)])\s+")
-_SOFT_BREAK = re.compile(r"[;:,。、，；]\s*|\s+")
-
-
-@dataclass(frozen=True, slots=True)
-class _Unit:
-    """The smallest piece that is not cut: a sentence, a short list item, a line of code, a table row."""
-
-    start: int
-    end: int
-    tokens: int
+# Where a label is looked for: its longest, behind a marker and some blanks.
+_LABEL_CHARACTERS = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,27 +85,31 @@ def split(document: Document, *, count_tokens: CountTokens, max_tokens: int) -> 
 
 def _sections(document: Document) -> Iterator[_Section]:
     """Group blocks under their headings; headings with nothing below them go with the next section."""
-    start: int | None = None
+    pending: list[Block] = []
     body: list[Block] = []
     for block in document.blocks:
-        if block.kind is BlockKind.HEADING or (body and block.heading != body[0].heading):
-            if body:
-                yield _section(start, body)
-                start, body = None, []
-            if block.kind is BlockKind.HEADING:
-                start = block.start if start is None else start
-                continue
-        body.append(block)
-    if body:
-        yield _section(start, body)
-    elif start is not None:
-        last = document.blocks[-1]
-        yield _Section(start, start, last.heading[:-1], (Block(BlockKind.PARAGRAPH, start, last.end, last.heading),))
+        is_heading = block.kind is BlockKind.HEADING
+        if body and (is_heading or block.heading != body[0].heading):
+            yield _section(document, pending, body)
+            pending, body = [], []
+        (pending if is_heading else body).append(block)
+    if pending or body:
+        yield _section(document, pending, body)
 
 
-def _section(start: int | None, body: list[Block]) -> _Section:
-    first = body[0]
-    return _Section(first.start if start is None else start, first.start, first.heading, tuple(body))
+def _section(document: Document, pending: list[Block], body: list[Block]) -> _Section:
+    heading = body[0].heading if body else pending[-1].heading[:-1]
+    short = not pending or pending[-1].end - pending[0].start <= _HEADING_CHARACTERS
+    if body and short and all(_is_repeated(block, heading, document.title) for block in pending):
+        return _Section((pending or body)[0].start, body[0].start, heading, tuple(body))
+    # A heading line that no context repeats is read as text, or it could not be found.
+    lines = [replace(block, kind=BlockKind.PARAGRAPH) for block in pending]
+    return _Section(pending[0].start, pending[0].start, heading, (*lines, *body))
+
+
+def _is_repeated(line: Block, heading: tuple[str, ...], title: str) -> bool:
+    """Whether a passage's context says what a heading line above it says."""
+    return line.heading == heading[: len(line.heading)] or line.heading[-1:] == (title,)
 
 
 class _Splitter:
@@ -121,20 +117,21 @@ class _Splitter:
         self._document = document
         self._text = document.text
         self._lines = LineMap(document.text)
-        self._count = count_tokens
+        self._count = bounded(count_tokens, max_tokens)
         self._max = max_tokens
 
     def passages(self, section: _Section) -> list[Passage]:
         """Cut one section into passages that the encoder reads whole."""
         context = self._context(section.heading)
         # The newline behind the context may be a token.
-        room = self._max - self._count([context])[0] - 1
+        room = max(1, self._max - self._count([context])[0] - 1)
         while True:
-            found = [self._passage(section, cut, context) for cut in self._cuts(section, room)]
-            if max(self._count([encoder_text(passage) for passage in found])) <= self._max:
+            cuts = self._with_words(self._cuts(section, room), room)
+            found = [self._passage(section, cut, context) for cut in cuts]
+            if room == 1 or max(self._count([encoder_text(passage) for passage in found])) <= self._max:
                 return found
             # Some tokenizers count more for a whole than for its parts.
-            room = room * 3 // 4
+            room = max(1, room * 3 // 4)
 
     def _context(self, heading: tuple[str, ...]) -> str:
         return context_of(self._document.title, heading, count_tokens=self._count, max_tokens=self._max)
@@ -144,7 +141,7 @@ class _Splitter:
         heading = section.heading
         if cut.label:
             labelled = self._context((*heading, cut.label))
-            if self._count([join_context(labelled, self._text[cut.start : cut.end])])[0] <= self._max:
+            if labelled and self._count([join_context(labelled, self._text[cut.start : cut.end])])[0] <= self._max:
                 context, heading = labelled, (*heading, cut.label)
         return Passage(
             start=start,
@@ -157,8 +154,25 @@ class _Splitter:
             lines=self._lines.range_of(start, cut.end),
         )
 
+    def _with_words(self, cuts: Iterator[_Cut], room: int) -> list[_Cut]:
+        """Join what holds nothing but punctuation, such as a rule, to its neighbour where there is room."""
+        joined: list[_Cut] = []
+        for cut in cuts:
+            before = joined[-1] if joined else None
+            if before and not (self._has_words(before) and self._has_words(cut)):
+                both = _Cut(before.start, cut.end, before.label or cut.label)
+                if self._count([self._text[both.start : both.end]])[0] <= room:
+                    joined[-1] = both
+                    continue
+            joined.append(cut)
+        return joined
+
+    def _has_words(self, cut: _Cut) -> bool:
+        return any(map(str.isalnum, self._text[cut.start : cut.end]))
+
     def _cuts(self, section: _Section, room: int) -> Iterator[_Cut]:
         """Small blocks together, large ones by themselves, in pieces of about the same size."""
+        parents = _parents(section.blocks)
         target, whole = min(TARGET_TOKENS, room), min(WHOLE_TOKENS, room)
         sizes = self._count([self._text[block.start : block.end] for block in section.blocks])
         group: list[Block] = []
@@ -166,83 +180,49 @@ class _Splitter:
         for block, size in zip(section.blocks, sizes, strict=True):
             fits = total + size <= (target if not _belongs(group, block) else whole)
             if group and not fits:
-                yield self._group(group, section.blocks)
+                yield self._group(group, parents)
                 group, total = [], 0
             if size <= whole:
                 group.append(block)
                 total += size
             else:
-                yield from self._pieces(block, section.blocks, target, room)
+                yield from self._pieces(block, parents, target, room)
         if group:
-            yield self._group(group, section.blocks)
+            yield self._group(group, parents)
 
-    def _group(self, group: list[Block], blocks: Sequence[Block]) -> _Cut:
-        return _Cut(group[0].start, group[-1].end, self._parent_label(group[0], blocks))
+    def _group(self, group: list[Block], parents: dict[int, Block]) -> _Cut:
+        return _Cut(group[0].start, group[-1].end, self._label(parents.get(group[0].start)))
 
-    def _pieces(self, block: Block, blocks: Sequence[Block], target: int, room: int) -> Iterator[_Cut]:
-        units = self._units(block, room)
+    def _pieces(self, block: Block, parents: dict[int, Block], target: int, room: int) -> Iterator[_Cut]:
+        units = units_of(self._text, block, count=self._count, room=room)
+        label = self._label(parents.get(block.start))
         own = self._label(block) if block.kind is BlockKind.ITEM else ""
-        label = self._parent_label(block, blocks)
-        for piece in _balanced(units, target, room):
+        for piece in balanced(units, target, room):
             yield _Cut(piece[0].start, piece[-1].end, label)
             label = own or label
 
-    def _parent_label(self, block: Block, blocks: Sequence[Block]) -> str:
-        """The list item above a nested one, which would be lost where a passage begins inside a list."""
-        if block.kind is not BlockKind.ITEM or not block.depth:
-            return ""
-        for other in reversed(blocks[: blocks.index(block)]):
-            if other.kind is not BlockKind.ITEM:
-                return ""
-            if other.depth < block.depth:
-                return self._label(other)
-        return ""
-
-    def _label(self, item: Block) -> str:
+    def _label(self, item: Block | None) -> str:
         """The first words of a list item, up to a colon or the end of the sentence, where they are short."""
-        words = _MARKER.sub("", self._text[item.start : item.end])
+        if item is None:
+            return ""
+        words = _MARKER.sub("", self._text[item.start : min(item.end, item.start + _LABEL_CHARACTERS)])
         found = _LABEL.match(words)
         return " ".join(found[1].split()) if found else ""
 
-    def _units(self, block: Block, room: int) -> list[_Unit]:
-        if block.kind in (BlockKind.CODE, BlockKind.TABLE):
-            spans = [m.span() for m in re.compile(r"[^\n]*\S[^\n]*").finditer(self._text, block.start, block.end)]
-        else:
-            spans = sentence_spans(self._text, block.start, block.end)
-        sizes = self._count([self._text[start:end] for start, end in spans])
-        units: list[_Unit] = []
-        for (start, end), size in zip(spans, sizes, strict=True):
-            units.extend([_Unit(start, end, size)] if size <= room else self._hard_units(start, end, room))
-        return units
 
-    def _hard_units(self, start: int, end: int, room: int) -> Iterator[_Unit]:
-        """Cut what is too long for the encoder even alone: at clauses, else at blanks, else anywhere."""
-        while start < end:
-            stop, tokens = self._longest_prefix(start, end, room)
-            if stop < end:
-                breaks = [m.end() for m in _SOFT_BREAK.finditer(self._text, start + (stop - start) // 2, stop)]
-                if breaks:
-                    stop = breaks[-1]
-                    tokens = self._count([self._text[start:stop]])[0]
-            piece = self._text[start:stop]
-            if body := piece.strip():
-                begin = start + piece.index(body)
-                yield _Unit(begin, begin + len(body), tokens)
-            start = stop
-
-    def _longest_prefix(self, start: int, end: int, room: int) -> tuple[int, int]:
-        """The end of the longest prefix that fits, found by halving, and its tokens."""
-        low, high = start + 1, min(end, start + 16 * room)
-        best = (low, room)
-        while low <= high:
-            middle = (low + high + 1) // 2
-            tokens = self._count([self._text[start:middle]])[0]
-            if tokens <= room:
-                best = (middle, tokens)
-                low = middle + 1
-            else:
-                high = middle - 1
-        return best
+def _parents(blocks: Sequence[Block]) -> dict[int, Block]:
+    """The list item above each nested one, by where that starts: lost where a passage begins inside a list."""
+    parents: dict[int, Block] = {}
+    above: list[Block] = []
+    for block in blocks:
+        is_item = block.kind is BlockKind.ITEM
+        while above and not (is_item and above[-1].depth < block.depth):
+            above.pop()
+        if is_item:
+            if above:
+                parents[block.start] = above[-1]
+            above.append(block)
+    return parents
 
 
 def _belongs(group: Sequence[Block], block: Block) -> bool:
@@ -251,22 +231,3 @@ def _belongs(group: Sequence[Block], block: Block) -> bool:
         return False
     before = group[-1]
     return before.kind is BlockKind.PARAGRAPH or block.depth > group[0].depth
-
-
-def _balanced(units: Sequence[_Unit], target: int, room: int) -> Iterator[list[_Unit]]:
-    """Pack units into as few pieces of about `target` tokens as it takes, all of about the same size."""
-    total = sum(unit.tokens for unit in units)
-    left = max(1, round(total / target))
-    piece: list[_Unit] = []
-    size = 0
-    for unit in units:
-        share = total / left
-        # Cut before this unit where that comes closer to an even share than cutting behind it.
-        if piece and left > 1 and size + unit.tokens / 2 > share or (piece and size + unit.tokens > room):
-            yield piece
-            total, left = total - size, max(1, left - 1)
-            piece, size = [], 0
-        piece.append(unit)
-        size += unit.tokens
-    if piece:
-        yield piece

