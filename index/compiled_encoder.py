@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import threading
+from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .compile import CompileError, compiled_copy, start
+from .models import Model
 from .openvino_library import openvino
 from .tokens import TokenIds
 from .torch_encoder import TorchEncoder
@@ -30,43 +33,58 @@ class CompiledEncoder(TransformerEncoder):
         CompileError: At the first embedding: there is no compiled copy and none can be made.
     """
 
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        # Requests hold one text at a time, whichever thread it comes from.
+        self._lock = threading.Lock()
+
     def prepare(self) -> None:
         """Load the compiled copy, making it if it is missing, instead of at the first embedding."""
         _ = self._engine
 
     def _forward_passages(self, reads: Sequence[TokenIds]) -> Iterator[tuple[int, Forward]]:
-        network, _ = self._engine
-        found: dict[int, Forward] = {}
-
-        def keep(request: Any, place: int) -> None:
-            found[place] = _forward(request)
-
-        with openvino() as library:
-            queue = library.AsyncInferQueue(network)
-        queue.set_callback(keep)
         # The longest first, so that no core is left with a long one at the end.
-        for place in sorted(range(len(reads)), key=lambda place: -len(reads[place].ids)):
-            queue.start_async(self._arrays(reads[place]), place)
-        queue.wait_all()
-        yield from found.items()
+        order = sorted(range(len(reads)), key=lambda place: -len(reads[place].ids))
+        found: list[tuple[int, Forward]] = []
+        running: deque[tuple[int, Any]] = deque()
+        with self._lock:
+            free = list(self._engine[1])
+
+            def finish_oldest() -> None:
+                place, request = running.popleft()
+                request.wait()
+                found.append((place, _forward(request)))
+                free.append(request)
+
+            # No callbacks: they would need Python from the library's threads, which can deadlock.
+            for place in order:
+                if not free:
+                    finish_oldest()
+                request = free.pop()
+                request.start_async(self._arrays(reads[place]))
+                running.append((place, request))
+            while running:
+                finish_oldest()
+        yield from found
 
     def _forward_query(self, read: TokenIds) -> Forward:
-        network, _ = self._engine
-        request = network.create_infer_request()
-        request.infer(self._arrays(read))
-        return _forward(request)
+        ((_, forward),) = self._forward_passages([read])
+        return forward
 
     def _arrays(self, read: TokenIds) -> list[Any]:
         width = min(-(-len(read.ids) // _STEP) * _STEP, self._room)
         arrays = padded([read], (1, width), self._settings.pad)
-        return [arrays[name] for name in self._engine[1]]
+        return [arrays[name] for name in self._engine[0]]
 
     @cached_property
-    def _engine(self) -> tuple[Any, tuple[str, ...]]:
+    def _engine(self) -> tuple[tuple[str, ...], list[Any]]:
+        """Names of the inputs, and as many requests as keep all cores busy."""
         copy = compiled_copy(self._model, self._tokens)
         try:
             with openvino() as library:
-                return start(library, copy.graph), copy.inputs
+                network = start(library, copy.graph)
+                count = network.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS")
+                return copy.inputs, [network.create_infer_request() for _ in range(count)]
         except Exception as error:  # whatever the library raises, torch can still serve
             raise CompileError(f"the compiled model {copy.graph} cannot be loaded: {error}") from error
 

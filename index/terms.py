@@ -20,22 +20,26 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 MAX_TERMS = 200
 
 _JOINERS = ".-'’‑"
-_HYPHENS = re.compile("[-‑]")
+_INSIDE = re.compile(f"[{re.escape(_JOINERS)}]")
+# "EFCA's", "they'll": the word is what stands before.
+_SUFFIX = re.compile("['’](?:s|d|m|ll|re|ve)$")
+_NEGATED = re.compile("n['’]t$")
 
 
 def words(question: str) -> tuple[str, ...]:
     """The words to search for: lower-case, each once, in order, stop words dropped unless nothing remains.
 
-    A word keeps the full stops, hyphens and apostrophes inside it; a hyphenated one is also searched
-    for by its parts, since writers do not agree on hyphens.
+    A word keeps the full stops, hyphens and apostrophes inside it and is also searched for by its parts,
+    since writers do not agree on hyphens; a possessive ending is dropped.
     """
     found: dict[str, None] = {}
-    for word in _cut(question):
+    for whole in _cut(question):
+        word = _SUFFIX.sub("", whole)
         found[word] = None
-        parts = _HYPHENS.split(word)
-        if len(parts) > 1:
+        parts = _INSIDE.split(word)
+        if len(parts) > 1 and not _NEGATED.search(word):
             found.update(dict.fromkeys(part for part in parts if len(part) > 1))
-    telling = [word for word in found if word not in STOP_WORDS]
+    telling = [word for word in found if word not in STOP_WORDS and not _NEGATED.search(word)]
     return tuple((telling or list(found))[:MAX_TERMS])
 
 

@@ -42,7 +42,8 @@ def mark(question: Question, vector: Vectors, reading: Reading) -> Marked:
         key=lambda entry: (-entry[0], entry[1]),
     )
     best = scored[0][0]
-    chosen = [entry for entry in scored[:_MAX_HIGHLIGHTS] if entry[0] >= _NEARLY * best]
+    further = [entry for entry in scored[1:_MAX_HIGHLIGHTS] if entry[0] >= _NEARLY * best > 0]
+    chosen = [scored[0], *further]
     highlights = tuple(Highlight((base + start, base + end), body[start:end]) for _, start, end in chosen)
     return Marked(highlights, best)
 
@@ -67,6 +68,5 @@ def _sentences(body: str) -> list[tuple[int, int]]:
             found.append((start, start + len(body[start:stop].rstrip())))
             # Behind a cut inside a word there may be a blank.
             start = stop + len(body[stop:end]) - len(body[stop:end].lstrip())
-        if start < end:
-            found.append((start, end))
+        found.append((start, end))
     return found

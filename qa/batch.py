@@ -39,11 +39,15 @@ def ask_text(text: str) -> tuple[str, int]:
     Raises:
         UsageError: It is empty.
     """
-    # Lone surrogates come from command lines and JSON that are not Unicode; nothing can be found by them.
-    whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").strip()
-    if not whole:
+    found = whole(text).strip()
+    if not found:
         raise UsageError("the question is empty. Ask for example: qa ask when is the next deadline")
-    return whole[:LONGEST_QUESTION], max(0, len(whole) - LONGEST_QUESTION)
+    return found[:LONGEST_QUESTION], max(0, len(found) - LONGEST_QUESTION)
+
+
+def whole(text: str) -> str:
+    """Put U+FFFD for lone surrogates, which come from command lines and JSON that are not Unicode."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def read_batch(name: str) -> bytes:

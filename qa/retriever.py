@@ -20,6 +20,7 @@ from index.snapshot import Snapshot
 from index.update import require_same_encoder
 from qa import confidence
 from qa.answer import Marked, compose, mark
+from qa.batch import whole
 from qa.citation import file_state, place_of, source_of
 from qa.fusion import DEPTH, Candidates, gather, spread
 from qa.late import Question, Reading, read_passages, read_question
@@ -249,7 +250,7 @@ def _features(text: str, ranking: _Ranking, marked: Sequence[Marked]) -> confide
 
 
 def _checked(question: str, k: int) -> str:
-    text = question.strip()
+    text = whole(question).strip()
     if not text:
         raise UsageError('the question is empty: ask something, such as `qa ask "who won?"`.')
     if len(text) > MAX_QUESTION:

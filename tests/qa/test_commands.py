@@ -1,0 +1,219 @@
+"""What the commands do where files, folders or streams are not as they should be."""
+
+from __future__ import annotations
+
+import io
+import os
+import runpy
+import sqlite3
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from corpus.errors import CorpusError, DamagedIndexError, NoIndexError, UsageError
+from index.records import StoredPassage
+from index.report import Progress, Request
+from index.snapshot import Snapshot
+from index.update import update
+from qa import boundary, build, check, cli, locate, render, reports, show, status
+from qa.results import State
+from qa.retriever import Retriever
+from tests.encoders import BagEncoder
+
+TEXT = "# Talks\n\nThe keynote is about whales.\n\n## Lunch\n\nSoup at noon.\n"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """One document of two passages, indexed."""
+    (tmp_path / "talks.md").write_text(TEXT)
+    update(Request(tmp_path, BagEncoder()))
+    return tmp_path
+
+
+@pytest.fixture
+def database(root: Path) -> Iterator[sqlite3.Connection]:
+    """The index, for damaging it."""
+    with closing(sqlite3.connect(root / ".qa" / "index.db", isolation_level=None)) as connection:
+        yield connection
+
+
+# qa check
+
+
+def test_check_counts(root: Path) -> None:
+    """What was read and holds."""
+    assert check.check(root) == check.Checked(root / ".qa", documents=1, passages=2)
+    assert check.repair(root).repaired is None
+
+
+def test_check_finds_passages_of_no_document(root: Path, database: sqlite3.Connection) -> None:
+    """A passage that no document owns is damage, though each row by itself holds."""
+    database.execute("UPDATE passages SET document = 77 WHERE id = 1")
+    with pytest.raises(DamagedIndexError, match="the number of passages does not hold"):
+        check.check(root)
+
+
+def test_check_asks_sqlite(root: Path, database: sqlite3.Connection) -> None:
+    """Damage to SQLite's own structure is told in its words."""
+    database.execute("PRAGMA writable_schema = ON")
+    database.execute("UPDATE sqlite_master SET sql = replace(sql, 'page INTEGER', 'page INTEGER NOT NULL')")
+    database.execute("PRAGMA writable_schema = RESET")
+    with pytest.raises(DamagedIndexError, match=r"index\.db is damaged: NULL value in passages\.page\. "):
+        check.check(root)
+
+
+# qa status
+
+
+def test_status_of_a_folder_that_cannot_be_read(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The index is described, and why the files could not be compared."""
+
+    def refuse(*_: object) -> None:
+        raise CorpusError("cannot read the folder")
+
+    monkeypatch.setattr(status, "stale", refuse)
+    found = status.status(root)
+    assert (found.documents, found.passages, found.drift, found.problem) == (1, 2, 0, "cannot read the folder")
+    assert found.as_json()["changes"]["problem"] == "cannot read the folder"
+    assert "Changed     cannot be told: cannot read the folder\n" in reports.status(found, render.Look.of(None))
+
+
+def test_size_of_what_vanishes(tmp_path: Path) -> None:
+    """The sizes of the files; a name that leads nowhere counts nothing."""
+    (tmp_path / "a").write_bytes(b"12345")
+    (tmp_path / "b").symlink_to(tmp_path / "gone")
+    assert status.size_of(tmp_path) == 5
+
+
+# qa show
+
+
+def test_show_the_index_of_a_file_that_is_gone(root: Path) -> None:
+    """The whole, some lines of it, and no line that it never had."""
+    (root / "talks.md").unlink()
+    whole = show.show(root, "talks.md")
+    assert (whole.stored, whole.state, whole.marked) == (True, State.MISSING, None)
+    assert [number for number, _ in whole.lines] == [1, 2, 3, 5, 6, 7]
+    assert show.show(root, "talks.md:7").lines == ((7, "Soup at noon."),)
+    with pytest.raises(UsageError, match=r"the index keeps nothing of these lines"):
+        show.show(root, "talks.md:99")
+
+
+def test_show_a_page(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All lines of the passages on a page, as the file has them or as the index keeps them."""
+    passages_of = Snapshot.passages_of
+
+    def paged(snapshot: Snapshot, path: str) -> tuple[StoredPassage, ...]:
+        return tuple(replace(passage, page=page) for page, passage in enumerate(passages_of(snapshot, path), 1))
+
+    monkeypatch.setattr(Snapshot, "passages_of", paged)
+    found = show.show(root, "talks.md#page=2", context=0)
+    assert (found.marked, [number for number, _ in found.lines]) == ((5, 7), [5, 6, 7])
+    (root / "talks.md").unlink()
+    assert show.show(root, "talks.md#page=2").lines == ((5, "## Lunch"), (6, ""), (7, "Soup at noon."))
+
+
+# qa ask
+
+
+def test_ask_when_the_folder_cannot_be_read(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answers come from the index as it is, with a note."""
+
+    def refuse(*_: object) -> None:
+        raise CorpusError("cannot read the folder.")
+
+    monkeypatch.setattr(build, "stale", refuse)
+    with Retriever.open(root, encoder=BagEncoder()) as retriever:
+        opened = build.refresh_if_small(retriever)
+        assert opened.retriever is retriever
+        assert opened.note == (
+            "the index is not brought up to date: cannot read the folder. The answers come from it as it is."
+        )
+
+
+def test_the_model_of_a_damaged_index_cannot_be_told(root: Path, database: sqlite3.Connection) -> None:
+    """It is then embedded with the default, rather than not at all."""
+    assert build._model_of(root) == "bag"
+    database.execute("UPDATE meta SET value = '\"other\"' WHERE key = 'model'")
+    assert build._model_of(root) == "sentence-transformers/all-MiniLM-L6-v2"
+    assert build._model_of(root / "nowhere") == "sentence-transformers/all-MiniLM-L6-v2"
+
+
+# qa index
+
+
+def test_a_name_too_long_is_no_index() -> None:
+    """Where the system refuses to look there is no index."""
+    assert not locate.has_index(Path("x" * 5000))
+
+
+def test_the_working_directory_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing can be meant by it."""
+    monkeypatch.delenv("QA_INDEX", raising=False)
+    monkeypatch.chdir(tmp_path)
+    assert locate.find_or_here() == locate.working_directory() == tmp_path
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert locate.working_directory() is None
+    with pytest.raises(NoIndexError, match="the working directory is gone"):
+        locate.find_or_here()
+
+
+# Streams
+
+
+class Terminal(io.StringIO):
+    """Says that it is one."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a terminal a bar appears with the first passage to embed, and goes; nothing to embed shows nothing."""
+    monkeypatch.setattr(sys, "stderr", shown := Terminal())
+    with cli._progress() as tell:
+        assert tell is not None
+        tell(Progress(5, 5))
+        assert shown.getvalue() == ""
+        tell(Progress(10, 40))
+        assert "| 10/40 [" in shown.getvalue()
+        tell(Progress(40, 40))
+    assert shown.getvalue().rpartition("\r")[2].strip() == ""
+
+
+def test_progress_without_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where stderr came closed, nothing is drawn."""
+    monkeypatch.setattr(sys, "stderr", None)
+    with cli._progress() as tell:
+        assert tell is None
+
+
+def test_the_program(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """`python -m qa` runs the command line, and at its end a second Ctrl-C is ignored."""
+    handled: list[object] = []
+    monkeypatch.setattr("signal.signal", lambda *what: handled.append(what))
+    monkeypatch.setattr(sys, "argv", ["qa", "--version"])
+    with pytest.raises(SystemExit) as end:
+        runpy.run_module("qa", run_name="__main__")
+    assert end.value.code == 0
+    assert capsys.readouterr().out.startswith("qa ")
+    assert len(handled) == 1
+
+
+def test_a_broken_stream_cannot_fail_again() -> None:
+    """What is left for a reader who has gone is thrown away, so closing the stream succeeds."""
+    reading, writing = os.pipe()
+    stream = os.fdopen(writing, "w")
+    os.close(reading)
+    stream.write("too late")
+    boundary._abandon(stream)
+    stream.close()
+    boundary._abandon(stream)
+    boundary._abandon(None)

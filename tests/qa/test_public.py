@@ -1,0 +1,57 @@
+"""What `import qa` offers."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import qa
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def test_every_public_name_is_there_and_documented() -> None:
+    """A dozen names at most, sorted, each with a docstring of its own."""
+    assert len(qa.__all__) <= 12
+    assert qa.__all__ == sorted(qa.__all__)
+    for name in qa.__all__:
+        thing = getattr(qa, name)
+        assert thing.__name__ == name
+        assert thing.__doc__, name
+        assert not thing.__doc__.startswith(f"{name}("), "a docstring that dataclasses made up"
+
+
+def test_public_methods_are_documented() -> None:
+    """Each method and property that a person can call says what it does."""
+    for name in qa.__all__:
+        thing = getattr(qa, name)
+        for attribute, value in vars(thing).items() if isinstance(thing, type) else ():
+            if not attribute.startswith("_") and (callable(value) or isinstance(value, property | classmethod)):
+                assert value.__doc__, f"{name}.{attribute}"
+
+
+def test_star_import() -> None:
+    """`from qa import *` brings in exactly the public names."""
+    names: dict[str, object] = {}
+    exec("from qa import *", names)  # noqa: S102 - a star import is not allowed inside a function
+    assert names.keys() - {"__builtins__"} == set(qa.__all__)
+
+
+def test_an_unknown_name() -> None:
+    """The error is that of any module."""
+    with pytest.raises(AttributeError, match=r"^module 'qa' has no attribute 'Retreiver'$"):
+        _ = qa.Retreiver
+    with pytest.raises(ImportError, match="cannot import name 'nothing'"):
+        from qa import nothing  # noqa: F401
+
+
+def test_python_m_qa() -> None:
+    """`python -m qa` is the program."""
+    done = subprocess.run(
+        [sys.executable, "-m", "qa", "--version"], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("qa ")
+    assert (done.stdout.count("\n"), done.stderr) == (1, "")

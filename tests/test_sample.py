@@ -1,0 +1,180 @@
+"""The sample collection, the real model: what a person gets who tries the tool for the first time."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from qa import Hit, Result, Retriever, State, build_index, cli
+from qa.results import Highlight, IndexInfo, Source
+from tests.scoring import Gold, auroc, is_hit, read_questions, score
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+SAMPLE = REPOSITORY / "corpus" / "sample"
+QUESTIONS = REPOSITORY / "tests" / "sample_questions.jsonl"
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the sample collection, indexed."""
+    root = tmp_path_factory.mktemp("sample") / "sample"
+    shutil.copytree(SAMPLE, root, ignore=shutil.ignore_patterns(".qa"))
+    report = build_index(root)
+    assert (report.added, report.skipped) == (report.documents, ())
+    return root
+
+
+@pytest.fixture(scope="module")
+def questions() -> list[Gold]:
+    return read_questions(QUESTIONS, SAMPLE)
+
+
+@pytest.fixture(scope="module")
+def answers(sample: Path, questions: list[Gold]) -> Iterator[tuple[Result, ...]]:
+    with Retriever.open(sample) as retriever:
+        yield tuple(retriever.ask(question.question, k=5, question_id=question.id) for question in questions)
+
+
+def test_quality(sample: Path, questions: list[Gold], answers: tuple[Result, ...]) -> None:
+    """No worse than what was measured, a question or two aside."""
+    found = score(questions, answers, sample)
+    assert len(questions) == 40
+    assert found["hit@1"] >= 0.78
+    assert found["hit@5"] >= 0.9
+    assert found["highlight@1"] >= 0.46
+    assert found["abstention_auroc"] >= 0.5
+    assert found["citations_wrong"] == 0
+
+
+def test_the_test_of_time_award(answers: tuple[Result, ...]) -> None:
+    """The first question of all is answered, with the paper's name, from the list of awards."""
+    first = answers[0]
+    assert first.id == "SQ001"
+    assert first.found
+    assert first.answer is not None
+    assert "Adam: A Method for Stochastic Optimization" in first.answer.text
+    assert first.answer.citations == (1,)
+    assert first.passages[0].source.path == "awards.md"
+
+
+def test_citations_hold(sample: Path, answers: tuple[Result, ...]) -> None:
+    """Each passage and each highlight is exactly what its file has at that place, and says so."""
+    texts = {
+        path.relative_to(sample).as_posix(): path.read_bytes().decode()
+        for path in sample.rglob("*.*")
+        if path.is_file() and ".qa" not in path.parts
+    }
+    hits = [hit for answer in answers for hit in answer.passages]
+    assert len(hits) == 5 * 40
+    for hit in hits:
+        text = texts[hit.source.path]
+        start, end = hit.source.chars
+        assert hit.text == text[start:end]
+        assert hit.source.lines == (text.count("\n", 0, start) + 1, text.count("\n", 0, end) + 1)
+        assert hit.source.state == "verified"
+        assert hit.source.page is None
+        for mark in hit.highlights:
+            assert mark.text == text[slice(*mark.chars)]
+            assert start <= mark.chars[0] < mark.chars[1] <= end
+
+
+def test_answers_are_quoted(answers: tuple[Result, ...]) -> None:
+    """The answer is a highlight of the passage it cites, and confidence is a probability."""
+    for answer in answers:
+        assert answer.answer is not None
+        (rank,) = answer.answer.citations
+        assert answer.answer.text == answer.passages[rank - 1].highlights[0].text
+        assert 0 <= answer.confidence <= 1
+        assert answer.found == (answer.confidence >= 0.5)
+
+
+def test_a_batch_on_the_command_line(sample: Path, answers: tuple[Result, ...]) -> None:
+    """`qa ask --batch --json` gives the same: an object a line, with the same ids, in order."""
+    done = CliRunner().invoke(
+        cli.app, ["ask", "--batch", str(QUESTIONS), "--json", "--index", str(sample)], prog_name="qa"
+    )
+    assert (done.exit_code, done.stderr) == (0, "")
+    printed = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [_untimed(line) for line in printed] == [_untimed(answer.as_json()) for answer in answers]
+    assert [line["id"] for line in printed] == [f"SQ{number:03}" for number in range(1, 41)]
+
+
+def _untimed(value: dict[str, Any]) -> dict[str, Any]:
+    return {key: part for key, part in value.items() if key != "timings_ms"}
+
+
+# The scoring itself
+
+
+@pytest.mark.parametrize(
+    ("evidence", "shown", "hit"),
+    [
+        (("a", 0, 10), ("a", 0, 100), True),
+        (("a", 0, 10), ("a", 5, 100), True),
+        (("a", 0, 10), ("a", 6, 100), False),
+        (("a", 0, 100), ("a", 90, 110), True),
+        (("a", 0, 100), ("a", 91, 111), False),
+        (("a", 0, 10), ("a", 10, 20), False),
+        (("a", 0, 10), ("b", 0, 10), False),
+        (("a", None, None), ("a", 90, 91), True),
+    ],
+)
+def test_half_of_the_shorter_span_is_a_hit(
+    evidence: tuple[str, int | None, int | None], shown: tuple[str, int, int], hit: bool
+) -> None:
+    """Counted in characters, in the same file, whichever is the shorter; a whole file is hit by any of it."""
+    path, start, end = shown
+    assert is_hit(Gold("1", "?", True, "a", (evidence,)), path, (start, end)) is hit
+
+
+def test_auroc() -> None:
+    """The share of pairs in the right order, ties counting half."""
+    assert auroc([0.9, 0.5], [0.5, 0.1]) == (1 + 1 + 0.5 + 1) / 4
+    assert auroc([0.1], [0.9]) == 0
+
+
+def test_score(tmp_path: Path) -> None:
+    """Each figure on an example: the second question is met by the second passage only, one citation is wrong."""
+    text = "".join(chr(97 + number % 26) for number in range(100))
+    (tmp_path / "a").write_text(text)
+
+    def answer(sure: float, *spans: tuple[int, int], mark: tuple[int, int] = (0, 1), wrong: str = "") -> Result:
+        hits = tuple(
+            Hit(
+                rank=rank,
+                id="",
+                score=1.0,
+                text=wrong or text[slice(*span)],
+                title="",
+                heading=(),
+                source=Source("a", "text/plain", span, (1, 1), None, "", State.VERIFIED),
+                highlights=(Highlight(mark, text[slice(*mark)]),),
+            )
+            for rank, span in enumerate(spans, 1)
+        )
+        return Result("?", None, sure >= 0.5, sure, None, hits, IndexInfo(1, 1, "m", 1), {})
+
+    questions = [
+        Gold("1", "?", True, "a", (("a", 0, 10),)),
+        Gold("2", "?", True, "a", (("a", 50, 60),)),
+        Gold("3", "?", False, "", ()),
+    ]
+    given = [answer(0.8, (0, 20), mark=(2, 9)), answer(0.4, (0, 20), (40, 60)), answer(0.6, (0, 20), wrong="x")]
+    assert score(questions, given, tmp_path) == {
+        "hit@1": 0.5,
+        "hit@3": 1.0,
+        "hit@5": 1.0,
+        "hit@10": 1.0,
+        "covered@1000": 1.0,
+        "highlight@1": 0.5,
+        "found_when_answerable": 0.5,
+        "abstention_auroc": 0.5,
+        "not_found_when_unanswerable": 0.0,
+        "citations_wrong": 1,
+    }
