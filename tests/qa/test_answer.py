@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qa.answer import Marked, compose, mark
+from qa.answer import Marked, _sentences, compose, mark
 from qa.results import Answer, Highlight
 from tests.encoders import BagEncoder
 from tests.qa.passages import asked, read, stored
@@ -60,9 +60,13 @@ def test_long_sentences_are_cut() -> None:
 def test_a_word_longer_than_a_highlight_is_cut() -> None:
     """Without a gap the cut falls anywhere, and no piece is empty."""
     text = "x" * 400 + " " + "y" * 900
-    found = marked("nothing here", text)
-    assert [highlight.chars for highlight in found.highlights] == [(0, 400), (401, 801), (801, 1201)]
-    assert all(highlight.text == text[slice(*highlight.chars)] for highlight in found.highlights)
+    assert _sentences(text) == [(0, 400), (401, 801), (801, 1201), (1201, 1301)]
+
+
+def test_where_no_sentence_has_anything_in_common_one_is_marked() -> None:
+    """The first, since there is nothing to choose by; three would only look like an answer."""
+    found = marked("zebra", "Cats purr. Dogs bark. Hens cluck.")
+    assert len(found.highlights) == 1
 
 
 def test_further_sentences_that_are_nearly_as_good() -> None:
