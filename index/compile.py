@@ -99,6 +99,7 @@ def _make(model: Model, tokens: Tokens, folder: Path) -> None:
     except OSError as error:
         raise CompileError(f"a compiled model cannot be kept in {folder.parent}: {error.strerror}") from error
     try:
+        _LOG.warning("preparing %s for this machine, which is done once and takes some ten seconds", model.name)
         inputs = _convert(model, tokens, temporary)
         manifest = {"version": _VERSION, "model": model.name, "inputs": inputs, "sha256": sha256_of(temporary, _FILES)}
         (temporary / _MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")

@@ -6,7 +6,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, TextIO
 
 import click
@@ -115,7 +115,10 @@ def _logging_to_stderr() -> Iterator[None]:
 class _StderrHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Write a warning as a complaint; the trace of an unexpected error only if QA_DEBUG asked for it."""
-        with suppress(OSError):
+        # A progress bar steps aside for the line, if one is there.
+        bars = sys.modules.get("tqdm")
+        aside = bars.tqdm.external_write_mode(file=sys.stderr) if bars else nullcontext()
+        with suppress(OSError), aside:
             render.note(render.problem(record.getMessage()))
             if record.exc_info and record.levelno == logging.DEBUG:
                 render.note(render.clean(logging.Formatter().formatException(record.exc_info)))

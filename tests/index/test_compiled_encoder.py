@@ -49,15 +49,19 @@ def test_a_copy_is_made_once_and_says_what_it_is(made: Path, monkeypatch: pytest
     assert (folder / "model.bin").stat().st_mtime_ns == before
 
 
-def test_a_damaged_copy_is_not_used_but_made_again(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_copy_is_not_used_but_made_again(
+    made: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(made))
     expected = CompiledEncoder(find()).encode_query(QUESTION)
+    assert "preparing" not in caplog.text
     weights = copy_in(made) / "model.bin"
     data = bytearray(weights.read_bytes())
     data[len(data) // 2] ^= 1
     weights.write_bytes(data)
     assert np.array_equal(CompiledEncoder(find()).encode_query(QUESTION), expected)
     assert weights.read_bytes() != bytes(data)
+    assert "preparing sentence-transformers/all-MiniLM-L6-v2 for this machine, which is done once" in caplog.text
 
 
 def test_a_question_loads_neither_torch_nor_telemetry() -> None:
