@@ -67,6 +67,7 @@ class Retriever:
         self.root = root
         self.snapshot = snapshot
         self._encoder = encoder
+        self._closed = False
 
     @classmethod
     def open(cls, path: str | os.PathLike[str] | None = None, *, encoder: Encoder | None = None) -> Retriever:
@@ -101,6 +102,7 @@ class Retriever:
 
     def close(self) -> None:
         """Let go of the index."""
+        self._closed = True
         self.snapshot.close()
 
     def search(
@@ -128,7 +130,7 @@ class Retriever:
             question_id: Handed back in the result.
 
         Raises:
-            UsageError: The question is empty or too long, or k out of range.
+            UsageError: The question is empty or too long, k out of range, or the retriever closed.
             DamagedIndexError: What is to be shown does not hold what was written.
         """
         return self._answer(question, k=k, mode=mode, path=path, question_id=question_id)[0]
@@ -137,6 +139,8 @@ class Retriever:
         self, question: str, *, k: int, mode: Mode, path: str | None, question_id: str | int | None
     ) -> tuple[Result, confidence.Features | None]:
         begun = perf_counter()
+        if self._closed:
+            raise UsageError("this retriever is closed; open another with Retriever.open.")
         text = _checked(question, k)
         documents = None if path is None else self.snapshot.match_paths(path)
         vector = self._encoder.encode_query(text)

@@ -361,7 +361,7 @@ def test_a_closed_retriever_does_not_answer(root: Path) -> None:
     with opened(root) as retriever:
         pass
     retriever.close()
-    with pytest.raises(Exception, match="closed"):
+    with pytest.raises(UsageError, match="this retriever is closed"):
         retriever.ask("soup")
 
 
