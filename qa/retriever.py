@@ -20,7 +20,7 @@ from index.snapshot import Snapshot
 from index.update import require_same_encoder
 from qa import confidence
 from qa.answer import Marked, compose, mark
-from qa.batch import whole
+from qa.batch import LONGEST_QUESTION, whole
 from qa.citation import file_state, place_of, source_of
 from qa.fusion import DEPTH, Candidates, gather, spread
 from qa.late import Question, Reading, read_passages, read_question
@@ -30,7 +30,6 @@ from qa.results import Hit, IndexInfo, Mode, Result, State
 # Passages that late interaction looks at, and its share in their score.
 RERANK_DEPTH = 10
 LATE_SHARE = 0.4
-MAX_QUESTION = 10_000
 MAX_HITS = 1000
 
 
@@ -257,8 +256,8 @@ def _checked(question: str, k: int) -> str:
     text = whole(question).strip()
     if not text:
         raise UsageError('the question is empty: ask something, such as `qa ask "who won?"`.')
-    if len(text) > MAX_QUESTION:
-        raise UsageError(f"the question has {len(text):,} characters; {MAX_QUESTION:,} at most.")
+    if len(text) > LONGEST_QUESTION:
+        raise UsageError(f"the question has {len(text):,} characters; {LONGEST_QUESTION:,} at most.")
     if not 1 <= k <= MAX_HITS:
         raise UsageError(f"cannot give {k} passages: -k takes 1 to {MAX_HITS:,}.")
     return text
