@@ -1,15 +1,12 @@
-"""One update under the lock: read the files, embed what is new, commit once."""
+"""One update under the lock: read the files, embed what is new as it is read, commit once."""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-
-import numpy as np
 
 from corpus import load, split
 from corpus.discover import FoundFile, Skipped
@@ -17,15 +14,14 @@ from corpus.errors import CorpusError
 from corpus.types import Document
 
 from .changes import Change, Entry, Extent, Maker, Seen
+from .embedding import Embedding
 from .plan import Plan, survey
 from .records import Info, Left, StoredDocument, vector_digest
 from .report import BuildReport, Progress, Request
+from .spool import Spool
 from .store import Store
 
 _LOG = logging.getLogger(__name__)
-
-# Texts embedded between two commits: what an interruption can lose.
-_CHUNK = 64
 
 
 def patterns(
@@ -99,10 +95,11 @@ class Build:
             exclude=exclude,
         )
         self._found = Findings()
-        self._entries: list[Entry] = []
         self._seen: list[Seen] = []
-        self._uses: Counter[bytes] = Counter()
-        self._waiting: dict[bytes, str] = {}
+        self._passages = 0
+        self._embedded = 0
+        self._done = 0.0
+        self._total = 0
 
     def run(self, extent: Extent) -> BuildReport:
         """Read, embed, commit.
@@ -115,13 +112,13 @@ class Build:
         left_before = self._store.skipped() if extent is Extent.NAMED else ()
         include, exclude = self._maker.include, self._maker.exclude
         plan = survey(self._request.root, self._documents, left_before, include=include, exclude=exclude)
-        self._read(plan, extent)
-        removed = frozenset((*plan.removed, *self._found.removed))
-        kept = self._kept(plan)
-        self._require_some_left(plan, kept, extent)
-        embedded = self._embed()
-        info = self._commit(extent, removed, kept, (*plan.left, *self._found.left))
-        return self._report(plan, info, removed, embedded, extent)
+        with Spool(self._store.folder) as entries:
+            self._read(plan, extent, entries)
+            removed = frozenset((*plan.removed, *self._found.removed))
+            kept = self._kept(plan)
+            self._require_some_left(plan, entries, kept, extent)
+            info = self._commit(extent, entries, removed, kept, (*plan.left, *self._found.left))
+        return self._report(plan, info, removed, extent)
 
     def _extent(self, asked: Extent) -> Extent:
         before = self._before
@@ -132,30 +129,41 @@ class Build:
             return Extent.ALL
         return asked
 
-    def _read(self, plan: Plan, extent: Extent) -> None:
+    def _read(self, plan: Plan, extent: Extent, entries: Spool) -> None:
+        """Read what may have changed; it is embedded meanwhile."""
         again = plan.unchanged if extent is Extent.ALL else ()
-        for file in sorted((*plan.added, *plan.suspect, *again), key=lambda file: file.path):
-            checked_ns = time.time_ns()
-            stored = self._documents.get(file.path)
-            document = self._found.look(self._request.root, file, stored)
-            if document is None:
-                continue
-            if extent is Extent.NAMED and stored is not None and stored.sha256 == document.sha256:
-                self._seen.append(Seen(file.path, file.size, file.mtime_ns, checked_ns))
-            else:
-                self._enter(document, file, checked_ns)
+        files = sorted((*plan.added, *plan.suspect, *again), key=lambda file: file.path)
+        self._total = sum(file.size for file in files)
+        with Embedding(self._encoder, self._store, self._tell) as embedding:
+            for file in files:
+                checked_ns = time.time_ns()
+                stored = self._documents.get(file.path)
+                document = self._found.look(self._request.root, file, stored)
+                if document is None:
+                    self._tell(file.size)
+                elif extent is Extent.NAMED and stored is not None and stored.sha256 == document.sha256:
+                    self._seen.append(Seen(file.path, file.size, file.mtime_ns, checked_ns))
+                    self._tell(file.size)
+                else:
+                    self._enter(document, file, checked_ns, entries, embedding)
+            embedding.finish()
+        self._embedded = embedding.embedded
 
-    def _enter(self, document: Document, file: FoundFile, checked_ns: int) -> None:
+    def _enter(
+        self, document: Document, file: FoundFile, checked_ns: int, entries: Spool, embedding: Embedding
+    ) -> None:
         encoder = self._encoder
         passages = split.split(document, count_tokens=encoder.count_tokens, max_tokens=encoder.max_tokens)
-        read = [split.encoder_text(passage) for passage in passages]
-        digests = tuple(vector_digest(encoder.fingerprint, text) for text in read)
-        texts = dict(zip(digests, read, strict=True))
-        new = [digest for digest in texts if digest not in self._uses]
-        known = self._store.known(new)
-        self._waiting.update((digest, texts[digest]) for digest in new if digest not in known)
-        self._uses.update(digests)
-        self._entries.append(
+        texts = [split.encoder_text(passage) for passage in passages]
+        digests = tuple(vector_digest(encoder.fingerprint, text) for text in texts)
+        known = self._store.known(digests)
+        size = file.size / max(len(passages), 1)
+        for digest, text in zip(digests, texts, strict=True):
+            if digest not in known:
+                embedding.offer(digest, text, size)
+        self._tell(file.size if not passages else size * sum(digest in known for digest in digests))
+        self._passages += len(passages)
+        entries.add(
             Entry(
                 path=document.path,
                 sha256=document.sha256,
@@ -177,46 +185,32 @@ class Build:
             return frozenset()
         return kept
 
-    def _require_some_left(self, plan: Plan, kept: frozenset[str], extent: Extent) -> None:
+    def _require_some_left(self, plan: Plan, entries: Spool, kept: frozenset[str], extent: Extent) -> None:
         stay = bool(plan.unchanged) and extent is Extent.NAMED
-        if self._documents and not (self._entries or self._seen or kept or stay or self._request.allow_empty):
+        if self._documents and not (entries.paths or self._seen or kept or stay or self._request.allow_empty):
             raise CorpusError(
                 f"{self._request.root} has no readable documents any more, and the index has {len(self._documents)}. "
                 "Is it mounted? To empty the index on purpose, allow it to be empty."
             )
 
-    def _embed(self) -> int:
-        """Embed what is waiting, a chunk at a time, each kept at once."""
-        # Texts of one length need no padding together; the longest first, so that what is left only gets quicker.
-        waiting = sorted(self._waiting.items(), key=lambda item: (-len(item[1]), item[0]))
-        total = self._uses.total()
-        done = total - sum(self._uses[digest] for digest, _ in waiting)
-        self._tell(done, total)
-        for start in range(0, len(waiting), _CHUNK):
-            chunk = waiting[start : start + _CHUNK]
-            digests = [digest for digest, _ in chunk]
-            vectors = self._encoder.encode_passages([text for _, text in chunk])
-            self._store.add_vectors(digests, np.asarray(vectors, dtype=np.float32))
-            done += sum(self._uses[digest] for digest in digests)
-            self._tell(done, total)
-        return len(waiting)
+    def _tell(self, size: float) -> None:
+        if self._request.progress is not None and size:
+            self._done += size
+            self._request.progress(Progress(min(round(self._done), self._total), self._total))
 
-    def _tell(self, done: int, total: int) -> None:
-        if self._request.progress is not None:
-            self._request.progress(Progress(done, total))
-
-    def _commit(self, extent: Extent, removed: frozenset[str], kept: frozenset[str], left: Sequence[Left]) -> Info:
+    def _commit(
+        self, extent: Extent, entries: Spool, removed: frozenset[str], kept: frozenset[str], left: Sequence[Left]
+    ) -> Info:
         left = sorted(left, key=lambda one: one.path)
         info = self._before
-        if info is None or extent is Extent.ALL or self._entries or removed or self._maker != _maker_of(info):
-            change = Change(extent, self._entries, removed, kept)
+        if info is None or extent is Extent.ALL or entries.paths or removed or self._maker != _maker_of(info):
+            change = Change(extent, entries, entries.paths, removed, kept)
             return self._store.commit(change, self._maker, seen=self._seen, left=left)
         if self._seen or tuple(left) != self._store.skipped():
             self._store.note(self._seen, left)
         return info
 
-    def _report(self, plan: Plan, info: Info, removed: frozenset[str], embedded: int, extent: Extent) -> BuildReport:
-        waiting = sum(self._uses[digest] for digest in self._waiting)
+    def _report(self, plan: Plan, info: Info, removed: frozenset[str], extent: Extent) -> BuildReport:
         return BuildReport(
             added=self._found.added,
             changed=self._found.changed,
@@ -225,8 +219,8 @@ class Build:
             skipped=in_order_of_path((*plan.left, *self._found.left)),
             documents=info.documents,
             passages=info.passages,
-            embedded=embedded,
-            reused=self._uses.total() - waiting,
+            embedded=self._embedded,
+            reused=self._passages - self._embedded,
             seconds=time.monotonic() - self._started,
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -72,11 +72,13 @@ class Change:
     Attributes:
         extent: With `ALL`, documents that are neither in `entries` nor in `kept` go.
         entries: Documents to write, new or in place of the old state.
+        paths: Of these documents.
         removed: Paths to remove, with `NAMED`.
         kept: Paths to carry over, with `ALL`.
     """
 
     extent: Extent
-    entries: Sequence[Entry]
+    entries: Iterable[Entry]
+    paths: Sequence[str]
     removed: frozenset[str] = frozenset()
     kept: frozenset[str] = frozenset()

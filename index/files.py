@@ -17,7 +17,7 @@ LOCK_NAME = "lock"
 TEMP_SUFFIX = ".tmp"
 
 
-def write_atomically(path: Path, data: bytes) -> None:
+def write_atomically(path: Path, data: bytes | memoryview) -> None:
     """Put `data` at `path` so that a crash at any moment leaves the old file or the new one.
 
     Raises:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -22,12 +23,29 @@ from .schema import REPAIR, checksum
 
 
 @dataclass(frozen=True, slots=True)
-class VectorsFile:
-    """The FAISS file a generation was committed with; `digest` is BLAKE2b-256, hex."""
+class Segment:
+    """A FAISS file that holds part of the vectors.
 
+    Attributes:
+        number: What `placed` knows it by.
+        name: Its file, in the index folder.
+        size: Bytes.
+        digest: BLAKE2b-256 of the file, hex.
+        held: Vectors in it.
+        dead: Those of them that no passage refers to any more.
+    """
+
+    number: int
     name: str
     size: int
     digest: str
+    held: int
+    dead: int = 0
+
+    @property
+    def live(self) -> int:
+        """Vectors in it that can be found."""
+        return self.held - self.dead
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +62,8 @@ class Info:
         splitter: Version of the splitter that cut the passages.
         include: Patterns of the files it takes in, none for all.
         exclude: Patterns of the files it leaves out.
-        vectors_file: The FAISS file.
+        vectors: Different vectors of its passages.
+        segments: The FAISS files that hold them.
     """
 
     generation: int
@@ -56,7 +75,8 @@ class Info:
     splitter: int
     include: tuple[str, ...]
     exclude: tuple[str, ...]
-    vectors_file: VectorsFile
+    vectors: int
+    segments: tuple[Segment, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +112,7 @@ class StoredPassage:
         id: Row number; good for this generation only.
         key: Stable: 16 hex digits over path, span and text.
         document: Where it stands.
+        vector: Row number of its vector.
         start: First character in the document.
         end: One past the last.
         body: Where the text proper begins in `text`.
@@ -101,12 +122,12 @@ class StoredPassage:
         context: What the encoder reads before the text proper, or "".
         text: The passage.
         text_digest: BLAKE2b-128 of `text`.
-        vector: Row number of its vector.
     """
 
     id: int
     key: str
     document: StoredDocument
+    vector: int
     start: int
     end: int
     body: int
@@ -116,7 +137,6 @@ class StoredPassage:
     context: str
     text: str
     text_digest: bytes
-    vector: int
 
     @property
     def title(self) -> str:
@@ -143,8 +163,8 @@ class Left:
 
 DOCUMENT_COLUMNS = "d.id, d.path, d.sha256, d.size, d.mtime_ns, d.checked_ns, d.media_type, d.title, d.checksum"
 PASSAGE_COLUMNS = (
-    "p.id, p.key, p.start, p.end, p.body, p.line_first, p.line_last, p.page, p.heading, p.context, p.text, "
-    "p.text_digest, p.vector, p.checksum"
+    "p.id, p.key, p.vector, p.start, p.end, p.body, p.line_first, p.line_last, p.page, p.heading, p.context, p.text, "
+    "p.text_digest, p.checksum"
 )
 # The ids are bound as one JSON list, which has no limit on their number.
 AMONG = "(SELECT value FROM json_each(?))"
@@ -213,15 +233,20 @@ def passage_of(row: Sequence[Any], document: StoredDocument, file: Path) -> Stor
     """Check and read a row of `PASSAGE_COLUMNS`; the checksum also binds it to its document."""
     if checksum(document.path, *row[:-1]) != row[-1]:
         raise damaged(file, f"passage {row[0]}")
-    number, key, start, end, body, first, last, page, heading, *rest = row[:-1]
+    number, key, vector, start, end, body, first, last, page, heading, *rest = row[:-1]
     return StoredPassage(
-        number, key, document, start, end, body, (first, last), page, tuple(json.loads(heading)), *rest
+        number, key, document, vector, start, end, body, (first, last), page, tuple(json.loads(heading)), *rest
     )
 
 
-def vector_checksum(digest: bytes, data: bytes) -> bytes:
-    """The checksum of a vector's row."""
-    return checksum(digest, data)
+def vector_checksum(digest: bytes, data: bytes) -> int:
+    """The checksum of a vector's row: CRC-32, since a question reads hundreds of them."""
+    return zlib.crc32(data, zlib.crc32(digest))
+
+
+def pack_vector(vector: Vectors) -> bytes:
+    """A unit vector as it is stored: float16 loses less than the encoder's own rounding."""
+    return vector.astype("<f2").tobytes()
 
 
 def read_vectors(connection: sqlite3.Connection, file: Path, ids: Sequence[int], dimension: int) -> Vectors:
@@ -233,14 +258,17 @@ def read_vectors(connection: sqlite3.Connection, file: Path, ids: Sequence[int],
     query = f"SELECT id, digest, vector, checksum FROM vectors WHERE id IN {AMONG}"
     found: dict[int, bytes] = {}
     for number, digest, data, check in connection.execute(query, (ids_json(ids),)):
-        if vector_checksum(digest, data) != check or len(data) != 4 * dimension:
+        if vector_checksum(digest, data) != check or len(data) != 2 * dimension:
             raise damaged(file, f"vector {number}")
         found[number] = data
     missing = [number for number in ids if number not in found]
     if missing:
         raise damaged(file, f"vector {missing[0]} (missing)")
-    data = b"".join(found[number] for number in ids)
-    return np.frombuffer(data, dtype="<f4").reshape(len(ids), dimension).astype(np.float32, copy=False)
+    data = b"".join([found[number] for number in ids])
+    vectors = np.frombuffer(data, dtype="<f2").reshape(len(ids), dimension).astype(np.float32)
+    norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    unit: Vectors = vectors / np.maximum(norms, np.finfo(np.float32).tiny)[:, np.newaxis]
+    return unit
 
 
 def read_info(connection: sqlite3.Connection, file: Path) -> Info | None:
@@ -258,7 +286,7 @@ def read_info(connection: sqlite3.Connection, file: Path) -> Info | None:
     values = {key: json.loads(value) for key, value in rows.items()}
     values["include"] = tuple(values["include"])
     values["exclude"] = tuple(values["exclude"])
-    values["vectors_file"] = VectorsFile(**values["vectors_file"])
+    values["segments"] = tuple(Segment(**segment) for segment in values["segments"])
     return Info(**values)
 
 

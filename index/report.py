@@ -13,7 +13,7 @@ from .encoder import Encoder
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an update is, in passages whose vector is known."""
+    """How far an update is, in bytes of the files it has to read."""
 
     done: int
     total: int
@@ -32,7 +32,7 @@ class BuildReport:
         documents: Documents in the index now.
         passages: Passages in the index now.
         embedded: Texts given to the encoder now.
-        reused: Passages written now whose vector was known.
+        reused: Passages written now that did not need embedding: their text was known, or came up twice.
         seconds: How long it took.
     """
 

@@ -42,7 +42,7 @@ def vectors_left(folder: Path) -> Iterator[tuple[bytes, bytes]]:
         rows = connection.execute("SELECT digest, vector, checksum FROM vectors")
         while (row := rows.fetchone()) is not None:
             digest, data, check = row
-            if vector_checksum(digest, data) == check:
+            if isinstance(digest, bytes) and isinstance(data, bytes) and vector_checksum(digest, data) == check:
                 yield digest, data
 
 

@@ -12,10 +12,14 @@ from corpus.errors import DamagedIndexError, IncompatibleError, LockedError, NoI
 
 DATABASE = "index.db"
 APPLICATION_ID = 0x71614958  # "qaIX", in the SQLite header
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 REPAIR = "Run `qa check --repair`, or `qa index --full` to rebuild it."
 
 _BUSY_SECONDS = 5.0
+# A vector and its row fill pages of this size with little waste.
+_PAGE_SIZE = 8192
+# KiB of pages that a writer keeps in memory.
+_WRITER_CACHE = 64 * 1024
 
 _TABLES = """
 CREATE TABLE meta (
@@ -36,18 +40,27 @@ CREATE TABLE documents (
 );
 
 CREATE TABLE vectors (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never given twice: the FAISS file knows vectors by it
+    id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never given twice: FAISS files know vectors by it
     digest BLOB NOT NULL UNIQUE,
-    vector BLOB NOT NULL,
-    used INTEGER NOT NULL,
-    checksum BLOB NOT NULL
+    vector BLOB NOT NULL,  -- float16, little-endian
+    checksum INTEGER NOT NULL
 );
-CREATE INDEX vectors_used ON vectors (used);
+
+CREATE TABLE spare (  -- vectors that no passage refers to
+    vector INTEGER PRIMARY KEY REFERENCES vectors (id),
+    used INTEGER NOT NULL
+);
+
+CREATE TABLE placed (  -- which FAISS file holds a vector
+    vector INTEGER PRIMARY KEY,
+    segment INTEGER NOT NULL
+);
 
 CREATE TABLE passages (
     id INTEGER PRIMARY KEY,
     key TEXT NOT NULL UNIQUE,
     document INTEGER NOT NULL REFERENCES documents (id),
+    vector INTEGER NOT NULL REFERENCES vectors (id),
     start INTEGER NOT NULL,
     end INTEGER NOT NULL,
     body INTEGER NOT NULL,
@@ -58,12 +71,15 @@ CREATE TABLE passages (
     context TEXT NOT NULL,  -- what the encoder reads before the text
     text TEXT NOT NULL,
     text_digest BLOB NOT NULL,
-    vector INTEGER NOT NULL REFERENCES vectors (id),
     checksum BLOB NOT NULL
 );
-CREATE INDEX passages_document ON passages (document);
+CREATE INDEX passages_document ON passages (document, vector);
 CREATE INDEX passages_text ON passages (text_digest);
 CREATE INDEX passages_vector ON passages (vector);
+
+CREATE TABLE free (  -- row numbers of passages to be given again
+    passage INTEGER PRIMARY KEY
+);
 
 CREATE TABLE skipped (
     path TEXT NOT NULL,
@@ -74,10 +90,18 @@ CREATE TABLE skipped (
     checked_ns INTEGER
 );
 
-CREATE VIRTUAL TABLE terms USING fts5 (
-    title, heading, text, path,
-    content = '',
-    tokenize = 'porter unicode61 remove_diacritics 2'
+CREATE TABLE postings (
+    block INTEGER NOT NULL,
+    term TEXT NOT NULL,
+    data BLOB NOT NULL,  -- places in the block as uint16, little-endian and ascending, then weights as uint8
+    checksum INTEGER NOT NULL,
+    PRIMARY KEY (block, term)
+) WITHOUT ROWID;
+
+CREATE TABLE lengths (
+    block INTEGER PRIMARY KEY,
+    data BLOB NOT NULL,  -- words of each passage as uint16, little-endian; 0 where there is none
+    checksum INTEGER NOT NULL
 );
 """
 
@@ -125,7 +149,9 @@ def open_for_writing(file: Path) -> sqlite3.Connection:
     with seam(file):
         connection = sqlite3.connect(file, timeout=_BUSY_SECONDS, isolation_level=None)
         try:
+            connection.execute(f"PRAGMA cache_size = -{_WRITER_CACHE}")
             if _is_blank(connection):
+                connection.execute(f"PRAGMA page_size = {_PAGE_SIZE}")
                 connection.executescript(
                     f"BEGIN; PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT_VERSION};"
                     f"{_TABLES} COMMIT;"

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,9 @@ from pathspec import GitIgnoreSpec
 
 from corpus.errors import IncompatibleError, NoIndexError, UsageError
 
+from .analysis import cut, term_of
 from .encoder import Vectors
+from .postings import Postings
 from .records import (
     AMONG,
     Info,
@@ -32,19 +34,21 @@ from .records import (
     read_vectors,
 )
 from .schema import DATABASE, open_for_reading, seam
-from .terms import expression, words
-from .vectors import Ids, VectorIndex, exact_scores, open_or_rebuild
+from .terms import query_terms
+from .vectors import Ids, VectorIndex, exact_scores, open_all
 
-# float32 sums of 1,000 products of unit vectors differ from the exact ones by less than this.
-_ROUNDING = 1e-4
-DEFAULT_WEIGHTS = (1.0, 1.0, 1.0, 1.0)
+# What FAISS computes from float16 differs from the exact inner product of unit vectors by less than this.
+_ROUNDING = 1e-3
+# So many vectors are compared one by one rather than searched for among all.
+_FEW = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A passage, by row number, and how well it matches; higher is better."""
+    """A passage, by row number and stable id, and how well it matches; higher is better."""
 
     passage: int
+    key: str
     score: float
 
 
@@ -114,59 +118,60 @@ class Snapshot:
                 f"the question's vector has shape {vector.shape}, the index holds {self.info.dimension} dimensions. "
                 "Ask with the model the index was built with."
             )
-        among = None if documents is None else self._vector_ids(documents)
-        available = len(self._all_vector_ids) if among is None else len(among)
-
-        def fetch(size: int) -> tuple[list[_Ranked], bool]:
-            ids, rough = self._nearest.search(vector, size, among=among)
+        if limit < 1:
+            return []
+        share = 1.0
+        if documents is not None:
+            among = self._vector_ids(documents)
+            if len(among) <= _FEW:
+                return _candidates(self._ranked_by_vector(among, vector, documents), limit)
+            share = len(among) / self.info.vectors
+        size = int((2 * limit + 16) / share)
+        while True:
+            ids, bound = self._nearest.search(vector, size)
             ranked = self._ranked_by_vector(ids, vector, documents)
-            if size >= available:
-                return ranked, True
-            # What was not fetched scores no better than the worst that was, rounding aside.
-            return ranked, rough[-1] + _ROUNDING < ranked[limit - 1].score
+            # What was left out scores no better than the bound, rounding aside, so it cannot tie with the last place.
+            enough = len(ranked) >= limit and bound + _ROUNDING < ranked[limit - 1].score
+            if enough or size >= self._nearest.held:
+                return _candidates(ranked, limit)
+            size *= 2
 
-        return _best(fetch, limit)
-
-    def keyword(
-        self,
-        question: str,
-        limit: int,
-        *,
-        documents: frozenset[int] | None = None,
-        weights: tuple[float, float, float, float] = DEFAULT_WEIGHTS,
-    ) -> list[Candidate]:
+    def keyword(self, question: str, limit: int, *, documents: frozenset[int] | None = None) -> list[Candidate]:
         """The passages that share the question's words, by BM25, best first; ties by passage key.
-
-        BM25 is SQLite's, https://www.sqlite.org/fts5.html#the_bm25_function, with k1 1.2 and b 0.75.
 
         Args:
             question: Any text; nothing in it is an operator.
             limit: At most this many.
             documents: Row numbers of the documents to choose from, or None for all.
-            weights: Of a word in the title, in the headings, in the text and in the path.
         """
-        match = expression(words(question))
-        if not match:
+        wanted = query_terms(question)
+        if not wanted or limit < 1:
             return []
-        scope = "" if documents is None else f"AND +rowid IN (SELECT id FROM passages WHERE document IN {AMONG})"
-        query = (
-            "SELECT p.id, p.key, t.score FROM "
-            f"(SELECT rowid AS id, -bm25(terms, ?, ?, ?, ?) AS score FROM terms WHERE terms MATCH ? {scope} "
-            "ORDER BY score DESC LIMIT ?) t JOIN passages p ON p.id = t.id"
-        )
-        values = [*weights, match, *([] if documents is None else [ids_json(tuple(documents))])]
+        among = None if documents is None else self._passage_ids(documents)
+        with seam(self._file):
+            ids, scores = self._postings.search(wanted, limit, among=among)
+        keys = dict(self._rows(f"SELECT id, key FROM passages WHERE id IN {AMONG}", ids_json(ids.tolist())))
+        missing = [number for number in ids.tolist() if number not in keys]
+        if missing:
+            raise damaged(self._file, f"passage {missing[0]} (missing)")
+        pairs = zip(ids.tolist(), scores.tolist(), strict=True)
+        return _candidates(sorted(_Ranked(-score, keys[number], number) for number, score in pairs), limit)
 
-        def fetch(size: int) -> tuple[list[_Ranked], bool]:
-            ranked = sorted(_Ranked(-score, key, number) for number, key, score in self._rows(query, *values, size))
-            done = len(ranked) < size or ranked[-1].negative > ranked[limit - 1].negative
-            return ranked, done
+    def document_frequency(self, words: Sequence[str]) -> dict[str, int]:
+        """In how many passages each word stands, after stemming; of writing without spaces, its rarest pair."""
+        terms = {word: [term for piece in cut(word) for term in term_of(piece)] for word in words}
+        with seam(self._file):
+            found = self._postings.frequencies({term for several in terms.values() for term in several})
+        return {word: min((found[term] for term in several), default=0) for word, several in terms.items()}
 
-        return _best(fetch, limit)
+    def verify_terms(self) -> None:
+        """Check the whole keyword index, of which a question reads only its own words.
 
-    def document_frequency(self, terms: Sequence[str]) -> dict[str, int]:
-        """In how many passages each word stands, after stemming; words as `index.terms.words` gives them."""
-        query = "SELECT count(*) FROM terms WHERE terms MATCH ?"
-        return {term: int(next(iter(self._rows(query, expression((term,)))))[0]) for term in terms}
+        Raises:
+            DamagedIndexError: It does not hold what was written.
+        """
+        with seam(self._file):
+            self._postings.verify()
 
     def passages(self, ids: Sequence[int]) -> list[StoredPassage]:
         """Passages by row number, in the order asked.
@@ -227,8 +232,7 @@ class Snapshot:
         if info is None:
             raise NoIndexError(f"the first index in {self._folder} was never finished. Run `qa index` again.")
         (documents,) = self._connection.execute("SELECT count(*) FROM documents").fetchone()
-        (passages,) = self._connection.execute("SELECT count(*) FROM passages").fetchone()
-        if (documents, passages) != (info.documents, info.passages):
+        if documents != info.documents:
             raise damaged(self._file, "the number of rows")
         return info
 
@@ -245,33 +249,46 @@ class Snapshot:
             return read_vectors(self._connection, self._file, ids, self.info.dimension)
 
     def _vector_ids(self, documents: frozenset[int]) -> Ids:
-        rows = self._rows(
-            f"SELECT DISTINCT vector FROM passages WHERE document IN {AMONG}",
-            ids_json(tuple(documents)),
-        )
+        return self._numbers("SELECT DISTINCT vector FROM passages WHERE document IN", documents)
+
+    def _passage_ids(self, documents: frozenset[int]) -> Ids:
+        return self._numbers("SELECT id FROM passages WHERE document IN", documents)
+
+    def _numbers(self, query: str, among: frozenset[int]) -> Ids:
+        rows = self._rows(f"{query} {AMONG}", ids_json(tuple(among)))
         return np.array(rows, dtype=np.int64).reshape(-1)
 
     @cached_property
-    def _all_vector_ids(self) -> Ids:
-        return np.array(self._rows("SELECT DISTINCT vector FROM passages"), dtype=np.int64).reshape(-1)
+    def _postings(self) -> Postings:
+        return Postings(self._connection, self._file, self.info.passages)
 
     @cached_property
     def _nearest(self) -> VectorIndex:
-        return open_or_rebuild(
+        return open_all(
             self._folder,
-            self.info.vectors_file,
-            self._all_vector_ids,
+            self.info.segments,
+            self._members,
             lambda ids: self._stored_vectors(ids.tolist()),
             dimension=self.info.dimension,
         )
 
+    def _members(self, segment: int) -> Ids:
+        """The live vectors of a segment."""
+        query = (
+            "SELECT vector FROM placed p WHERE segment = ? AND EXISTS (SELECT 1 FROM passages WHERE vector = p.vector) "
+            "ORDER BY vector"
+        )
+        return np.array(self._rows(query, segment), dtype=np.int64).reshape(-1)
+
     def _ranked_by_vector(self, ids: Ids, query: Vectors, documents: frozenset[int] | None) -> list[_Ranked]:
-        scores = exact_scores(self._stored_vectors(ids.tolist()), query)
-        score_of = dict(zip(ids.tolist(), scores.tolist(), strict=True))
+        """The passages of vectors, best first; vectors that no passage has any more are passed over."""
         rows = self._rows(
             f"SELECT id, key, vector, document FROM passages WHERE vector IN {AMONG}",
             ids_json(ids.tolist()),
         )
+        live = sorted({row[2] for row in rows})
+        scores = exact_scores(self._stored_vectors(live), query).tolist()
+        score_of = dict(zip(live, scores, strict=True))
         return sorted(
             _Ranked(-score_of[vector], key, number)
             for number, key, vector, document in rows
@@ -292,13 +309,5 @@ class _Ranked:
         return -self.negative
 
 
-def _best(fetch: Callable[[int], tuple[list[_Ranked], bool]], limit: int) -> list[Candidate]:
-    """Fetch more until nothing left out can tie with the last place, so that ties are broken by key alone."""
-    if limit < 1:
-        return []
-    size = 2 * limit + 16
-    ranked, complete = fetch(size)
-    while not complete:
-        size *= 2
-        ranked, complete = fetch(size)
-    return [Candidate(entry.passage, entry.score) for entry in ranked[:limit]]
+def _candidates(ranked: Sequence[_Ranked], limit: int) -> list[Candidate]:
+    return [Candidate(entry.passage, entry.key, entry.score) for entry in ranked[:limit]]

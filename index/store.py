@@ -5,9 +5,11 @@
 from __future__ import annotations
 
 import json
-import logging
+import sqlite3
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
@@ -17,17 +19,20 @@ from corpus.errors import ModelError
 from corpus.paths import path_words
 from corpus.types import Passage
 
+from .arrange import arrange
 from .changes import Change, Entry, Extent, Maker, Seen
 from .encoder import Vectors
+from .postings import Fields, PostingsWriter
 from .records import (
     AMONG,
     Info,
     Left,
+    Segment,
     StoredDocument,
     StoredPassage,
-    VectorsFile,
     damaged,
     ids_json,
+    pack_vector,
     passage_key,
     read_documents,
     read_info,
@@ -40,9 +45,7 @@ from .records import (
     write_left,
 )
 from .schema import DATABASE, checksum, open_for_writing, seam
-from .vectors import Ids, VectorIndex, delete_others
-
-_LOG = logging.getLogger(__name__)
+from .vectors import SEGMENT_MOST, Ids, build, delete_others, is_there, save
 
 # Vectors that no passage refers to any more are kept for undo, up to this many or as many as are in use.
 SPARE_VECTORS = 10_000
@@ -61,7 +64,7 @@ class Store:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         self._file = folder / DATABASE
         self._connection = open_for_writing(self._file)
 
@@ -110,25 +113,34 @@ class Store:
         if not np.isfinite(vectors).all():
             raise ModelError("the model gave a vector that is not finite. Choose another model.")
         rows = []
-        used = self._next_generation()
         for digest, vector in zip(digests, vectors, strict=True):
-            data = vector.astype("<f4").tobytes()
-            rows.append((digest, data, used, vector_checksum(digest, data)))
+            data = pack_vector(vector)
+            rows.append((digest, data, vector_checksum(digest, data)))
         with self._transaction():
             self._connection.executemany(
-                "INSERT INTO vectors (digest, vector, used, checksum) VALUES (?, ?, ?, ?) ON CONFLICT (digest) "
-                "DO UPDATE SET vector = excluded.vector, used = excluded.used, checksum = excluded.checksum",
+                "INSERT INTO vectors (digest, vector, checksum) VALUES (?, ?, ?) ON CONFLICT (digest) "
+                "DO UPDATE SET vector = excluded.vector, checksum = excluded.checksum",
                 rows,
             )
+            self._mark_spare(digests)
 
-    def adopt_vectors(self, rows: Iterable[tuple[bytes, bytes]]) -> None:
+    def adopt_vectors(self, rows: Sequence[tuple[bytes, bytes]]) -> None:
         """Take over digests and vectors of another database, those known already left as they are."""
-        used = self._next_generation()
         with self._transaction():
             self._connection.executemany(
-                "INSERT OR IGNORE INTO vectors (digest, vector, used, checksum) VALUES (?, ?, ?, ?)",
-                [(digest, data, used, vector_checksum(digest, data)) for digest, data in rows],
+                "INSERT OR IGNORE INTO vectors (digest, vector, checksum) VALUES (?, ?, ?)",
+                [(digest, data, vector_checksum(digest, data)) for digest, data in rows],
             )
+            self._mark_spare([digest for digest, _ in rows])
+
+    def _mark_spare(self, digests: Sequence[bytes]) -> None:
+        used = self._next_generation()
+        self._connection.executemany(
+            "INSERT INTO spare (vector, used) SELECT id, ? FROM vectors v WHERE digest = ? "
+            "AND NOT EXISTS (SELECT 1 FROM passages WHERE vector = v.id) "
+            "ON CONFLICT (vector) DO UPDATE SET used = excluded.used",
+            [(used, digest) for digest in digests],
+        )
 
     def require_intact(self) -> None:
         """Check the structure of the whole database, which reading single rows does not.
@@ -157,18 +169,21 @@ class Store:
             before = read_info(self._connection, self._file)
         with self._transaction():
             generation = self._next_generation()
+            postings = PostingsWriter(self._connection, self._file)
             if change.extent is Extent.ALL:
-                self._clear(change.kept, generation)
+                before = None if before is None else replace(before, vectors=0, segments=())
+                self._clear(change.kept, generation, postings)
+                dropped: list[int] = []
             else:
-                self._remove(change.removed | {entry.path for entry in change.entries}, generation)
-            for entry in change.entries:
-                self._insert(entry)
+                dropped = self._remove(change.removed | set(change.paths), postings)
+            _Inserter(self._connection, postings).insert(change.entries)
+            postings.flush()
             self._note(seen, left)
-            self._prune()
-            vectors_file = self._save_vectors(before, generation, maker.dimension)
-            info = self._info(maker, generation, vectors_file)
+            vectors, segments = self._save_vectors(before, dropped, generation, maker.dimension)
+            info = self._info(maker, generation, vectors, segments)
+            self._prune(info)
             write_info(self._connection, info)
-        delete_others(self._folder, vectors_file.name)
+        delete_others(self.folder, [segment.name for segment in segments])
         return info
 
     @contextmanager
@@ -189,85 +204,39 @@ class Store:
             info = read_info(self._connection, self._file)
         return 1 if info is None else info.generation + 1
 
-    def _clear(self, kept: frozenset[str], generation: int) -> None:
+    def _clear(self, kept: frozenset[str], generation: int, postings: PostingsWriter) -> None:
         """Empty everything but some documents, whose words are entered again."""
-        self._connection.execute("INSERT INTO terms (terms) VALUES ('delete-all')")
-        ids = [document for document, path in self._paths() if path in kept]
+        ids = ids_json([document for document, path in self._paths() if path in kept])
         self._connection.execute(
-            f"UPDATE vectors SET used = ? WHERE id IN (SELECT vector FROM passages WHERE document NOT IN {AMONG})",
-            (generation, ids_json(ids)),
+            "INSERT INTO spare (vector, used) SELECT DISTINCT vector, ? FROM passages WHERE true "
+            "ON CONFLICT (vector) DO UPDATE SET used = excluded.used",
+            (generation,),
         )
+        for table in ("placed", "free"):
+            self._connection.execute(f"DELETE FROM {table}")
+        postings.clear()
         for table, column in (("passages", "document"), ("documents", "id")):
-            self._connection.execute(f"DELETE FROM {table} WHERE {column} NOT IN {AMONG}", (ids_json(ids),))
-        for passage in self._passages(ids):
-            self._enter_words(passage.id, _words(passage.document.path, passage.title, passage))
+            self._connection.execute(f"DELETE FROM {table} WHERE {column} NOT IN {AMONG}", (ids,))
+        held = set()
+        for passage in read_passages(self._connection, self._file, f"p.document IN {AMONG}", (ids,)):
+            held.add(passage.id)
+            postings.add(passage.id, _fields(passage.document.path, passage.title, passage))
+        gaps = [(number,) for number in range(1, max(held, default=0)) if number not in held]
+        self._connection.executemany("INSERT INTO free (passage) VALUES (?)", gaps)
 
-    def _remove(self, paths: frozenset[str] | set[str], generation: int) -> None:
-        ids = [document for document, path in self._paths() if path in paths]
-        if not ids:
-            return
-        for passage in self._passages(ids):
-            # A contentless index forgets a row only if told exactly what it was given.
-            self._connection.execute(
-                "INSERT INTO terms (terms, rowid, title, heading, text, path) VALUES ('delete', ?, ?, ?, ?, ?)",
-                (passage.id, *_words(passage.document.path, passage.title, passage)),
-            )
-        chosen = (ids_json(ids),)
-        self._connection.execute(
-            f"UPDATE vectors SET used = ? WHERE id IN (SELECT vector FROM passages WHERE document IN {AMONG})",
-            (generation, *chosen),
-        )
+    def _remove(self, paths: frozenset[str] | set[str], postings: PostingsWriter) -> list[int]:
+        """Take documents out; returns the row numbers of their vectors."""
+        chosen = (ids_json([document for document, path in self._paths() if path in paths]),)
+        passages = list(read_passages(self._connection, self._file, f"p.document IN {AMONG}", chosen))
+        for passage in passages:
+            postings.remove(passage.id, _fields(passage.document.path, passage.title, passage))
+        self._connection.executemany("INSERT INTO free (passage) VALUES (?)", [(passage.id,) for passage in passages])
         self._connection.execute(f"DELETE FROM passages WHERE document IN {AMONG}", chosen)
         self._connection.execute(f"DELETE FROM documents WHERE id IN {AMONG}", chosen)
+        return sorted({passage.vector for passage in passages})
 
     def _paths(self) -> list[tuple[int, str]]:
         return self._connection.execute("SELECT id, path FROM documents").fetchall()
-
-    def _passages(self, documents: Sequence[int]) -> list[StoredPassage]:
-        found = read_passages(self._connection, self._file, f"p.document IN {AMONG}", (ids_json(documents),))
-        return list(found)
-
-    def _insert(self, entry: Entry) -> None:
-        fields = (entry.path, entry.sha256, entry.size, entry.mtime_ns, entry.checked_ns, entry.media_type, entry.title)
-        (document,) = self._connection.execute("SELECT coalesce(max(id), 0) + 1 FROM documents").fetchone()
-        self._connection.execute(
-            "INSERT INTO documents (id, path, sha256, size, mtime_ns, checked_ns, media_type, title, checksum) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (document, *fields, checksum(document, *fields)),
-        )
-        for passage, digest in zip(entry.passages, entry.digests, strict=True):
-            self._insert_passage(document, entry.path, passage, digest)
-            number = self._connection.execute("SELECT last_insert_rowid()").fetchone()[0]
-            self._enter_words(number, _words(entry.path, entry.title, passage))
-
-    def _insert_passage(self, document: int, path: str, passage: Passage, digest: bytes) -> None:
-        (vector,) = self._connection.execute("SELECT id FROM vectors WHERE digest = ?", (digest,)).fetchone()
-        (number,) = self._connection.execute("SELECT coalesce(max(id), 0) + 1 FROM passages").fetchone()
-        same = text_digest(passage.text)
-        fields = (
-            number,
-            passage_key(path, passage.start, passage.end, same),
-            passage.start,
-            passage.end,
-            passage.body,
-            *passage.lines,
-            None,  # a page, once a reader of paged documents gives one
-            json.dumps(passage.heading, ensure_ascii=False),
-            passage.context,
-            passage.text,
-            same,
-            vector,
-        )
-        self._connection.execute(
-            "INSERT INTO passages (id, key, start, end, body, line_first, line_last, page, heading, context, text, "
-            "text_digest, vector, document, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (*fields, document, checksum(path, *fields)),
-        )
-
-    def _enter_words(self, number: int, fields: tuple[str, str, str, str]) -> None:
-        self._connection.execute(
-            "INSERT INTO terms (rowid, title, heading, text, path) VALUES (?, ?, ?, ?, ?)", (number, *fields)
-        )
 
     def _note(self, seen: Sequence[Seen], left: Sequence[Left]) -> None:
         documents = self.documents() if seen else {}
@@ -281,38 +250,84 @@ class Store:
             )
         write_left(self._connection, left)
 
-    def _prune(self) -> None:
-        (used,) = self._connection.execute("SELECT count(DISTINCT vector) FROM passages").fetchone()
-        self._connection.execute(
-            "DELETE FROM vectors WHERE id IN (SELECT id FROM vectors WHERE id NOT IN (SELECT vector FROM passages) "
-            "ORDER BY used DESC, id DESC LIMIT -1 OFFSET ?)",
-            (max(SPARE_VECTORS, used),),
-        )
+    def _prune(self, info: Info) -> None:
+        """Forget the spare vectors that were used longest ago."""
+        limit = max(SPARE_VECTORS, info.vectors)
+        (spare,) = self._connection.execute("SELECT count(*) FROM spare").fetchone()
+        if spare > limit:
+            oldest = "SELECT vector FROM spare ORDER BY used, vector LIMIT ?"
+            gone = ids_json([number for (number,) in self._connection.execute(oldest, (spare - limit,))])
+            self._connection.execute(f"DELETE FROM spare WHERE vector IN {AMONG}", (gone,))
+            self._connection.execute(f"DELETE FROM vectors WHERE id IN {AMONG}", (gone,))
 
-    def _save_vectors(self, before: Info | None, generation: int, dimension: int) -> VectorsFile:
-        rows = self._connection.execute("SELECT DISTINCT vector FROM passages").fetchall()
-        ids: Ids = np.array(rows, dtype=np.int64).reshape(-1)
+    def _save_vectors(
+        self, before: Info | None, dropped: Sequence[int], generation: int, dimension: int
+    ) -> tuple[int, tuple[Segment, ...]]:
+        """Bring the FAISS files in line with the passages; how many vectors are in use, and the files."""
+        gone = self._numbers(
+            "SELECT value FROM json_each(?) WHERE NOT EXISTS (SELECT 1 FROM passages WHERE vector = value)",
+            ids_json(dropped),
+        )
+        come = self._numbers("SELECT vector FROM spare s WHERE EXISTS (SELECT 1 FROM passages WHERE vector = s.vector)")
+        segments = self._recounted(() if before is None else before.segments, gone, come)
+        self._connection.execute("DELETE FROM spare AS s WHERE EXISTS (SELECT 1 FROM passages WHERE vector = s.vector)")
+        self._connection.executemany(
+            "INSERT INTO spare (vector, used) VALUES (?, ?)", ((number, generation) for number in gone.tolist())
+        )
+        new = come[~np.isin(come, self._placed(come))]
+        lost = [segment for segment in segments if not is_there(self.folder, segment)]
+        plan = arrange(segments, len(new), lost=lost)
+        written = self._write_segments(plan.merged, plan.kept, new, generation, dimension)
+        live = (0 if before is None else before.vectors) + len(come) - len(gone)
+        return live, (*plan.kept, *written)
+
+    def _recounted(self, segments: Sequence[Segment], gone: Ids, come: Ids) -> list[Segment]:
+        """The segments, with as many dead vectors as they have now."""
+        change: Counter[int] = Counter()
+        query = f"SELECT segment, count(*) FROM placed WHERE vector IN {AMONG} GROUP BY segment"
+        change.update(dict(self._connection.execute(query, (ids_json(gone.tolist()),))))
+        if segments:
+            change.subtract(dict(self._connection.execute(query, (ids_json(come.tolist()),))))
+        return [replace(segment, dead=segment.dead + change[segment.number]) for segment in segments]
+
+    def _placed(self, ids: Ids) -> Ids:
+        if not self._connection.execute("SELECT 1 FROM placed LIMIT 1").fetchone():
+            return np.empty(0, dtype=np.int64)
+        return self._numbers(f"SELECT vector FROM placed WHERE vector IN {AMONG}", ids_json(ids.tolist()))
+
+    def _write_segments(
+        self, merged: Sequence[Segment], kept: Sequence[Segment], new: Ids, generation: int, dimension: int
+    ) -> list[Segment]:
+        old = [segment.number for segment in merged]
+        live = self._numbers(
+            f"SELECT vector FROM placed p WHERE segment IN {AMONG} "
+            "AND EXISTS (SELECT 1 FROM passages WHERE vector = p.vector)",
+            ids_json(old),
+        )
+        self._connection.execute(f"DELETE FROM placed WHERE segment IN {AMONG}", (ids_json(old),))
+        ids = np.sort(np.concatenate([new, live]))
+        number = max((segment.number for segment in (*kept, *merged)), default=0)
 
         def fetch(wanted: Ids) -> Vectors:
             return read_vectors(self._connection, self._file, wanted.tolist(), dimension)
 
-        index = self._previous_vectors(before, dimension)
-        if index is None:
-            index = VectorIndex.build(ids, fetch(ids), dimension=dimension)
-        else:
-            index.adjust(ids, fetch)
-        return index.save(self._folder, generation)
+        written = []
+        for start in range(0, len(ids), SEGMENT_MOST):
+            part = ids[start : start + SEGMENT_MOST]
+            number += 1
+            written.append(
+                save(build(part, fetch, dimension=dimension), self.folder, number=number, generation=generation)
+            )
+            self._connection.executemany(
+                "INSERT INTO placed (vector, segment) VALUES (?, ?)", ((vector, number) for vector in part.tolist())
+            )
+        return written
 
-    def _previous_vectors(self, before: Info | None, dimension: int) -> VectorIndex | None:
-        if before is None:
-            return None
-        try:
-            return VectorIndex.load(self._folder, before.vectors_file, dimension=dimension)
-        except (OSError, ValueError) as error:
-            _LOG.info("%s is made again (%s)", before.vectors_file.name, error)
-            return None
+    def _numbers(self, query: str, *values: object) -> Ids:
+        rows = self._connection.execute(query, values)
+        return np.fromiter((number for (number,) in rows), dtype=np.int64)
 
-    def _info(self, maker: Maker, generation: int, vectors_file: VectorsFile) -> Info:
+    def _info(self, maker: Maker, generation: int, vectors: int, segments: tuple[Segment, ...]) -> Info:
         (documents,) = self._connection.execute("SELECT count(*) FROM documents").fetchone()
         (passages,) = self._connection.execute("SELECT count(*) FROM passages").fetchone()
         return Info(
@@ -325,10 +340,81 @@ class Store:
             splitter=maker.splitter,
             include=maker.include,
             exclude=maker.exclude,
-            vectors_file=vectors_file,
+            vectors=vectors,
+            segments=segments,
         )
 
 
-def _words(path: str, title: str, passage: Passage | StoredPassage) -> tuple[str, str, str, str]:
-    """The text that a passage is found by, field by field."""
-    return title, "\n".join(passage.heading), passage.text[passage.body :], path_words(path)
+class _Inserter:
+    """Writes documents and their passages in one transaction, under the lowest row numbers that are free."""
+
+    def __init__(self, connection: sqlite3.Connection, postings: PostingsWriter) -> None:
+        self._connection = connection
+        self._postings = postings
+        self._document: int
+        self._passage: int
+        (self._document,) = connection.execute("SELECT coalesce(max(id), 0) FROM documents").fetchone()
+        (self._passage,) = connection.execute(
+            "SELECT max(coalesce((SELECT max(id) FROM passages), 0), coalesce((SELECT max(passage) FROM free), 0))"
+        ).fetchone()
+        self._free: deque[int] = deque(
+            number for (number,) in connection.execute("SELECT passage FROM free ORDER BY passage")
+        )
+
+    def insert(self, entries: Iterable[Entry]) -> None:
+        """Write entries; their vectors are there already."""
+        given = len(self._free)
+        taken = list(self._free)
+        for entry in entries:
+            self._insert(entry)
+        taken = taken[: given - len(self._free)]
+        self._connection.executemany("DELETE FROM free WHERE passage = ?", [(number,) for number in taken])
+
+    def _insert(self, entry: Entry) -> None:
+        self._document += 1
+        fields = (entry.path, entry.sha256, entry.size, entry.mtime_ns, entry.checked_ns, entry.media_type, entry.title)
+        self._connection.execute(
+            "INSERT INTO documents (id, path, sha256, size, mtime_ns, checked_ns, media_type, title, checksum) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (self._document, *fields, checksum(self._document, *fields)),
+        )
+        rows = []
+        for passage, digest in zip(entry.passages, entry.digests, strict=True):
+            number = self._next_passage()
+            rows.append(self._row(number, entry.path, passage, digest))
+            self._postings.add(number, _fields(entry.path, entry.title, passage))
+        self._connection.executemany(
+            "INSERT INTO passages (id, key, vector, start, end, body, line_first, line_last, page, heading, context, "
+            "text, text_digest, document, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            rows,
+        )
+
+    def _next_passage(self) -> int:
+        if self._free:
+            return self._free.popleft()
+        self._passage += 1
+        return self._passage
+
+    def _row(self, number: int, path: str, passage: Passage, digest: bytes) -> tuple[object, ...]:
+        (vector,) = self._connection.execute("SELECT id FROM vectors WHERE digest = ?", (digest,)).fetchone()
+        same = text_digest(passage.text)
+        fields = (
+            number,
+            passage_key(path, passage.start, passage.end, same),
+            vector,
+            passage.start,
+            passage.end,
+            passage.body,
+            *passage.lines,
+            None,  # a page, once a reader of paged documents gives one
+            json.dumps(passage.heading, ensure_ascii=False),
+            passage.context,
+            passage.text,
+            same,
+        )
+        return (*fields, self._document, checksum(path, *fields))
+
+
+def _fields(path: str, title: str, passage: Passage | StoredPassage) -> Fields:
+    """The text that a passage is found by."""
+    return Fields(title, "\n".join(passage.heading), passage.text[passage.body :], path_words(path))

@@ -1,9 +1,10 @@
-"""From a question to an expression of SQLite's full-text search, in which all input is literal text."""
+"""From a question to the words it is searched by, in which all input is literal text."""
 
 from __future__ import annotations
 
 import re
-import unicodedata
+
+from .analysis import cut, parts, term_of
 
 # Words that say how a question is asked, not what it is about.
 _STOP_WORDS = """
@@ -16,46 +17,31 @@ _STOP_WORDS = """
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 
-# A question is a sentence; past this many different words it is a document, and FTS5 has limits.
+# A question is a sentence; past this many different words it is a document.
 MAX_TERMS = 200
 
-_JOINERS = ".-'’‑"
-_INSIDE = re.compile(f"[{re.escape(_JOINERS)}]")
-# "EFCA's", "they'll": the word is what stands before.
-_SUFFIX = re.compile("['’](?:s|d|m|ll|re|ve)$")
-_NEGATED = re.compile("n['’]t$")
+_NEGATED = re.compile("n't$")
 
 
 def words(question: str) -> tuple[str, ...]:
-    """The words to search for: lower-case, each once, in order, stop words dropped unless nothing remains.
+    """The words to search for: folded, each once, in order, stop words dropped unless nothing remains.
 
     A word keeps the full stops, hyphens and apostrophes inside it and is also searched for by its parts,
     since writers do not agree on hyphens; a possessive ending is dropped.
     """
     found: dict[str, None] = {}
-    for whole in _cut(question):
-        word = _SUFFIX.sub("", whole)
+    for word in cut(question):
         found[word] = None
-        parts = _INSIDE.split(word)
-        if len(parts) > 1 and not _NEGATED.search(word):
-            found.update(dict.fromkeys(part for part in parts if len(part) > 1))
+        pieces = parts(word)
+        if len(pieces) > 1 and not _NEGATED.search(word):
+            found.update(dict.fromkeys(piece for piece in pieces if len(piece) > 1))
     telling = [word for word in found if word not in STOP_WORDS and not _NEGATED.search(word)]
     return tuple((telling or list(found))[:MAX_TERMS])
 
 
-def expression(terms: tuple[str, ...]) -> str:
-    """An FTS5 expression that any of these words satisfies; "" for none."""
-    return " OR ".join(f'"{term}"' for term in terms)
-
-
-def _cut(question: str) -> list[str]:
-    # Lone surrogates have no UTF-8; composed letters are what the tokenizer folds.
-    text = unicodedata.normalize("NFC", question).lower()
-    spaced = "".join(char if _belongs(char) else " " for char in text)
-    stripped = (word.strip(_JOINERS) for word in spaced.split())
-    return [word for word in stripped if word]
-
-
-def _belongs(char: str) -> bool:
-    # Marks stand in the middle of words in many scripts.
-    return char in _JOINERS or unicodedata.category(char)[0] in "LNM"
+def query_terms(question: str) -> tuple[str, ...]:
+    """The terms of the keyword index that a question's words are looked up by, each once, in order."""
+    found: dict[str, None] = {}
+    for word in words(question):
+        found.update(dict.fromkeys(term_of(word)))
+    return tuple(found)

@@ -1,4 +1,9 @@
-"""Nearest vectors through FAISS. The file is derived: whatever happens to it, it is made again from the store."""
+"""Nearest vectors through FAISS. The files are derived: whatever happens to them, they are made again from the store.
+
+A segment of the vectors is one file, written once. Up to `EXACT_MOST` vectors are kept as they are stored; more are
+kept as one bit a dimension and a few numbers, RaBitQ of Gao and Long (https://arxiv.org/abs/2405.12497), and what is
+found there is scored again with the stored vectors.
+"""
 
 # ruff: noqa: PLC0415 - heavy libraries are imported where they are used, never with this package
 
@@ -7,7 +12,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import logging
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,115 +22,155 @@ import numpy.typing as npt
 
 from .encoder import Vectors
 from .files import write_atomically
-from .records import VectorsFile
+from .records import Segment
 
 _LOG = logging.getLogger(__name__)
 _PREFIX = "vectors-"
 _SUFFIX = ".faiss"
+
+# Searching so many exactly takes a few milliseconds.
+EXACT_MOST = 32_768
+# More are spread over several segments, which are searched side by side.
+SEGMENT_MOST = 262_144
+# How many times as many as wanted are taken from a compressed segment to be scored exactly.
+_OVERSAMPLE = 4
+_CHUNK = 8192
 
 Ids = npt.NDArray[np.int64]
 Fetch = Callable[[Ids], Vectors]
 
 
 class VectorIndex:
-    """Exact inner-product search over vectors known by their row numbers."""
+    """Inner-product search over all segments of a generation; vectors are known by their row numbers.
 
-    def __init__(self, faiss_index: Any) -> None:
-        self._index = faiss_index
+    Args:
+        parts: A FAISS index for each segment, of any kind that `build` makes.
+    """
 
-    @classmethod
-    def build(cls, ids: Ids, vectors: Vectors, *, dimension: int) -> VectorIndex:
-        """Make one from vectors, `(n, dim) float32`."""
-        import faiss
+    def __init__(self, parts: Sequence[Any]) -> None:
+        self._parts = [_Part(part) for part in parts]
+        self.held = sum(part.held for part in self._parts)
 
-        index = faiss.IndexIDMap2(faiss.IndexFlatIP(dimension))
-        if len(ids):
-            index.add_with_ids(vectors, ids)
-        return cls(index)
-
-    @classmethod
-    def load(cls, folder: Path, file: VectorsFile, *, dimension: int) -> VectorIndex:
-        """Read a saved one after its checksum held.
-
-        Raises:
-            ValueError: The bytes are not those that were committed, or mean something else.
-            OSError: The file cannot be read.
-        """
-        import faiss
-
-        data = (folder / file.name).read_bytes()
-        if len(data) != file.size or _digest(data) != file.digest:
-            raise ValueError("its checksum does not hold")
-        try:
-            with _bounded_reading(faiss, len(data)):
-                index = faiss.deserialize_index(np.frombuffer(data, dtype=np.uint8))
-        except RuntimeError as error:
-            raise ValueError(f"FAISS cannot read it: {error}") from error
-        if not isinstance(index, faiss.IndexIDMap2) or index.d != dimension:
-            raise ValueError("it is not an index of this kind and dimension")
-        return cls(index)
-
-    @property
-    def ids(self) -> Ids:
-        """Row numbers of the vectors in it, in no order."""
-        import faiss
-
-        found: Ids = faiss.vector_to_array(self._index.id_map).astype(np.int64)
-        return found
-
-    def adjust(self, ids: Ids, fetch: Fetch) -> None:
-        """Make it hold exactly these row numbers; `fetch` gives the vectors of those it lacks."""
-        present = self.ids
-        gone = np.setdiff1d(present, ids)
-        new = np.setdiff1d(ids, present)
-        if len(gone):
-            self._index.remove_ids(gone)
-        if len(new):
-            self._index.add_with_ids(fetch(new), new)
-
-    def search(self, vector: Vectors, limit: int, *, among: Ids | None) -> tuple[Ids, Vectors]:
-        """Row numbers and float32 inner products of the nearest, best first.
+    def search(self, vector: Vectors, limit: int) -> tuple[Ids, float]:
+        """Row numbers of those that are likely the nearest, in no order.
 
         Args:
             vector: `(dim,) float32`.
-            limit: At most this many.
-            among: Row numbers to choose from, or None for all.
-        """
-        import faiss
+            limit: How many of the nearest are wanted; more come back.
 
-        limit = min(limit, self._index.ntotal if among is None else len(among))
-        if limit < 1:
-            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
-        selected = None if among is None else faiss.SearchParameters(sel=faiss.IDSelectorBatch(among))  # type: ignore[call-arg]
+        Returns:
+            Row numbers, and a float32 score that nothing left out of an exact segment exceeds, infinitely
+            low where nothing was left out.
+        """
         query = np.ascontiguousarray(vector, dtype=np.float32).reshape(1, -1)
-        scores, ids = self._index.search(query, limit, params=selected)
-        found = ids[0] >= 0
-        return ids[0][found], scores[0][found]
+        found = self._each(lambda part: part.search(query, limit))
+        ids = np.concatenate([ids for ids, _ in found]) if found else np.empty(0, dtype=np.int64)
+        return ids, max((bound for _, bound in found), default=-np.inf)
 
-    def save(self, folder: Path, generation: int) -> VectorsFile:
-        """Write it under the name of a generation; nothing points to it until that is committed.
+    def _each(self, search: Callable[[_Part], tuple[Ids, float]]) -> list[tuple[Ids, float]]:
+        if sum(not part.exact for part in self._parts) < 2:
+            return [search(part) for part in self._parts]
+        from concurrent.futures import ThreadPoolExecutor
 
-        Raises:
-            StorageError: The disk refused.
-        """
+        # FAISS searches one query on one core and leaves Python's lock meanwhile.
+        with ThreadPoolExecutor(min(len(self._parts), os.cpu_count() or 1)) as pool:
+            return list(pool.map(search, self._parts))
+
+
+class _Part:
+    """One segment, ready to be searched."""
+
+    def __init__(self, index: Any) -> None:
         import faiss
 
-        data = faiss.serialize_index(self._index).tobytes()
-        name = f"{_PREFIX}{generation}{_SUFFIX}"
-        write_atomically(folder / name, data)
-        return VectorsFile(name, len(data), _digest(data))
+        self._index = index
+        self.held = int(index.ntotal)
+        self.exact = isinstance(faiss.downcast_index(index.index), faiss.IndexScalarQuantizer)
+
+    def search(self, query: Vectors, limit: int) -> tuple[Ids, float]:
+        """Row numbers of the nearest, and a score that nothing left out exceeds, if that can be told."""
+        wanted = min(limit if self.exact else _OVERSAMPLE * limit, self.held)
+        if not wanted:
+            return np.empty(0, dtype=np.int64), -np.inf
+        scores, ids = self._index.search(query, wanted)
+        bound = float(scores[0, -1]) if self.exact and wanted < self.held else -np.inf
+        return ids[0][ids[0] >= 0], bound
 
 
-def open_or_rebuild(folder: Path, file: VectorsFile, ids: Ids, fetch: Fetch, *, dimension: int) -> VectorIndex:
-    """The saved index, or one made anew from the stored vectors where the file is of no use."""
+def build(ids: Ids, fetch: Fetch, *, dimension: int) -> Any:
+    """The FAISS index of a segment; `fetch` gives the vectors, `(n, dim) float32`, of so many ids at a time."""
+    import faiss
+
+    kind: Any
+    if len(ids) > EXACT_MOST:
+        kind = faiss.IndexRaBitQFastScan(dimension, faiss.METRIC_INNER_PRODUCT)
+        # What it learns is only where the middle is.
+        kind.train(fetch(np.sort(ids[:: -(-len(ids) // _CHUNK)])))
+    else:
+        kind = faiss.IndexScalarQuantizer(dimension, faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT)
+    index = faiss.IndexIDMap(kind)
+    for start in range(0, len(ids), _CHUNK):
+        chunk = ids[start : start + _CHUNK]
+        index.add_with_ids(fetch(chunk), chunk)
+    return index
+
+
+def save(index: Any, folder: Path, *, number: int, generation: int) -> Segment:
+    """Write a segment under a new name; nothing points to it until a generation that names it is committed.
+
+    Raises:
+        StorageError: The disk refused.
+    """
+    import faiss
+
+    data: Any = memoryview(faiss.serialize_index(index))  # type: ignore[arg-type]
+    name = f"{_PREFIX}{generation}-{number}{_SUFFIX}"
+    write_atomically(folder / name, data)
+    return Segment(number, name, len(data), _digest(data), int(index.ntotal))
+
+
+def load(folder: Path, segment: Segment, *, dimension: int) -> Any:
+    """Read a segment after its checksum held.
+
+    Raises:
+        ValueError: The bytes are not those that were committed, or mean something else.
+        OSError: The file cannot be read.
+    """
+    import faiss
+
+    data = (folder / segment.name).read_bytes()
+    if len(data) != segment.size or _digest(data) != segment.digest:
+        raise ValueError("its checksum does not hold")
     try:
-        found = VectorIndex.load(folder, file, dimension=dimension)
-        if not np.array_equal(np.sort(found.ids), np.sort(ids)):
-            raise ValueError("it holds other vectors than the index")
-    except (OSError, ValueError) as error:
-        _LOG.warning("%s is not used (%s); made again from the stored vectors", folder / file.name, error)
-        return VectorIndex.build(ids, fetch(ids), dimension=dimension)
-    return found
+        with _bounded_reading(faiss, len(data)):
+            index = faiss.deserialize_index(np.frombuffer(data, dtype=np.uint8))
+    except RuntimeError as error:
+        raise ValueError(f"FAISS cannot read it: {error}") from error
+    if not isinstance(index, faiss.IndexIDMap) or (index.d, index.ntotal) != (dimension, segment.held):
+        raise ValueError("it is not an index of this kind and size")
+    return index
+
+
+def is_there(folder: Path, segment: Segment) -> bool:
+    """Whether a segment's file has the size it should have; its bytes are not looked at."""
+    try:
+        return (folder / segment.name).stat().st_size == segment.size
+    except OSError:
+        return False
+
+
+def open_all(
+    folder: Path, segments: Iterable[Segment], members: Callable[[int], Ids], fetch: Fetch, *, dimension: int
+) -> VectorIndex:
+    """All segments; one whose file is of no use is made anew from its members and the stored vectors."""
+    parts = []
+    for segment in segments:
+        try:
+            parts.append(load(folder, segment, dimension=dimension))
+        except (OSError, ValueError) as error:
+            _LOG.warning("%s is not used (%s); made again from the stored vectors", folder / segment.name, error)
+            parts.append(build(members(segment.number), fetch, dimension=dimension))
+    return VectorIndex(parts)
 
 
 def exact_scores(vectors: Vectors, query: Vectors) -> npt.NDArray[np.float64]:
@@ -134,15 +180,16 @@ def exact_scores(vectors: Vectors, query: Vectors) -> npt.NDArray[np.float64]:
     return scores
 
 
-def delete_others(folder: Path, kept: str) -> None:
-    """Remove the files of other generations; readers hold theirs in memory."""
+def delete_others(folder: Path, kept: Iterable[str]) -> None:
+    """Remove the files that no segment names any more; readers hold theirs in memory."""
+    names = frozenset(kept)
     for path in folder.glob(f"{_PREFIX}*{_SUFFIX}"):
-        if path.name != kept:
+        if path.name not in names:
             with contextlib.suppress(OSError):
                 path.unlink()
 
 
-def _digest(data: bytes) -> str:
+def _digest(data: bytes | memoryview) -> str:
     return hashlib.blake2b(data, digest_size=32).hexdigest()
 
 

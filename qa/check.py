@@ -10,7 +10,7 @@ from index.records import StoredDocument, damaged
 from index.report import BuildReport, ProgressCallback
 from index.schema import DATABASE, REPAIR, open_for_reading, seam
 from index.snapshot import Snapshot
-from index.vectors import VectorIndex
+from index.vectors import load
 from qa.build import Rescan, build_index
 from qa.locate import INDEX_FOLDER
 
@@ -33,7 +33,7 @@ class Checked:
 
 
 def check(root: Path) -> Checked:
-    """Verify SQLite's own structure, the checksum of every row, and the FAISS file.
+    """Verify SQLite's own structure, the checksum of every row, and the FAISS files.
 
     Raises:
         NoIndexError: There is no index.
@@ -47,7 +47,8 @@ def check(root: Path) -> Checked:
         passages = sum(_check_document(snapshot, document) for document in documents)
         if passages != snapshot.info.passages:
             raise damaged(folder / DATABASE, "the number of passages")
-        _check_vectors_file(folder, snapshot)
+        snapshot.verify_terms()
+        _check_segments(folder, snapshot)
     return Checked(folder, len(documents), passages)
 
 
@@ -83,11 +84,12 @@ def _check_document(snapshot: Snapshot, document: StoredDocument) -> int:
     return len(ids)
 
 
-def _check_vectors_file(folder: Path, snapshot: Snapshot) -> None:
-    file = snapshot.info.vectors_file
-    try:
-        VectorIndex.load(folder, file, dimension=snapshot.info.dimension)
-    except (OSError, ValueError) as error:
-        raise DamagedIndexError(
-            f"{folder / file.name} is damaged: {error}. Questions are still answered rightly, but slower. {REPAIR}"
-        ) from error
+def _check_segments(folder: Path, snapshot: Snapshot) -> None:
+    for segment in snapshot.info.segments:
+        try:
+            load(folder, segment, dimension=snapshot.info.dimension)
+        except (OSError, ValueError) as error:
+            raise DamagedIndexError(
+                f"{folder / segment.name} is damaged: {error}. Questions are still answered rightly, but slower. "
+                f"{REPAIR}"
+            ) from error

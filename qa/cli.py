@@ -262,7 +262,7 @@ def _retriever(corpus: Path | None, index: Path | None, *, update: bool) -> Iter
 
 @contextmanager
 def _progress() -> Iterator[ProgressCallback | None]:
-    """A progress bar on stderr, if that is a terminal; it appears with the first passage."""
+    """A progress bar on stderr, if that is a terminal; it appears with the first text."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
@@ -274,7 +274,8 @@ def _progress() -> Iterator[ProgressCallback | None]:
 
             # A terminal may claim to have no columns and rows.
             size = {"ncols": render.Look.of(sys.stderr).width - 1, "nrows": 20}
-            bar = tqdm(initial=now.done, total=now.total, desc="Embedding", unit=" passages", leave=False, **size)
+            units = {"unit": "B", "unit_scale": True}
+            bar = tqdm(initial=now.done, total=now.total, desc="Embedding", leave=False, **units, **size)
             bars.append(bar)
         for bar in bars:
             bar.update(now.done - bar.n)

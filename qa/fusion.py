@@ -13,14 +13,13 @@ import numpy.typing as npt
 
 from index.encoder import Vectors
 from index.snapshot import Snapshot
+from index.vectors import exact_scores
 from qa.results import Mode
 
 # Candidates each half brings in.
 DEPTH = 100
 # Share of the dense half.
 DENSE_SHARE = 0.5
-# BM25 weight of a word in the title, the headings, the text and the file's path.
-FIELD_WEIGHTS = (1.0, 1.0, 1.0, 2.0)
 
 Floats = npt.NDArray[np.float64]
 
@@ -61,24 +60,25 @@ def gather(
         documents: Row numbers of the documents to choose from, or None for all.
         depth: Candidates each half brings in at most.
     """
-    keyword = {}
+    keyword: dict[int, float] = {}
+    keys: dict[int, str] = {}
     if mode is not Mode.DENSE:
-        found = snapshot.keyword(question, depth, documents=documents, weights=FIELD_WEIGHTS)
-        keyword = {candidate.passage: candidate.score for candidate in found}
-    ids = list(keyword)
+        for candidate in snapshot.keyword(question, depth, documents=documents):
+            keyword[candidate.passage] = candidate.score
+            keys[candidate.passage] = candidate.key
     if mode is not Mode.KEYWORD:
-        nearest = snapshot.dense(vector, depth, documents=documents)
-        ids += [candidate.passage for candidate in nearest if candidate.passage not in keyword]
+        for candidate in snapshot.dense(vector, depth, documents=documents):
+            keys[candidate.passage] = candidate.key
+    ids = list(keys)
     if not ids:
         empty = np.zeros(0)
         return Candidates((), empty, empty, empty)
     # In float64 a passage's cosine does not depend on what it is computed beside.
-    cosines = (snapshot.vectors(ids).astype(np.float64) * vector.astype(np.float64)).sum(axis=1)
+    cosines = exact_scores(snapshot.vectors(ids), vector)
     bm25 = np.array([keyword.get(passage, 0.0) for passage in ids])
     share = {Mode.HYBRID: DENSE_SHARE, Mode.DENSE: 1.0, Mode.KEYWORD: 0.0}[mode]
     scores = np.round(share * spread(cosines) + (1 - share) * bm25 / (bm25.max() or 1.0), 9)
-    keys = [passage.key for passage in snapshot.passages(ids)]
-    order = sorted(range(len(ids)), key=lambda i: (-scores[i], keys[i]))
+    order = sorted(range(len(ids)), key=lambda i: (-scores[i], keys[ids[i]]))
     return Candidates(tuple(ids[i] for i in order), scores[order], cosines[order], bm25[order])
 
 

@@ -50,18 +50,18 @@ def test_a_lost_or_damaged_faiss_file_changes_no_answer(
     folder: Path, damage: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     expected = nearest(folder)
-    path = folder / "vectors-1.faiss"
+    path = folder / "vectors-1-1.faiss"
     data = path.read_bytes()
     flipped = bytearray(data)
     flipped[len(data) // 2] ^= 1
-    other = vectors.VectorIndex.build(np.array([7]), np.eye(1, 64, dtype=np.float32), dimension=64)
-    other.save(folder, 99)
+    other = vectors.build(np.array([7]), lambda _: np.eye(1, 64, dtype=np.float32), dimension=64)
+    vectors.save(other, folder, number=1, generation=99)
     versions = {
         "flipped": bytes(flipped),
         "truncated": data[:-7],
         "longer": data + b"x",
         "empty": b"",
-        "another": (folder / "vectors-99.faiss").read_bytes(),
+        "another": (folder / "vectors-99-1.faiss").read_bytes(),
     }
     if damage == "missing":
         path.unlink()
@@ -73,13 +73,13 @@ def test_a_lost_or_damaged_faiss_file_changes_no_answer(
 
 
 def test_an_update_does_not_trust_a_damaged_faiss_file(root: Path, folder: Path) -> None:
-    (folder / "vectors-1.faiss").write_bytes(b"junk")
+    (folder / "vectors-1-1.faiss").write_bytes(b"junk")
     (root / "owls.txt").write_text("Owls hunt at night.", encoding="utf-8")
     update(Request(root, BagEncoder()))
     with Snapshot(folder) as snapshot:
         (best,) = snapshot.dense(BagEncoder().encode_query("owls hunt at night"), 1)
         assert best.score == pytest.approx(1.0)
-    assert [path.name for path in folder.glob("*.faiss")] == ["vectors-2.faiss"]
+    assert [path.name for path in folder.glob("*.faiss")] == ["vectors-2-2.faiss"]
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_a_changed_vector_is_never_scored_and_embedded_again_by_a_rebuild(root: 
 
 def test_changed_meta_and_lost_rows_are_noticed(folder: Path) -> None:
     change(folder, "DELETE FROM passages WHERE id = 2")
-    with pytest.raises(DamagedIndexError, match="number of rows"):
+    with pytest.raises(DamagedIndexError, match="passage 2"):
         read_all(folder)
     change(folder, "UPDATE meta SET value = '9' WHERE key = 'generation'")
     with pytest.raises(DamagedIndexError, match="table meta"):

@@ -90,5 +90,5 @@ def test_left_over_temporary_files_are_swept(root: Path) -> None:
         ".gitignore",
         "index.db",
         "lock",
-        "vectors-1.faiss",
+        "vectors-1-1.faiss",
     ]

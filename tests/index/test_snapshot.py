@@ -48,7 +48,6 @@ def contents(snapshot: Snapshot, query: str) -> list[object]:
     for candidates in (
         snapshot.dense(BagEncoder().encode_query(query), 3),
         snapshot.keyword(query, 3),
-        snapshot.keyword(query, 3, weights=(3.0, 2.0, 1.0, 1.0)),
     ):
         found.append([(snapshot.passages([one.passage])[0].key, one.score) for one in candidates])
     return found
@@ -130,18 +129,13 @@ def test_paths_match_as_in_gitignore(root: Path) -> None:
             snapshot.match_paths("!")
 
 
-def test_weights_say_where_a_word_counts(root: Path) -> None:
-    (root / "zoo.md").write_text("# Zoo\n\nThe fish swim and swim and swim in the fish tank.", encoding="utf-8")
+def test_a_word_of_the_path_counts_double(root: Path) -> None:
+    (root / "zoo.md").write_text("The herring swim, and the cod.", encoding="utf-8")
+    (root / "herring.md").write_text("Those swim here, and the cod.", encoding="utf-8")
     build(root)
     with Snapshot(root / ".qa") as snapshot:
-
-        def first(weights: tuple[float, float, float, float]) -> str:
-            best = snapshot.keyword("fish", 1, weights=weights)[0].passage
-            return snapshot.passages([best])[0].document.path
-
-        assert first((0.0, 0.0, 1.0, 0.0)) == "zoo.md"
-        assert first((5.0, 0.0, 1.0, 0.0)) == "notes/fish.md"
-        assert first((0.0, 0.0, 1.0, 5.0)) == "notes/fish.md"
+        best = snapshot.passages([candidate.passage for candidate in snapshot.keyword("herring", 2)])
+    assert [passage.document.path for passage in best] == ["herring.md", "zoo.md"]
 
 
 def test_document_frequency_counts_passages_after_stemming(root: Path) -> None:
@@ -195,7 +189,7 @@ def test_dense_search_equals_brute_force(texts: list[str], query: str, limit: in
             ]
             scores = exact_scores(snapshot.vectors([passage.id for passage in passages]), vector)
             ranked = sorted(zip(-scores, [one.key for one in passages], [one.id for one in passages], strict=True))
-            expected = [Candidate(number, -float(score)) for score, _, number in ranked[:limit]]
+            expected = [Candidate(number, key, -float(score)) for score, key, number in ranked[:limit]]
             assert snapshot.dense(vector, limit, documents=scope) == expected
 
 

@@ -578,7 +578,7 @@ def test_status(indexed: Path) -> None:
         "Passages    3",
         "Model       sentence-transformers/all-MiniLM-L6-v2",
         "Generation  1",
-        "Format      1",
+        "Format      2",
         "Changed     nothing since it was built",
     ]
     assert fresh[0].startswith(f"Index       {indexed / '.qa'} (")
@@ -685,14 +685,14 @@ def test_colour_on_a_terminal_only(indexed: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_progress_on_a_terminal_only(capsys: pytest.CaptureFixture[str]) -> None:
-    """A terminal shows passages, rate and remaining time; nothing else does, and nothing stays."""
+    """A terminal shows bytes read, rate and remaining time; nothing else does, and nothing stays."""
     program = (
         "import time\nfrom index.report import Progress\nfrom qa.cli import _progress\n"
         "with _progress() as tell:\n    for done in (10, 20, 30): tell(Progress(done, 40)); time.sleep(0.15)\n"
     )
     shown = _on_a_terminal(program)
-    assert "| 10/40 [00:00<" in shown
-    assert re.search(r"\| [23]0/40 \[00:00<00:00, +[0-9.]+ passages/s\]", shown)
+    assert "| 10.0/40.0 [00:00<" in shown
+    assert re.search(r"\| [23]0.0/40.0 \[00:00<00:00, +[0-9.]+B/s\]", shown)
     assert shown.split("\r")[-1].strip() == ""
     with cli._progress() as tell:
         assert tell is None  # pytest has no terminal

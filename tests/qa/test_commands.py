@@ -183,7 +183,7 @@ def test_progress(monkeypatch: pytest.MonkeyPatch) -> None:
         tell(Progress(5, 5))
         assert shown.getvalue() == ""
         tell(Progress(10, 40))
-        assert "| 10/40 [" in shown.getvalue()
+        assert "| 10.0/40.0 [" in shown.getvalue()
         tell(Progress(40, 40))
     assert shown.getvalue().rpartition("\r")[2].strip() == ""
 

@@ -138,9 +138,11 @@ def test_against_numpy(many: Snapshot, words: list[str], mode: Mode, depth: int,
         for passage in many.passages_of(document.path)
     }
     texts = [passage.text for passage in passages.values()]
-    products = BagEncoder().encode_passages(texts).astype(np.float64) @ query.astype(np.float64)
+    stored = many.vectors(list(passages)).astype(np.float64)
+    np.testing.assert_allclose(stored, BagEncoder().encode_passages(texts), atol=5e-4)  # kept as float16
+    products = stored @ query.astype(np.float64)
     cosine = dict(zip(passages, products, strict=True))
-    ranked = many.keyword(question, 1000, documents=documents, weights=fusion.FIELD_WEIGHTS)
+    ranked = many.keyword(question, 1000, documents=documents)
     keyword = {one.passage: one.score for one in ranked[:depth] if mode is not Mode.DENSE}
     by_cosine = sorted(passages, key=lambda number: (-round(cosine[number], 12), passages[number].key))
     ids = set(keyword) | set(by_cosine[:depth] if mode is not Mode.KEYWORD else ())

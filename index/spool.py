@@ -1,0 +1,75 @@
+"""Entries set aside on disk between reading and commit, so that a build holds few of them in memory."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from corpus.errors import StorageError
+from corpus.types import Passage
+
+from .changes import Entry
+
+
+class Spool:
+    """Entries in the order they were added, in a file that has no name and vanishes with the process.
+
+    Args:
+        folder: The index folder.
+
+    Raises:
+        StorageError: The disk refused, here or later.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.paths: list[str] = []
+        try:
+            self._file = tempfile.TemporaryFile("w+", encoding="utf-8", dir=folder)  # noqa: SIM115 - closed by close
+        except OSError as error:
+            raise self._refused(error) from error
+
+    def __enter__(self) -> Spool:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def add(self, entry: Entry) -> None:
+        """Set an entry aside."""
+        fields = asdict(entry)
+        fields["digests"] = [digest.hex() for digest in entry.digests]
+        try:
+            # ASCII, because names of files may hold what UTF-8 cannot.
+            self._file.write(json.dumps(fields) + "\n")
+        except OSError as error:
+            raise self._refused(error) from error
+        self.paths.append(entry.path)
+
+    def __iter__(self) -> Iterator[Entry]:
+        """All entries."""
+        try:
+            self._file.seek(0)
+            for line in self._file:
+                yield _entry(json.loads(line))
+        except OSError as error:
+            raise self._refused(error) from error
+
+    def _refused(self, error: OSError) -> StorageError:
+        return StorageError(f"cannot keep what was read in {self._folder}: {error.strerror or error}. Free space.")
+
+
+def _entry(fields: dict[str, Any]) -> Entry:
+    fields["passages"] = tuple(
+        Passage(**(passage | {"heading": tuple(passage["heading"]), "lines": tuple(passage["lines"])}))
+        for passage in fields["passages"]
+    )
+    fields["digests"] = tuple(bytes.fromhex(digest) for digest in fields["digests"])
+    return Entry(**fields)
