@@ -7,11 +7,13 @@ import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-from pathspec import GitIgnoreSpec
+from typing import TYPE_CHECKING
 
 from corpus.errors import CorpusError, UsageError
 from corpus.readers import is_readable_name
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 INDEX_FOLDER = ".qa"
 IGNORE_FILES = (".gitignore", ".qaignore")
@@ -71,7 +73,7 @@ def walk(root: Path, *, include: Sequence[str] = (), exclude: Sequence[str] = ()
     except OSError as error:
         reason = error.strerror or str(error)
         raise CorpusError(f"cannot read the folder {root}: {reason}. Name a folder of documents.") from error
-    walker = _Walker(_patterns(include) if include else None, _patterns(exclude))
+    walker = _Walker(_patterns(include), _patterns(exclude))
     walker.visit(root, "", ())
     return Walk(
         tuple(sorted(walker.files, key=lambda file: file.path)),
@@ -79,11 +81,20 @@ def walk(root: Path, *, include: Sequence[str] = (), exclude: Sequence[str] = ()
     )
 
 
-def _patterns(lines: Sequence[str]) -> GitIgnoreSpec:
+def _patterns(lines: Sequence[str]) -> GitIgnoreSpec | None:
+    if not lines:
+        return None
     try:
-        return GitIgnoreSpec.from_lines(lines)
+        return _spec(lines)
     except ValueError as error:
         raise UsageError(f"{error}. Patterns are written as in .gitignore.") from error
+
+
+def _spec(lines: Sequence[str]) -> GitIgnoreSpec:
+    # Most folders have no patterns, and a question waits for every import.
+    from pathspec import GitIgnoreSpec  # noqa: PLC0415
+
+    return GitIgnoreSpec.from_lines(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +106,7 @@ class _Rules:
 
 
 class _Walker:
-    def __init__(self, include: GitIgnoreSpec | None, exclude: GitIgnoreSpec) -> None:
+    def __init__(self, include: GitIgnoreSpec | None, exclude: GitIgnoreSpec | None) -> None:
         self.files: list[FoundFile] = []
         self.skipped: list[Skipped] = []
         self._include = include
@@ -138,7 +149,7 @@ class _Walker:
             try:
                 if file.is_file() and not file.is_symlink():
                     text = file.read_bytes()[:1_000_000].decode("utf-8", "replace")
-                    yield _Rules(prefix, GitIgnoreSpec.from_lines(text.splitlines()))
+                    yield _Rules(prefix, _spec(text.splitlines()))
             except (OSError, ValueError) as error:
                 self.skipped.append(Skipped(prefix + name, f"ignore file cannot be used: {error}"))
 
@@ -175,7 +186,7 @@ class _Walker:
 
     def _ignored(self, path: str, rules: tuple[_Rules, ...]) -> bool:
         """As git decides: the innermost ignore file that says anything about the path wins."""
-        if self._exclude.match_file(path):
+        if self._exclude is not None and self._exclude.match_file(path):
             return True
         for rule in reversed(rules):
             verdict = rule.spec.check_file(path.removeprefix(rule.prefix)).include

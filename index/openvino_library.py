@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 _TELEMETRY = "openvino_telemetry"
+# What converts models; it takes as long to import as all the rest, and only `convert_model` needs it.
+_CONVERTER = "openvino.tools.ovc"
 
 
 @contextlib.contextmanager
@@ -20,15 +22,28 @@ def openvino() -> Iterator[Any]:
     Raises:
         ImportError: It is not installed, or not for this machine.
     """
-    absent = _TELEMETRY not in sys.modules
-    if absent:
-        sys.modules[_TELEMETRY] = None  # type: ignore[assignment]  # makes it unimportable
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+    with _unimportable(_TELEMETRY), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with _unimportable(_CONVERTER):
             import openvino as library
 
-            yield library
+        yield library
+
+
+def convert_model(module: Any, example: Any) -> Any:
+    """OpenVINO's model of a torch module; inside `openvino()`."""
+    from openvino.tools.ovc import convert_model as convert
+
+    return convert(module, example_input=example)
+
+
+@contextlib.contextmanager
+def _unimportable(name: str) -> Iterator[None]:
+    absent = name not in sys.modules
+    if absent:
+        sys.modules[name] = None  # type: ignore[assignment]  # makes it unimportable
+    try:
+        yield
     finally:
         if absent:
-            del sys.modules[_TELEMETRY]
+            del sys.modules[name]

@@ -178,6 +178,14 @@ class Postings:
         self._file = file
         self._passages = passages
 
+    def load(self) -> None:
+        """Read now what every search needs: how long the passages are.
+
+        Raises:
+            DamagedIndexError: It does not hold what was written.
+        """
+        _ = self._norms
+
     def frequencies(self, wanted: Iterable[str]) -> dict[str, int]:
         """In how many passages each term stands."""
         found = dict.fromkeys(wanted, 0)

@@ -12,12 +12,11 @@ from types import TracebackType
 from typing import Any
 
 import numpy as np
-from pathspec import GitIgnoreSpec
 
 from corpus.errors import IncompatibleError, NoIndexError, UsageError
 
 from .analysis import cut, term_of
-from .encoder import Vectors
+from .encoder import Encoder, Vectors
 from .postings import Postings
 from .records import (
     AMONG,
@@ -88,6 +87,12 @@ class Snapshot:
     def close(self) -> None:
         """Let go of the generation."""
         self._connection.close()
+
+    def load(self) -> None:
+        """Read now what the first question would read of both halves of the index."""
+        with seam(self._file):
+            self._postings.load()
+        _ = self._nearest
 
     def documents(self) -> tuple[StoredDocument, ...]:
         """All documents, by path."""
@@ -160,9 +165,13 @@ class Snapshot:
     def document_frequency(self, words: Sequence[str]) -> dict[str, int]:
         """In how many passages each word stands, after stemming; of writing without spaces, its rarest pair."""
         terms = {word: [term for piece in cut(word) for term in term_of(piece)] for word in words}
-        with seam(self._file):
-            found = self._postings.frequencies({term for several in terms.values() for term in several})
+        found = self.frequencies([term for several in terms.values() for term in several])
         return {word: min((found[term] for term in several), default=0) for word, several in terms.items()}
+
+    def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
+        """In how many passages each term stands; terms as `index.terms.query_terms` gives them."""
+        with seam(self._file):
+            return self._postings.frequencies(terms)
 
     def verify_terms(self) -> None:
         """Check the whole keyword index, of which a question reads only its own words.
@@ -221,6 +230,8 @@ class Snapshot:
         Raises:
             UsageError: The pattern cannot be read.
         """
+        from pathspec import GitIgnoreSpec  # noqa: PLC0415 - most questions have no pattern
+
         try:
             rules = GitIgnoreSpec.from_lines([pattern])
         except ValueError as error:
@@ -293,6 +304,19 @@ class Snapshot:
             _Ranked(-score_of[vector], key, number)
             for number, key, vector, document in rows
             if documents is None or document in documents
+        )
+
+
+def require_same_encoder(info: Info, encoder: Encoder) -> None:
+    """Refuse to compare vectors of different models.
+
+    Raises:
+        IncompatibleError: The index was built with another model, or the same one with other files.
+    """
+    if info.fingerprint != encoder.fingerprint:
+        raise IncompatibleError(
+            f"the index was built with {info.model} (fingerprint {info.fingerprint[:12]}), not with {encoder.name} "
+            f"({encoder.fingerprint[:12]}). Ask with that model, or embed again: `qa index --model {encoder.name}`."
         )
 
 

@@ -20,6 +20,8 @@ from .models import Model
 _DEFAULT_LENGTH = 512
 # Tokenizers without a limit state one of about 10**30.
 _NO_LIMIT = 1_000_000
+# Families whose positions begin behind the padding token's id, which is 1, so two of them are not usable.
+_LATE_POSITIONS = ("camembert", "longformer", "mpnet", "roberta", "xlm-roberta", "xlm-roberta-xl", "xmod")
 _POOLING_FLAGS = "pooling_mode_"
 
 
@@ -151,12 +153,28 @@ def _open_tokenizer(model: Model, *, lower_case: bool) -> Any:
         raise
     except Exception as error:  # the tokenizers library raises bare Exception
         raise ModelError(f"the tokenizer of {model.name} in {model.folder} cannot be read: {error}") from error
+    _overrule_normalizer(tokenizer, _json(folder / "tokenizer_config.json"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
     if lower_case:
         steps = [Lowercase()] if tokenizer.normalizer is None else [Lowercase(), tokenizer.normalizer]
         tokenizer.normalizer = Sequence(steps)
     return tokenizer
+
+
+def _overrule_normalizer(tokenizer: Any, config: dict[str, Any]) -> None:
+    """As transformers does for BERT and its relatives, whose classes ask their own settings and not tokenizer.json."""
+    from tokenizers.normalizers import BertNormalizer
+
+    before = tokenizer.normalizer
+    generic = str(config.get("tokenizer_class")).startswith(("PreTrainedTokenizer", "TokenizersBackend"))
+    if isinstance(before, BertNormalizer) and not generic:
+        tokenizer.normalizer = BertNormalizer(
+            clean_text=before.clean_text,
+            handle_chinese_chars=config.get("tokenize_chinese_chars", True),
+            strip_accents=config.get("strip_accents"),
+            lowercase=config.get("do_lower_case", True),
+        )
 
 
 def _converted_tokenizer(model: Model, folder: Path) -> Any:
@@ -183,7 +201,9 @@ def read_settings(model: Model) -> Settings:
         hidden = int(config.get("hidden_size") or config.get("dim") or config["d_model"])
         positions = int(config.get("max_position_embeddings") or 0)
         return Settings(
-            max_length=_max_length(sentence, tokenizer, positions),
+            max_length=_max_length(
+                sentence, tokenizer, positions - (2 if config.get("model_type") in _LATE_POSITIONS else 0)
+            ),
             positions=positions,
             dimension=_dimension(model.folder, hidden),
             hidden=hidden,
@@ -221,7 +241,7 @@ def _json(file: Path) -> dict[str, Any]:
 def _max_length(sentence: dict[str, Any], tokenizer: dict[str, Any], positions: int) -> int:
     stated = sentence.get("max_seq_length")
     if stated:
-        return int(stated)
+        return min(int(stated), positions) if positions > 0 else int(stated)
     limits = [int(tokenizer.get("model_max_length") or _NO_LIMIT), positions if positions > 0 else _NO_LIMIT]
     shortest = min(limits)
     return shortest if shortest < _NO_LIMIT else _DEFAULT_LENGTH
@@ -250,6 +270,5 @@ def _pooled(config: dict[str, Any], hidden: int) -> int:
 def _prompts(config: dict[str, Any]) -> Prompts:
     """As `SentenceTransformer.encode_query` and `encode_document` choose them."""
     stated: dict[str, str | None] = config.get("prompts") or {}
-    default = stated.get(config.get("default_prompt_name") or "") or ""
-    passage = next((stated[key] for key in ("document", "passage", "corpus") if key in stated), default)
-    return Prompts(query=stated.get("query", default) or "", passage=passage or "")
+    passage = next((stated[key] for key in ("document", "passage", "corpus") if key in stated), "")
+    return Prompts(query=stated.get("query") or "", passage=passage or "")

@@ -27,7 +27,7 @@ _STEP = 16
 class TorchEncoder(TransformerEncoder):
     """A sentence-transformer run by torch, on a GPU where there is one."""
 
-    def _forward_passages(self, reads: Sequence[TokenIds]) -> Iterator[tuple[int, Forward]]:
+    def _forward_passages(self, reads: Sequence[TokenIds], *, tokens: bool) -> Iterator[tuple[int, Forward]]:
         for places, rows in self._batches(reads):
             yield from zip(places, self._run(rows, _ROWS, self._width(rows[0]), passage=True), strict=True)
 

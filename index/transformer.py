@@ -24,11 +24,14 @@ class Forward:
 
     Attributes:
         text: `(dim,) float32`, before normalisation.
-        tokens: `(t, hidden) float32`, a row for each token id; rows beyond are padding.
+        tokens: `(t, hidden) float32`, a row for each token id; rows beyond are padding. Empty where none were wanted.
     """
 
     text: npt.NDArray[np.float32]
     tokens: npt.NDArray[np.float32]
+
+
+NO_TOKENS = np.empty((0, 0), dtype=np.float32)
 
 
 class TransformerEncoder(ABC):
@@ -45,6 +48,8 @@ class TransformerEncoder(ABC):
         self._model = model
         self._tokens = Tokens(model)
         self._settings = self._tokens.settings
+        # Of the last question, since both its vector and its tokens' vectors are asked for.
+        self._last: tuple[str, TokenIds, Forward] | None = None
 
     @property
     def name(self) -> str:
@@ -78,18 +83,18 @@ class TransformerEncoder(ABC):
             ModelError: The model cannot be loaded or does not give what its files promise.
         """
         found = np.empty((len(texts), self.dimension), dtype=np.float32)
-        for place, forward in self._forward_passages(self._passages(texts)):
+        for place, forward in self._forward_passages(self._passages(texts), tokens=False):
             found[place] = self._unit(forward.text, self.dimension)
         return found
 
     def encode_query(self, text: str) -> Vectors:
         """Embed one question: `(dim,) float32`, unit L2 norm; what is past the model's length is cut."""
-        return self._unit(self._forward_query(self._query(text)).text, self.dimension)
+        return self._unit(self._asked(text)[1].text, self.dimension)
 
     def encode_query_tokens(self, text: str) -> TokenVectors:
         """Token vectors of one question; what is past the model's length is cut."""
-        read = self._query(text)
-        return self._token_vectors(self._forward_query(read), read)
+        read, forward = self._asked(text)
+        return self._token_vectors(forward, read)
 
     def encode_passage_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
         """Token vectors of each passage.
@@ -98,12 +103,20 @@ class TransformerEncoder(ABC):
             ValueError: A text has more than `max_tokens` tokens.
         """
         reads = self._passages(texts)
-        found = {place: self._token_vectors(forward, reads[place]) for place, forward in self._forward_passages(reads)}
+        found = {
+            place: self._token_vectors(forward, reads[place])
+            for place, forward in self._forward_passages(reads, tokens=True)
+        }
         return [found[place] for place in range(len(texts))]
 
     @abstractmethod
-    def _forward_passages(self, reads: Sequence[TokenIds]) -> Iterator[tuple[int, Forward]]:
-        """Put passages through the model, each with its place in `reads`, in any order."""
+    def _forward_passages(self, reads: Sequence[TokenIds], *, tokens: bool) -> Iterator[tuple[int, Forward]]:
+        """Put passages through the model, each with its place in `reads`, in any order.
+
+        Args:
+            reads: The passages.
+            tokens: Whether token vectors are wanted too.
+        """
 
     @abstractmethod
     def _forward_query(self, read: TokenIds) -> Forward:
@@ -118,8 +131,12 @@ class TransformerEncoder(ABC):
                 )
         return reads
 
-    def _query(self, text: str) -> TokenIds:
-        return self._tokens.read_cut(text, prompt=self._settings.prompts.query)
+    def _asked(self, text: str) -> tuple[TokenIds, Forward]:
+        last = self._last
+        if last is None or last[0] != text:
+            read = self._tokens.read_cut(text, prompt=self._settings.prompts.query)
+            last = self._last = (text, read, self._forward_query(read))
+        return last[1:]
 
     @property
     def _room(self) -> int:

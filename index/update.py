@@ -15,7 +15,6 @@ from corpus.errors import CorpusError, DamagedIndexError, IncompatibleError, Mod
 from . import salvage
 from .build import Build, Findings, in_order_of_path, patterns
 from .changes import Extent
-from .encoder import Encoder
 from .files import TEMP_SUFFIX, make_folder, writer_lock
 from .plan import survey
 from .records import Info, Left, StoredDocument
@@ -31,7 +30,6 @@ __all__ = [
     "Request",
     "preview",
     "rebuild",
-    "require_same_encoder",
     "update",
 ]
 
@@ -107,19 +105,6 @@ def preview(root: Path, *, include: Sequence[str] | None = None, exclude: Sequen
         reused=0,
         seconds=time.monotonic() - started,
     )
-
-
-def require_same_encoder(info: Info, encoder: Encoder) -> None:
-    """Refuse to compare vectors of different models.
-
-    Raises:
-        IncompatibleError: The index was built with another model, or the same one with other files.
-    """
-    if info.fingerprint != encoder.fingerprint:
-        raise IncompatibleError(
-            f"the index was built with {info.model} (fingerprint {info.fingerprint[:12]}), not with {encoder.name} "
-            f"({encoder.fingerprint[:12]}). Ask with that model, or embed again: `qa index --model {encoder.name}`."
-        )
 
 
 @contextlib.contextmanager

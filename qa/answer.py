@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from corpus.sentences import sentence_spans
-from index.encoder import Vectors
-from qa.late import Question, Reading, span_score
+from index.records import StoredPassage
 from qa.results import Answer, Highlight
 
 # A highlight longer than this no longer points anywhere.
@@ -28,17 +27,23 @@ class Marked:
     score: float
 
 
-def mark(question: Question, vector: Vectors, reading: Reading) -> Marked:
-    """Choose the sentences of a passage that answer the question."""
-    passage = reading.passage
+SpanScore = Callable[[int, int], float]
+
+
+def mark(passage: StoredPassage, score: SpanScore) -> Marked:
+    """Choose the sentences of a passage that answer.
+
+    Args:
+        passage: The passage.
+        score: How well a span answers, by first character and one past the last, counted from the text proper.
+    """
     body = passage.text[passage.body :]
     base = passage.start + passage.body
-    query = vector.astype("float64")
     spans = _sentences(body)
     if not spans:
         return Marked((), 0.0)
     scored = sorted(
-        ((round(span_score(question, query, reading, start, end), 9), start, end) for start, end in spans),
+        ((round(score(start, end), 9), start, end) for start, end in spans),
         key=lambda entry: (-entry[0], entry[1]),
     )
     best = scored[0][0]

@@ -1,5 +1,7 @@
 """Build an index, keep it current, and open it for questions."""
 
+# ruff: noqa: PLC0415 - what writes an index is imported where it is needed: few questions find anything to write
+
 from __future__ import annotations
 
 import logging
@@ -16,8 +18,7 @@ from index.encoder import Encoder
 from index.loading import load_encoder
 from index.plan import Plan, stale
 from index.report import BuildReport, ProgressCallback, Request
-from index.snapshot import Snapshot
-from index.update import preview, rebuild, require_same_encoder, update
+from index.snapshot import Snapshot, require_same_encoder
 from qa.locate import INDEX_FOLDER, command_for, root_of
 from qa.retriever import Retriever
 
@@ -98,6 +99,8 @@ def build_index(
         allow_empty=emptying is Emptying.ALLOWED,
         progress=progress,
     )
+    from index.update import rebuild, update
+
     return rebuild(request) if rescan is Rescan.ALL else update(request)
 
 
@@ -109,6 +112,8 @@ def preview_index(
     Raises:
         CorpusError: The folder is missing or cannot be read.
     """
+    from index.update import preview
+
     return preview(existing(path), include=include, exclude=exclude)
 
 
@@ -172,6 +177,8 @@ def refresh_if_small(retriever: Retriever, *, progress: ProgressCallback | None 
         reason = "this version cuts passages in another way, so everything is to be read again"
     if reason:
         return Opened(retriever, note=f"{reason}. The answers come from the index as it is. Run: {command_for(root)}")
+    from index.update import update
+
     try:
         encoder = load_encoder(info.model)
         require_same_encoder(info, encoder)

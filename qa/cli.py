@@ -133,6 +133,7 @@ def index(
     show_default=True,
     help="Search by words and meaning, by meaning (dense), or by words (keyword).",
 )
+@click.option("--no-rerank", is_flag=True, help="Do not read the first passages more closely: faster, less exact.")
 @click.option("--path", "glob", metavar="GLOB", help="Only in files whose path matches, such as 'talks/*.md'.")
 @click.option(
     "--corpus",
@@ -149,6 +150,7 @@ def ask(
     as_json: bool,
     batch: str | None,
     mode: str,
+    no_rerank: bool,
     glob: str | None,
     corpus: Path | None,
     no_update: bool,
@@ -161,7 +163,9 @@ def ask(
     code = FOUND
     with _retriever(corpus, index, update=not no_update) as retriever:
         for each in questions:
-            answer = retriever.ask(each.text, k=k, mode=Mode(mode), path=glob, question_id=each.id)
+            answer = retriever.ask(
+                each.text, k=k, mode=Mode(mode), path=glob, rerank=not no_rerank, question_id=each.id
+            )
             if as_json or batch is not None:
                 render.out(_json(answer.as_json()))
             else:

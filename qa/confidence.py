@@ -12,11 +12,20 @@ import math
 import re
 from dataclasses import astuple, dataclass
 
-from qa.late import Reading
+from index.records import StoredPassage
 
-# Fitted; see the module's docstring. In the order of Features.
-WEIGHTS = (0.586, 4.453, -0.716)
-BIAS = -3.237
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """Fitted, see the module's docstring; the weights in the order of Features."""
+
+    weights: tuple[float, float, float]
+    bias: float
+
+
+# Where late interaction has read the passages, and where it has not.
+RERANKED = Model((0.586, 4.453, -0.716), -3.237)
+QUICK = Model((0.586, 4.453, -0.716), -3.237)
 # At this probability and above the answer counts as found.
 THRESHOLD = 0.5
 
@@ -29,7 +38,7 @@ class Features:
 
     Attributes:
         cosine: The best passage's cosine with the question.
-        sentence: The best sentence's score, as `qa.late.span_score`.
+        sentence: The best sentence's score: `qa.late.span_score`, or `qa.overlap.overlap` where that was not asked.
         missing_number: 1 where the question has a number that the best passage lacks, else 0.
     """
 
@@ -38,14 +47,14 @@ class Features:
     missing_number: float
 
 
-def probability(features: Features) -> float:
+def probability(features: Features, model: Model) -> float:
     """The probability in [0, 1] that the answer is in the passages."""
-    logit = BIAS + sum(weight * value for weight, value in zip(WEIGHTS, astuple(features), strict=True))
+    logit = model.bias + sum(weight * value for weight, value in zip(model.weights, astuple(features), strict=True))
     return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, logit))))
 
 
-def features_of(question: str, best: Reading, *, cosine: float, sentence: float) -> Features:
+def features_of(question: str, best: StoredPassage, *, cosine: float, sentence: float) -> Features:
     """Gather what the model looks at; `best` is the first passage shown."""
-    text = f"{best.passage.document.path} {best.passage.context} {best.passage.text}"
+    text = f"{best.document.path} {best.context} {best.text}"
     numbers = {number.rstrip(".,") for number in _NUMBER.findall(question)}
     return Features(cosine, sentence, float(any(number not in text for number in numbers)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,16 +68,18 @@ def read_question(question: str, encoder: Encoder, snapshot: Snapshot) -> Questi
     # Each word by itself: lower-casing the whole may move what stands behind.
     spoken = [(match.start(), match.end(), match[0].lower()) for match in _WORD.finditer(question)]
     words = {word: None for _, _, word in spoken if word not in STOP_WORDS}
-    count = snapshot.info.passages
-    frequency = snapshot.document_frequency(tuple(words))
-    rarity = {
-        word: max(_FLOOR, math.log((count + 1) / (frequency[word] + 0.5)) / math.log(count + 2)) for word in words
-    }
+    rarity = rarity_of(snapshot.document_frequency(tuple(words)), snapshot.info.passages)
     weights = np.full(len(tokens.spans), _FLOOR)
     for start, end, word in spoken:
         inside = (tokens.spans[:, 0] >= start) & (tokens.spans[:, 0] < end)
         weights[inside] = rarity.get(word, _FLOOR)
     return Question(tokens, weights / (weights.sum() or 1.0), rarity)
+
+
+def rarity_of(frequency: Mapping[str, int], passages: int) -> dict[str, float]:
+    """What words count by how many passages have them: 0.1 where all do, about 1 where one does."""
+    largest = math.log(passages + 2)
+    return {word: max(_FLOOR, math.log((passages + 1) / (count + 0.5)) / largest) for word, count in frequency.items()}
 
 
 def read_passages(question: Question, passages: Sequence[StoredPassage], encoder: Encoder) -> list[Reading]:

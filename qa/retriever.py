@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from types import TracebackType
@@ -16,15 +17,15 @@ from corpus.errors import UsageError
 from index.encoder import Encoder, Vectors
 from index.loading import load_encoder
 from index.records import StoredPassage
-from index.snapshot import Snapshot
-from index.update import require_same_encoder
+from index.snapshot import Snapshot, require_same_encoder
 from qa import confidence
-from qa.answer import Marked, compose, mark
+from qa.answer import Marked, SpanScore, compose, mark
 from qa.batch import LONGEST_QUESTION, whole
 from qa.citation import file_state, place_of, source_of
 from qa.fusion import DEPTH, Candidates, gather, spread
-from qa.late import Question, Reading, read_passages, read_question
+from qa.late import read_passages, read_question, span_score
 from qa.locate import find_index, root_of
+from qa.overlap import Shares, overlap, read_terms
 from qa.results import Hit, IndexInfo, Mode, Result, State
 
 # Passages that late interaction looks at, and its share in their score.
@@ -44,15 +45,12 @@ class _Found:
 
 @dataclass(frozen=True, slots=True)
 class _Ranking:
-    """The passages to show, best first, without duplicates; `readings` for the first few."""
+    """The passages to show, best first, without duplicates; `spans` scores sentences of the first few."""
 
     passages: tuple[StoredPassage, ...]
     scores: tuple[float, ...]
-    twins: tuple[tuple[StoredPassage, ...], ...]
     cosines: tuple[float, ...]
-    readings: tuple[Reading, ...]
-    question: Question
-    vector: Vectors
+    spans: tuple[SpanScore, ...]
 
 
 class Retriever:
@@ -84,8 +82,9 @@ class Retriever:
         root = find_index(None if path is None else root_of(Path(path)))
         snapshot = Snapshot(root / INDEX_FOLDER)
         try:
-            encoder = encoder or load_encoder(snapshot.info.model)
+            encoder = encoder or load_encoder(snapshot.info.model, ahead=True)
             require_same_encoder(snapshot.info, encoder)
+            snapshot.load()  # while the encoder loads
             return cls(root, snapshot, encoder)
         except BaseException:
             snapshot.close()
@@ -105,10 +104,16 @@ class Retriever:
         self.snapshot.close()
 
     def search(
-        self, question: str, *, k: int = 5, mode: Mode = Mode.HYBRID, path: str | None = None
+        self,
+        question: str,
+        *,
+        k: int = 5,
+        mode: Mode = Mode.HYBRID,
+        path: str | None = None,
+        rerank: bool = True,
     ) -> tuple[Hit, ...]:
         """The passages that answer best; see `ask`."""
-        return self.ask(question, k=k, mode=mode, path=path).passages
+        return self.ask(question, k=k, mode=mode, path=path, rerank=rerank).passages
 
     def ask(
         self,
@@ -117,6 +122,7 @@ class Retriever:
         k: int = 5,
         mode: Mode = Mode.HYBRID,
         path: str | None = None,
+        rerank: bool = True,
         question_id: str | int | None = None,
     ) -> Result:
         """Answer one question.
@@ -126,16 +132,25 @@ class Retriever:
             k: How many passages to give, 1 to 1,000.
             mode: Which candidates to answer from.
             path: Only documents whose paths match this pattern, in the syntax of .gitignore.
+            rerank: Let late interaction read the first passages. Without it a question takes a few milliseconds:
+                the first passages come as words and meaning rank them, and sentences are chosen by their words.
             question_id: Handed back in the result.
 
         Raises:
             UsageError: The question is empty or too long, k out of range, or the retriever closed.
             DamagedIndexError: What is to be shown does not hold what was written.
         """
-        return self._answer(question, k=k, mode=mode, path=path, question_id=question_id)[0]
+        return self._answer(question, k=k, mode=mode, path=path, rerank=rerank, question_id=question_id)[0]
 
     def _answer(
-        self, question: str, *, k: int, mode: Mode, path: str | None, question_id: str | int | None
+        self,
+        question: str,
+        *,
+        k: int,
+        mode: Mode,
+        path: str | None,
+        rerank: bool,
+        question_id: str | int | None,
     ) -> tuple[Result, confidence.Features | None]:
         begun = perf_counter()
         if self._closed:
@@ -144,14 +159,16 @@ class Retriever:
         documents = None if path is None else self.snapshot.match_paths(path)
         vector = self._encoder.encode_query(text)
         embedded = perf_counter()
-        found = self._find(text, vector, wanted=max(k, RERANK_DEPTH), mode=mode, documents=documents)
+        wanted = max(k, RERANK_DEPTH) if rerank else k
+        found = self._find(text, vector, wanted=wanted, mode=mode, documents=documents)
         gathered = perf_counter()
-        ranking = self._rank(text, vector, found, mode)
+        ranking = self._reranked(text, vector, found, mode) if rerank else self._as_found(text, found)
         ranked = perf_counter()
-        marked = [mark(ranking.question, vector, reading) for reading in ranking.readings[:k]]
+        marked = [mark(*pair) for pair in zip(ranking.passages[:k], ranking.spans, strict=False)]
         hits = self._hits(ranking, marked, k)
         features = _features(text, ranking, marked)
-        sure = 0.0 if features is None else round(confidence.probability(features), 4)
+        model = confidence.RERANKED if rerank else confidence.QUICK
+        sure = 0.0 if features is None else round(confidence.probability(features, model), 4)
         info = self.snapshot.info
         done = perf_counter()
         result = Result(
@@ -164,7 +181,8 @@ class Retriever:
             index=IndexInfo(info.documents, info.passages, info.model, info.generation),
             timings_ms={
                 "embed": _ms(begun, embedded),
-                "candidates": _ms(embedded, gathered),
+                **found.candidates.timings_ms,
+                "passages": round(_ms(embedded, gathered) - sum(found.candidates.timings_ms.values()), 3),
                 "rerank": _ms(gathered, ranked),
                 "cite": _ms(ranked, done),
                 "total": _ms(begun, done),
@@ -193,7 +211,7 @@ class Retriever:
         kept = list(first.values())[:wanted]
         return _Found(candidates, tuple(i for i, _ in kept), tuple(passage for _, passage in kept))
 
-    def _rank(self, text: str, vector: Vectors, found: _Found, mode: Mode) -> _Ranking:
+    def _reranked(self, text: str, vector: Vectors, found: _Found, mode: Mode) -> _Ranking:
         """Let late interaction order the first of what was found."""
         asked = read_question(text, self._encoder, self.snapshot)
         candidates, shown, passages = found.candidates, list(found.places), found.passages
@@ -205,26 +223,31 @@ class Retriever:
             scores[: len(readings)] += LATE_SHARE * late
         scores = np.round(scores, 6)
         order = sorted(range(len(shown)), key=lambda i: (-scores[i], passages[i].key))
-        twins = self.snapshot.twins([passages[i].id for i in order])
+        query = vector.astype(np.float64)
         return _Ranking(
             passages=tuple(passages[i] for i in order),
             scores=tuple(float(scores[i]) for i in order),
-            twins=tuple(twins[passages[i].id] for i in order),
             cosines=tuple(float(candidates.cosines[shown[i]]) for i in order),
-            readings=tuple(readings[i] for i in order if i < len(readings)),
-            question=asked,
-            vector=vector,
+            spans=tuple(partial(span_score, asked, query, readings[i]) for i in order if i < len(readings)),
+        )
+
+    def _as_found(self, text: str, found: _Found) -> _Ranking:
+        """Leave the order as words and meaning have it."""
+        shares = read_terms(text, self.snapshot)
+        shown = list(found.places)
+        return _Ranking(
+            passages=found.passages,
+            scores=tuple(np.round(found.candidates.scores[shown], 6).tolist()),
+            cosines=tuple(found.candidates.cosines[shown].tolist()),
+            spans=tuple(_by_words(shares, passage) for passage in found.passages[:RERANK_DEPTH]),
         )
 
     def _hits(self, ranking: _Ranking, marked: Sequence[Marked], k: int) -> tuple[Hit, ...]:
-        highlights = {
-            reading.passage.id: found.highlights for reading, found in zip(ranking.readings, marked, strict=False)
-        }
+        highlights = [found.highlights for found in marked]
+        twins = self.snapshot.twins([passage.id for passage in ranking.passages[:k]])
         states: dict[str, State] = {}
         hits = []
-        for rank, (passage, score, twins) in enumerate(
-            zip(ranking.passages[:k], ranking.scores, ranking.twins, strict=False), start=1
-        ):
+        for rank, (passage, score) in enumerate(zip(ranking.passages[:k], ranking.scores, strict=False), start=1):
             path, sha256 = passage.document.path, passage.document.sha256
             if path not in states:
                 states[path] = file_state(self.root, path, sha256)
@@ -237,19 +260,23 @@ class Retriever:
                     title=passage.title,
                     heading=passage.heading,
                     source=source_of(passage, states[path]),
-                    highlights=highlights.get(passage.id, ()),
-                    also_in=tuple(place_of(twin) for twin in twins),
+                    highlights=highlights[rank - 1] if rank <= len(highlights) else (),
+                    also_in=tuple(place_of(twin) for twin in twins[passage.id]),
                 )
             )
         return tuple(hits)
 
 
+def _by_words(shares: Shares, passage: StoredPassage) -> SpanScore:
+    body = passage.text[passage.body :]
+    return lambda start, end: overlap(shares, body[start:end])
+
+
 def _features(text: str, ranking: _Ranking, marked: Sequence[Marked]) -> confidence.Features | None:
     """What the confidence rests on; None where there is nothing to show."""
-    if not ranking.readings:
+    if not marked:
         return None
-    cosine = ranking.cosines[ranking.passages.index(ranking.readings[0].passage)]
-    return confidence.features_of(text, ranking.readings[0], cosine=cosine, sentence=marked[0].score)
+    return confidence.features_of(text, ranking.passages[0], cosine=ranking.cosines[0], sentence=marked[0].score)
 
 
 def _checked(question: str, k: int) -> str:

@@ -38,6 +38,7 @@ def main() -> None:
     parser.add_argument("--sample", type=int, help="ask only this many, chosen by a fixed seed")
     parser.add_argument("--results", type=Path, help="write what the tool said, a JSON object a line")
     parser.add_argument("-k", type=int, default=10)
+    parser.add_argument("--no-rerank", action="store_true")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         root = Path(place) / "corpus"
@@ -46,7 +47,10 @@ def main() -> None:
         questions = sampled(read_questions(given.questions, root), given.sample)
         began = time.perf_counter()
         with Retriever.open(root) as retriever:
-            results = [retriever.ask(asked.question, k=given.k, question_id=asked.id) for asked in questions]
+            results = [
+                retriever.ask(asked.question, k=given.k, rerank=not given.no_rerank, question_id=asked.id)
+                for asked in questions
+            ]
         seconds = time.perf_counter() - began
         figures = score(questions, results, root)
     if given.results:

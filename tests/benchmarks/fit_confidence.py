@@ -52,12 +52,14 @@ def calibration_error(chances: Array, labels: Array) -> float:
     return float(sum(abs((chances - labels)[bins == b].sum()) for b in range(10)) / len(labels))
 
 
-def gather(root: Path, questions: list[Gold]) -> tuple[Array, Array]:
+def gather(root: Path, questions: list[Gold], *, rerank: bool) -> tuple[Array, Array]:
     """Features of each question, and whether its evidence is in the passages shown."""
     rows, labels = [], []
     with Retriever.open(root) as retriever:
         for asked in questions:
-            result, features = retriever._answer(asked.question, k=5, mode=Mode.HYBRID, path=None, question_id=None)
+            result, features = retriever._answer(
+                asked.question, k=5, mode=Mode.HYBRID, path=None, rerank=rerank, question_id=None
+            )
             rows.append(astuple(features) if features else (0.0, 0.0, 0.0))
             labels.append(any(is_hit(asked, hit.source.path, hit.source.chars) for hit in result.passages))
     return np.array(rows), np.array(labels, dtype=np.float64)
@@ -69,13 +71,14 @@ def main() -> None:
     parser.add_argument("corpus", type=Path)
     parser.add_argument("questions", type=Path)
     parser.add_argument("--sample", type=int, default=2000)
+    parser.add_argument("--no-rerank", action="store_true", help="fit confidence.QUICK instead of RERANKED")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         root = Path(place) / "corpus"
         shutil.copytree(given.corpus, root, ignore=shutil.ignore_patterns(".qa"))
         build_index(root)
         questions = sampled(read_questions(given.questions, root), given.sample)
-        features, labels = gather(root, questions)
+        features, labels = gather(root, questions, rerank=not given.no_rerank)
     files = sorted({asked.file for asked in questions})
     fitted = np.array([files.index(asked.file) % 2 == 0 for asked in questions])
     answerable = np.array([asked.answerable for asked in questions])

@@ -85,7 +85,7 @@ def main() -> None:
     with (given.out / "texts.jsonl").open("w", encoding="utf-8") as file:
         file.writelines(json.dumps(text, ensure_ascii=False) + "\n" for text in chosen)
     asked = questions(given.data)
-    random.Random(0).shuffle(asked)
+    random.Random(0).shuffle(asked)  # noqa: S311 - not for secrets
     with (given.out / "questions.jsonl").open("w", encoding="utf-8") as file:
         file.writelines(json.dumps({"question": text}, ensure_ascii=False) + "\n" for text in asked)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -40,7 +41,8 @@ def copy_in(cache: Path) -> Path:
 def test_a_copy_is_made_once_and_says_what_it_is(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(made))
     folder = copy_in(made)
-    assert sorted(file.name for file in folder.iterdir()) == ["manifest.json", "model.bin", "model.xml"]
+    names = sorted(file.name for file in folder.iterdir() if file.suffix != ".prepared")
+    assert names == ["manifest.json", "model.bin", "model.xml"]
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["model"] == "sentence-transformers/all-MiniLM-L6-v2"
     assert manifest["inputs"] == ["input_ids", "attention_mask", "token_type_ids"]
@@ -64,7 +66,32 @@ def test_a_damaged_copy_is_not_used_but_made_again(
     assert "preparing sentence-transformers/all-MiniLM-L6-v2 for this machine, which is done once" in caplog.text
 
 
+@pytest.mark.parametrize("damage", ["none", "missing", "flipped", "empty", "another"])
+def test_what_is_prepared_for_the_processor_changes_no_vector(
+    made: Path, monkeypatch: pytest.MonkeyPatch, damage: str
+) -> None:
+    """Whether it is used, or not as it was written and made again."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(made))
+    expected = CompiledEncoder(find()).encode_passages([QUESTION, "The harbour closes at dusk. " * 20])
+    (prepared,) = copy_in(made).glob("*.prepared")
+    data = prepared.read_bytes()
+    if damage == "missing":
+        prepared.unlink()
+    elif damage == "flipped":
+        prepared.write_bytes(data[:-9] + bytes([data[-9] ^ 1]) + data[-8:])
+    elif damage == "empty":
+        prepared.write_bytes(b"")
+    elif damage == "another":
+        foreign = b"of another version of OpenVINO"
+        prepared.write_bytes(hashlib.sha256(foreign).digest() + foreign)
+    found = CompiledEncoder(find()).encode_passages([QUESTION, "The harbour closes at dusk. " * 20])
+    assert np.array_equal(found, expected)
+    assert hashlib.sha256(prepared.read_bytes()[32:]).digest() == prepared.read_bytes()[:32]
+    assert len(prepared.read_bytes()) > 100_000
+
+
 def test_a_question_loads_neither_torch_nor_telemetry() -> None:
+    load_encoder().encode_query("the copy is there")
     code = (
         "import sys\nfrom index.loading import load_encoder\n"
         "load_encoder().encode_query('who won?')\n"
@@ -90,7 +117,7 @@ def test_where_nothing_can_be_kept_torch_serves(
         CompiledEncoder(find()).prepare()
     encoder = FastestEncoder(find())
     assert float(encoder.encode_query(QUESTION) @ expected) >= 0.999
-    assert isinstance(encoder._engine, TorchEncoder)
+    assert isinstance(encoder._engine(), TorchEncoder)
     assert "torch embeds, slowly: there is no cache folder" in caplog.text
 
 

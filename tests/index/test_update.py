@@ -15,8 +15,8 @@ from corpus.errors import CorpusError, IncompatibleError, NoIndexError
 from index.encoder import Vectors
 from index.plan import stale
 from index.report import BuildReport, Progress, Request
-from index.snapshot import Snapshot
-from index.update import preview, rebuild, require_same_encoder, update
+from index.snapshot import Snapshot, require_same_encoder
+from index.update import preview, rebuild, update
 from tests.encoders import BagEncoder
 
 BIRDS = "Birds sing in the morning.\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 from math import sqrt
 
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qa.answer import Marked, _sentences, compose, mark
+from qa.late import span_score
 from qa.results import Answer, Highlight
 from tests.encoders import BagEncoder
 from tests.qa.passages import asked, read, stored
@@ -21,7 +23,8 @@ def marked(question: str, text: str, *, start: int = 0, body: int = 0) -> Marked
     """What is marked in a passage for a question whose words all count the same."""
     passage = stored(text, start=start, body=body)
     asking = asked(question, ENCODER)
-    return mark(asking, ENCODER.encode_query(question), read(asking, passage, ENCODER))
+    query = ENCODER.encode_query(question).astype("float64")
+    return mark(passage, partial(span_score, asking, query, read(asking, passage, ENCODER)))
 
 
 def test_the_sentence_that_answers() -> None:

@@ -53,7 +53,14 @@ class WordRetriever:
         self.snapshot.close()
 
     def ask(
-        self, question: str, *, k: int, mode: results.Mode, path: str | None, question_id: str | int | None
+        self,
+        question: str,
+        *,
+        k: int,
+        mode: results.Mode,
+        path: str | None,
+        rerank: bool,
+        question_id: str | int | None,
     ) -> results.Result:
         among = None if path is None else self.snapshot.match_paths(path)
         found = self.snapshot.keyword(question, k, documents=among)
@@ -370,7 +377,7 @@ def test_ask_where_the_index_cannot_be_written(indexed: Path, monkeypatch: pytes
         raise StorageError("cannot write into .qa: it is read-only.")
 
     (indexed / "new.md").write_text("The harp stands in the hall.")
-    monkeypatch.setattr(build, "update", refuse)
+    monkeypatch.setattr("index.update.update", refuse)
     note = (
         "qa: the index is not brought up to date: cannot write into .qa: it is read-only. "
         "The answers come from it as it is.\n"

@@ -9,41 +9,39 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qa import confidence
-from qa.confidence import Features, features_of, probability
-from tests.encoders import BagEncoder
-from tests.qa.passages import asked, read, stored
+from qa.confidence import Features, Model, features_of, probability
+from tests.qa.passages import stored
 
-ENCODER = BagEncoder()
 FINITE = st.floats(allow_nan=False)
 
 
 def features(question: str, text: str, *, path: str = "x.txt", context: str = "") -> Features:
-    reading = read(asked(question, ENCODER), stored(text, path=path, context=context), ENCODER)
-    return features_of(question, reading, cosine=0.5, sentence=0.25)
+    return features_of(question, stored(text, path=path, context=context), cosine=0.5, sentence=0.25)
 
 
-def test_probability_is_logistic(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_probability_is_logistic() -> None:
     """1 / (1 + e^-(bias + weights · features))."""
-    monkeypatch.setattr(confidence, "WEIGHTS", (1.0, 2.0, -1.5))
-    monkeypatch.setattr(confidence, "BIAS", -1.0)
-    assert probability(Features(0.5, 0.25, 0.0)) == 0.5
-    assert probability(Features(0.5, 0.75, 0.0)) == pytest.approx(1 / (1 + exp(-1)), abs=1e-15)
-    assert probability(Features(0.5, 0.75, 1.0)) == pytest.approx(1 / (1 + exp(0.5)), abs=1e-15)
+    model = Model((1.0, 2.0, -1.5), -1.0)
+    assert probability(Features(0.5, 0.25, 0.0), model) == 0.5
+    assert probability(Features(0.5, 0.75, 0.0), model) == pytest.approx(1 / (1 + exp(-1)), abs=1e-15)
+    assert probability(Features(0.5, 0.75, 1.0), model) == pytest.approx(1 / (1 + exp(0.5)), abs=1e-15)
 
 
-def test_each_feature_pulls_its_way() -> None:
+@pytest.mark.parametrize("model", [confidence.RERANKED, confidence.QUICK], ids=["reranked", "quick"])
+def test_each_feature_pulls_its_way(model: Model) -> None:
     """A closer passage and a better sentence make an answer surer, a number it lacks less sure."""
-    middle = probability(Features(0.5, 0.7, 0.0))
-    assert probability(Features(0.6, 0.7, 0.0)) > middle
-    assert probability(Features(0.5, 0.8, 0.0)) > middle
-    assert probability(Features(0.5, 0.7, 1.0)) < middle
-    assert probability(Features(0.0, 0.0, 0.0)) < confidence.THRESHOLD < probability(Features(1.0, 1.5, 0.0))
+    middle = probability(Features(0.5, 0.7, 0.0), model)
+    assert probability(Features(0.6, 0.7, 0.0), model) > middle
+    assert probability(Features(0.5, 0.8, 0.0), model) > middle
+    assert probability(Features(0.5, 0.7, 1.0), model) < middle
+    nothing, everything = Features(0.0, 0.0, 0.0), Features(1.0, 1.5, 0.0)
+    assert probability(nothing, model) < confidence.THRESHOLD < probability(everything, model)
 
 
 @given(cosine=st.floats(-1, 1), sentence=FINITE, missing=st.sampled_from((0.0, 1.0)))
 def test_probability_is_in_bounds(cosine: float, sentence: float, missing: float) -> None:
     """In [0, 1], without overflow, whatever the features."""
-    assert 0.0 < probability(Features(cosine, sentence, missing)) < 1.0
+    assert 0.0 < probability(Features(cosine, sentence, missing), confidence.RERANKED) < 1.0
 
 
 @pytest.mark.parametrize(

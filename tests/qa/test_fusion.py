@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from index.report import Request
 from index.snapshot import Snapshot
 from index.update import update
-from qa import fusion
 from qa.fusion import Candidates, gather, spread
 from qa.results import Mode
 from tests.encoders import BagEncoder

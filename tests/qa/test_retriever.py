@@ -14,6 +14,7 @@ import pytest
 from corpus.errors import IncompatibleError, NoIndexError, UsageError
 from index.report import BuildReport, Request
 from index.update import update
+from qa.fusion import gather
 from qa.results import Answer, Highlight, IndexInfo, Mode, Place, Result, Source, State
 from qa.retriever import Retriever
 from tests.encoders import BagEncoder
@@ -251,7 +252,10 @@ def shape(value: Any) -> Any:
 def test_json_is_the_contract(retriever: Retriever) -> None:
     """The keys of the example in the contract, in its order, with its types."""
     value = json.loads(json.dumps(retriever.ask("when does the harbour close", k=1).as_json()))
-    assert list(value["timings_ms"]) == ["embed", "candidates", "rerank", "cite", "total"]
+    steps = ["embed", "keyword", "dense", "fuse", "passages", "rerank", "cite"]
+    assert list(value["timings_ms"]) == [*steps, "total"]
+    spent = sum(value["timings_ms"][step] for step in steps)
+    assert spent == pytest.approx(value["timings_ms"]["total"], abs=0.02)
     assert value["timings_ms"]["total"] == pytest.approx(sum(list(value["timings_ms"].values())[:-1]), abs=0.01)
     expected = json.loads(EXAMPLE)
     value["timings_ms"] = expected["timings_ms"]
@@ -388,3 +392,30 @@ def test_each_file_is_read_once_an_answer(root: Path, monkeypatch: pytest.Monkey
         hits = retriever.search("train", k=10)
     assert sum(hit.source.path == "travel.md" for hit in hits) == 2
     assert reads.count("travel.md") == 1
+
+
+def test_without_reranking(retriever: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No passage is read by the encoder; order, answering sentence and confidence come from words and meaning."""
+
+    def refuse(_: object, texts: list[str]) -> None:
+        raise AssertionError(texts)
+
+    monkeypatch.setattr(type(retriever._encoder), "encode_passage_tokens", refuse)
+    result = retriever.ask("when does the harbour close", rerank=False)
+    candidates = gather(
+        retriever.snapshot,
+        "when does the harbour close",
+        retriever._encoder.encode_query("when does the harbour close"),
+        mode=Mode.HYBRID,
+        documents=None,
+    )
+    ids = [retriever.snapshot.find(hit.id).id for hit in result.passages]  # type: ignore[union-attr]
+    score_of = dict(zip(candidates.ids, candidates.scores.tolist(), strict=True))
+    assert ids == [number for number in candidates.ids if number in ids]  # the rest repeat a text
+    assert [hit.score for hit in result.passages] == [round(score_of[number], 6) for number in ids]
+    assert result.answer is not None
+    assert result.answer.text == result.passages[0].highlights[0].text
+    assert "harbour" in result.answer.text.lower()
+    assert result.passages == retriever.search("when does the harbour close", rerank=False)
+    with pytest.raises(AssertionError):
+        retriever.ask("when does the harbour close")
