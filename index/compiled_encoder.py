@@ -45,6 +45,13 @@ class CompiledEncoder(TransformerEncoder):
         _ = self._engine
 
     def _forward_passages(self, reads: Sequence[TokenIds], *, tokens: bool) -> Iterator[tuple[int, Forward]]:
+        yield from self._run(reads, _STEP_FOR_TOKENS if tokens else _STEP, tokens=tokens)
+
+    def _forward_query(self, read: TokenIds) -> Forward:
+        ((_, forward),) = self._run([read], _STEP, tokens=True)
+        return forward
+
+    def _run(self, reads: Sequence[TokenIds], step: int, *, tokens: bool) -> list[tuple[int, Forward]]:
         # The longest first, so that no core is left with a long one at the end.
         order = sorted(range(len(reads)), key=lambda place: -len(reads[place].ids))
         found: list[tuple[int, Forward]] = []
@@ -63,15 +70,11 @@ class CompiledEncoder(TransformerEncoder):
                 if not free:
                     finish_oldest()
                 request = free.pop()
-                request.start_async(self._arrays(reads[place], _STEP_FOR_TOKENS if tokens else _STEP))
+                request.start_async(self._arrays(reads[place], step))
                 running.append((place, request))
             while running:
                 finish_oldest()
-        yield from found
-
-    def _forward_query(self, read: TokenIds) -> Forward:
-        ((_, forward),) = self._forward_passages([read], tokens=True)
-        return forward
+        return found
 
     def _arrays(self, read: TokenIds, step: int) -> list[Any]:
         width = min(-(-len(read.ids) // step) * step, self._room)

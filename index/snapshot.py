@@ -38,8 +38,13 @@ from .vectors import Ids, VectorIndex, exact_scores, open_all
 
 # What FAISS computes from float16 differs from the exact inner product of unit vectors by less than this.
 _ROUNDING = 1e-3
+# How many more than wanted are fetched at first: enough that nothing left out ties with the last place.
+_BEYOND = 32
 # So many vectors are compared one by one rather than searched for among all.
 _FEW = 20_000
+
+# Sorts as results are ordered everywhere: by score turned negative, then by passage key; the row number comes along.
+_Ranked = tuple[float, str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +136,12 @@ class Snapshot:
             if len(among) <= _FEW:
                 return _candidates(self._ranked_by_vector(among, vector, documents), limit)
             share = len(among) / self.info.vectors
-        size = int((2 * limit + 16) / share)
+        size = int((limit + _BEYOND) / share)
         while True:
             ids, bound = self._nearest.search(vector, size)
             ranked = self._ranked_by_vector(ids, vector, documents)
             # What was left out scores no better than the bound, rounding aside, so it cannot tie with the last place.
-            enough = len(ranked) >= limit and bound + _ROUNDING < ranked[limit - 1].score
+            enough = len(ranked) >= limit and bound + _ROUNDING < -ranked[limit - 1][0]
             if enough or size >= self._nearest.held:
                 return _candidates(ranked, limit)
             size *= 2
@@ -160,7 +165,7 @@ class Snapshot:
         if missing:
             raise damaged(self._file, f"passage {missing[0]} (missing)")
         pairs = zip(ids.tolist(), scores.tolist(), strict=True)
-        return _candidates(sorted(_Ranked(-score, keys[number], number) for number, score in pairs), limit)
+        return _candidates(sorted((-score, keys[number], number) for number, score in pairs), limit)
 
     def document_frequency(self, words: Sequence[str]) -> dict[str, int]:
         """In how many passages each word stands, after stemming; of writing without spaces, its rarest pair."""
@@ -301,7 +306,7 @@ class Snapshot:
         scores = exact_scores(self._stored_vectors(live), query).tolist()
         score_of = dict(zip(live, scores, strict=True))
         return sorted(
-            _Ranked(-score_of[vector], key, number)
+            (-score_of[vector], key, number)
             for number, key, vector, document in rows
             if documents is None or document in documents
         )
@@ -320,18 +325,5 @@ def require_same_encoder(info: Info, encoder: Encoder) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class _Ranked:
-    """Sorts as results are ordered everywhere: best score first, ties by passage key."""
-
-    negative: float
-    key: str
-    passage: int
-
-    @property
-    def score(self) -> float:
-        return -self.negative
-
-
 def _candidates(ranked: Sequence[_Ranked], limit: int) -> list[Candidate]:
-    return [Candidate(entry.passage, entry.key, entry.score) for entry in ranked[:limit]]
+    return [Candidate(passage, key, -negative) for negative, key, passage in ranked[:limit]]

@@ -71,16 +71,20 @@ def gather(
             keyword[candidate.passage] = candidate.score
             keys[candidate.passage] = candidate.key
     searched = perf_counter()
+    cosine: dict[int, float] = {}
     if mode is not Mode.KEYWORD:
         for candidate in snapshot.dense(vector, depth, documents=documents):
+            cosine[candidate.passage] = candidate.score
             keys[candidate.passage] = candidate.key
     found = perf_counter()
     ids = list(keys)
     if not ids:
         empty = np.zeros(0)
         return Candidates((), empty, empty, empty, {})
+    others = [passage for passage in ids if passage not in cosine]
     # In float64 a passage's cosine does not depend on what it is computed beside.
-    cosines = exact_scores(snapshot.vectors(ids), vector)
+    cosine.update(zip(others, exact_scores(snapshot.vectors(others), vector).tolist(), strict=True))
+    cosines = np.array([cosine[passage] for passage in ids])
     bm25 = np.array([keyword.get(passage, 0.0) for passage in ids])
     share = {Mode.HYBRID: DENSE_SHARE, Mode.DENSE: 1.0, Mode.KEYWORD: 0.0}[mode]
     scores = np.round(share * spread(cosines) + (1 - share) * bm25 / (bm25.max() or 1.0), 9)

@@ -1,0 +1,290 @@
+"""Build, update, ask: what each costs from a thousand passages to a million.
+
+    python -m tests.benchmarks.pool DATA POOL
+    python -m tests.benchmarks.scale POOL WORK --out FILE.json [--sizes 1000,10000,100000,1000000]
+
+The corpus is made of the pool's texts, one a section, a hundred sections a Markdown file, a hundred files a folder,
+in random order. Where more passages are wanted than the pool has texts, the rest join three texts of the pool; such a
+passage gets the unit sum of their vectors and some noise (0.02 a dimension) in place of a vector of its own, which
+makes the neighbourhoods denser than real ones. Passages' vectors are recorded, not computed, so the seconds of a build
+are those of reading, splitting and writing; the model's own come on top. Everything else is the real thing: the
+command line, the real model for the questions, the real files. Questions are real ones of 10 to 15 words.
+
+Each size is measured in processes of its own. Peak memory of a build includes the recorded vectors, mapped from a
+file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from index.encoder import Encoder, TokenVectors, Vectors
+from index.loading import load_encoder
+from index.records import read_vectors
+from index.schema import DATABASE, open_for_reading
+from index.snapshot import Snapshot
+from qa import Retriever, build_index
+
+_SECTIONS = 100
+_FILES = 100
+_JOINED = 3
+_NOISE = 0.02
+_QUESTIONS = 200
+_COLD_RUNS = 5
+
+Array = npt.NDArray[Any]
+
+
+class Recorded:
+    """The default model, whose passages' vectors were computed before."""
+
+    def __init__(self, work: Path) -> None:
+        self._model: Encoder = load_encoder()
+        self._digests: Array = np.load(work / "digests.npy", mmap_mode="r")
+        self._vectors: Array = np.load(work / "vectors.npy", mmap_mode="r")
+        self.name = self._model.name
+        self.fingerprint = self._model.fingerprint
+        self.dimension = self._model.dimension
+        self.max_tokens = self._model.max_tokens
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        return self._model.count_tokens(texts)
+
+    def encode_passages(self, texts: Sequence[str]) -> Vectors:
+        found = np.empty((len(texts), self.dimension), dtype=np.float32)
+        for row, text in enumerate(texts):
+            body = text.partition("\n")[2] or text
+            digest = _digest(body)
+            place = int(np.searchsorted(self._digests, digest))
+            if place < len(self._digests) and self._digests[place] == digest:
+                found[row] = self._vectors[place]
+            else:
+                found[row] = self._model.encode_passages([text])[0]
+        return found
+
+    def encode_query(self, text: str) -> Vectors:
+        return self._model.encode_query(text)
+
+    def encode_query_tokens(self, text: str) -> TokenVectors:
+        return self._model.encode_query_tokens(text)
+
+    def encode_passage_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
+        return self._model.encode_passage_tokens(texts)
+
+
+def _digest(text: str) -> np.uint64:
+    return np.uint64(int.from_bytes(hashlib.blake2b(" ".join(text.split()).encode(), digest_size=8).digest(), "big"))
+
+
+def generate(pool: Path, work: Path, size: int) -> None:
+    """Write a corpus of so many passages, and their vectors in the order of their digests."""
+    rng = np.random.default_rng(size)
+    texts = [json.loads(line) for line in (pool / "texts.jsonl").open(encoding="utf-8")]
+    known: Array = np.load(pool / "vectors.npy", mmap_mode="r")
+    order = rng.permutation(len(texts))[:size]
+    joined = rng.integers(0, len(texts), (max(0, size - len(texts)), _JOINED))
+    digests = np.empty(size, dtype=np.uint64)
+    shape = (size, known.shape[1])
+    vectors = np.lib.format.open_memmap(work / "unsorted.npy", mode="w+", dtype=np.float32, shape=shape)
+
+    def passages() -> Iterator[tuple[str, Array]]:
+        for place in order:
+            yield texts[place], known[place]
+        for places in joined:
+            summed = known[places].sum(axis=0) + rng.standard_normal(known.shape[1]).astype(np.float32) * _NOISE
+            yield " ".join(texts[place] for place in places), summed / np.linalg.norm(summed)
+
+    shuffled = rng.permutation(size)
+    file: Any = None
+    written = 0
+    # A file's sections come from all over, as the pool is sorted by set.
+    for number, (text, vector) in enumerate(passages()):
+        if number % _SECTIONS == 0:
+            if file is not None:
+                file.close()
+            folder = work / "corpus" / f"{number // (_SECTIONS * _FILES):03}"
+            folder.mkdir(parents=True, exist_ok=True)
+            file = (folder / f"{number // _SECTIONS:05}.md").open("w", encoding="utf-8")
+        file.write(f"## Section {shuffled[number]}\n\n{text}\n\n")
+        written += len(text.encode())
+        digests[number], vectors[number] = _digest(text), vector
+    file.close()
+    by_digest = np.argsort(digests, kind="stable")
+    np.save(work / "digests.npy", digests[by_digest])
+    held = np.lib.format.open_memmap(work / "vectors.npy", mode="w+", dtype=np.float32, shape=shape)
+    for start in range(0, size, 100_000):
+        held[start : start + 100_000] = vectors[by_digest[start : start + 100_000]]
+    (work / "unsorted.npy").unlink()
+    (work / "corpus.json").write_text(json.dumps({"bytes": written}), encoding="utf-8")
+
+
+def build(work: Path) -> dict[str, Any]:
+    """Build from nothing, then once more after one file was edited, one deleted and one added."""
+    root = work / "corpus"
+    shutil.rmtree(root / ".qa", ignore_errors=True)
+    encoder = Recorded(work)
+    report = build_index(root, encoder=encoder)
+    built = {"build_seconds": report.seconds, "passages": report.passages, "peak_mb": _peak()}
+    files = sorted(root.rglob("*.md"))
+    steps = {}
+    before = files[0].read_text(encoding="utf-8")
+    files[0].write_text(before.replace("## Section", "One sentence more.\n\n## Section", 1), encoding="utf-8")
+    steps["edit_seconds"] = build_index(root, encoder=encoder).seconds
+    moved = files[-1].with_name("moved.md")
+    files[-1].rename(moved)
+    steps["rename_seconds"] = build_index(root, encoder=encoder).seconds
+    files[len(files) // 2].unlink()
+    steps["delete_seconds"] = build_index(root, encoder=encoder).seconds
+    steps["nothing_seconds"] = build_index(root, encoder=encoder).seconds
+    disk = sum(file.stat().st_size for file in (root / ".qa").iterdir())
+    text = json.loads((work / "corpus.json").read_text(encoding="utf-8"))["bytes"]
+    return {**built, **steps, "index_bytes": disk, "bytes_a_passage_beside_the_text": (disk - text) / report.passages}
+
+
+def ask(work: Path, pool: Path) -> dict[str, Any]:
+    """Warm questions in one process: each half by itself, and whole; recall of the dense half."""
+    lines = (pool / "questions.jsonl").read_text(encoding="utf-8").splitlines()[: _QUESTIONS + 20]
+    questions = [str(json.loads(line)["question"]) for line in lines]
+    root = work / "corpus"
+    found: dict[str, Any] = {}
+    begun = time.perf_counter()
+    with Retriever.open(root, encoder=load_encoder()) as retriever:
+        snapshot, encoder = retriever.snapshot, load_encoder()
+        found["open_ms"] = 1000 * (time.perf_counter() - begun)
+        for question in questions[_QUESTIONS:]:
+            retriever.ask(question)
+        questions = questions[:_QUESTIONS]
+        vectors = [encoder.encode_query(question) for question in questions]
+        found["keyword_ms"] = _spread([_timed(snapshot.keyword, question, 100) for question in questions])
+        found["dense_ms"] = _spread([_timed(snapshot.dense, vector, 10) for vector in vectors])
+        found["dense_100_ms"] = _spread([_timed(snapshot.dense, vector, 100) for vector in vectors])
+        nearest = snapshot._nearest
+        found["faiss_ms"] = _spread([_timed(nearest.search, vector, 36) for vector in vectors])
+        found["ask_ms"] = _spread([_timed(retriever.ask, question) for question in questions])
+        results = [retriever.ask(question, rerank=False) for question in questions]
+        found["quick_ms"] = _spread([_timed(retriever.ask, question, rerank=False) for question in questions])
+        found["quick_steps_ms"] = {
+            step: round(float(np.median([result.timings_ms[step] for result in results])), 2)
+            for step in results[0].timings_ms
+        }
+        dense = [[one.passage for one in snapshot.dense(vector, 10)] for vector in vectors]
+    found["peak_mb"] = _peak()
+    exact = _exact(root, np.stack(vectors))
+    pairs = list(zip(dense, exact, strict=True))
+    found["recall_at_10"] = float(np.mean([len(set(one) & other) / 10 for one, other in pairs]))
+    found["segments"] = [[segment.held, segment.size] for segment in _segments(root)]
+    return found
+
+
+def _segments(root: Path) -> Sequence[Any]:
+    with Snapshot(root / ".qa") as snapshot:
+        return snapshot.info.segments
+
+
+def _exact(root: Path, queries: Array) -> list[set[int]]:
+    """The ten passages with the nearest stored vectors, by brute force."""
+    connection = open_for_reading(root / ".qa" / DATABASE)
+    rows = connection.execute("SELECT min(id), vector FROM passages GROUP BY vector ORDER BY vector").fetchall()
+    best: list[list[tuple[float, int]]] = [[] for _ in queries]
+    for start in range(0, len(rows), 50_000):
+        part = rows[start : start + 50_000]
+        vectors = read_vectors(connection, root, [row[1] for row in part], queries.shape[1])
+        scores = queries @ vectors.T
+        for at, line in enumerate(scores):
+            top = np.argpartition(line, -min(10, len(line)))[-10:]
+            best[at] = sorted([*best[at], *((float(line[i]), part[i][0]) for i in top)], reverse=True)[:10]
+    connection.close()
+    return [{number for _, number in found} for found in best]
+
+
+def cold(work: Path, pool: Path) -> dict[str, Any]:
+    """Whole processes: `qa ask` with its look for changed files, as a person runs it."""
+    lines = (pool / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    questions = [str(json.loads(line)["question"]) for line in lines[-_COLD_RUNS - 1 :]]
+    seconds, peaks = [], []
+    for question in questions:
+        command = [sys.executable, "-m", "qa", "ask", "--index", str(work / "corpus"), question]
+        begun = time.perf_counter()
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds.append(time.perf_counter() - begun)
+        peaks.append(usage.ru_maxrss / 1024)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode not in {0, 1}:
+            raise SystemExit(f"{command} failed")
+    # The first one warms the page cache.
+    return {"cold_seconds": float(np.median(seconds[1:])), "cold_peak_mb": max(peaks)}
+
+
+def _timed(call: Any, *values: Any, **named: Any) -> float:
+    begun = time.perf_counter()
+    call(*values, **named)
+    return 1000 * (time.perf_counter() - begun)
+
+
+def _spread(values: Sequence[float]) -> dict[str, float]:
+    return {"median": round(float(np.median(values)), 2), "p95": round(float(np.percentile(values, 95)), 2)}
+
+
+def _peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def _step(name: str, given: argparse.Namespace, size: int) -> dict[str, Any]:
+    """Run one step in a process of its own."""
+    command = [sys.executable, "-m", "tests.benchmarks.scale", str(given.pool), str(given.work), "--step", name]
+    done = subprocess.run([*command, "--sizes", str(size)], stdout=subprocess.PIPE, check=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    sys.stderr.write(f"{size:,} {name}: {json.dumps(found)}\n")
+    return found
+
+
+def main() -> None:
+    """Run the measurement that the command line describes."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pool", type=Path)
+    parser.add_argument("work", type=Path)
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--sizes", default="1000,10000,100000,1000000")
+    parser.add_argument("--step", choices=["generate", "build", "ask", "cold"], help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    sizes = [int(size) for size in given.sizes.split(",")]
+    if given.step:
+        work = given.work / str(sizes[0])
+        work.mkdir(parents=True, exist_ok=True)
+        if given.step == "generate":
+            found: dict[str, Any] = {}
+            generate(given.pool, work, sizes[0])
+        elif given.step == "build":
+            found = build(work)
+        else:
+            found = ask(work, given.pool) if given.step == "ask" else cold(work, given.pool)
+        json.dump(found, sys.stdout)
+        return
+    result: dict[str, Any] = {"cores": os.cpu_count(), "sizes": {}}
+    for size in sizes:
+        if not (given.work / str(size) / "corpus.json").is_file():
+            _step("generate", given, size)
+        result["sizes"][str(size)] = {step: _step(step, given, size) for step in ("build", "ask", "cold")}
+    text = json.dumps(result, indent=1) + "\n"
+    if given.out:
+        given.out.write_text(text, encoding="utf-8")
+    sys.stdout.write(text)
+
+
+if __name__ == "__main__":
+    main()
