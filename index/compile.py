@@ -189,8 +189,8 @@ def _require_agreement(name: str, found: npt.NDArray[Any], expected: npt.NDArray
         raise CompileError(f"compiled, {name} gives other vectors than it should (cosine {cosine:.4f})")
 
 
-def start(library: Any, copy: Compiled) -> Any:
-    """Load a compiled copy for the processor, in bf16 where it computes in that itself.
+def start(library: Any, copy: Compiled, *, precision: str = "") -> Any:
+    """Load a compiled copy for the processor, in bf16 where it computes in that itself, or as `precision` says.
 
     What OpenVINO makes of the graph for this processor is kept beside it, without the weights: loading that takes
     half as long as making it again.
@@ -199,10 +199,11 @@ def start(library: Any, copy: Compiled) -> Any:
     capabilities = core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
     config = {
         "PERFORMANCE_HINT": "THROUGHPUT",
-        "INFERENCE_PRECISION_HINT": "bf16" if "BF16" in capabilities else "f32",
+        "INFERENCE_PRECISION_HINT": precision or ("bf16" if "BF16" in capabilities else "f32"),
         "CACHE_MODE": "OPTIMIZE_SIZE",
     }
-    machine = (library.get_version(), core.get_property("CPU", "FULL_DEVICE_NAME"), *sorted(capabilities))
+    device = core.get_property("CPU", "FULL_DEVICE_NAME")
+    machine = (library.get_version(), device, *sorted(capabilities), config["INFERENCE_PRECISION_HINT"])
     name = hashlib.sha256("\n".join(machine).encode()).hexdigest()[:16]
     prepared = copy.graph.with_name(f"{name}.prepared")
     weights = {"WEIGHTS_PATH": str(copy.graph.with_name(_WEIGHTS))}

@@ -31,12 +31,17 @@ class CompiledEncoder(TransformerEncoder):
 
     A text alone in its batch needs no padding beside its own, and its vector cannot depend on any other.
 
+    Args:
+        model: From `index.models.find`.
+        precision: What to compute in, "f32" or "bf16", rather than what suits the processor.
+
     Raises:
         CompileError: At the first embedding: there is no compiled copy and none can be made.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, *, precision: str = "") -> None:
         super().__init__(model)
+        self._precision = precision
         # Requests hold one text at a time, whichever thread it comes from.
         self._lock = threading.Lock()
 
@@ -87,7 +92,7 @@ class CompiledEncoder(TransformerEncoder):
         copy = compiled_copy(self._model, self._tokens)
         try:
             with openvino() as library:
-                network = start(library, copy)
+                network = start(library, copy, precision=self._precision)
                 count = network.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS")
                 return copy.inputs, [network.create_infer_request() for _ in range(count)]
         except Exception as error:  # whatever the library raises, torch can still serve

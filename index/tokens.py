@@ -101,7 +101,8 @@ class Tokens:
 
     def count(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text, special tokens not counted, nothing truncated."""
-        return [len(encoding.ids) for encoding in self._encode(texts, special=False)]
+        # Without places in the text, which takes less time.
+        return [len(found.ids) for found in self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)]
 
     def read(self, texts: Sequence[str], *, prompt: str) -> list[TokenIds]:
         """Tokenise texts behind a prompt; nothing is truncated."""

@@ -66,14 +66,16 @@ class Recorded:
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         found = np.empty((len(texts), self.dimension), dtype=np.float32)
+        unknown = []
         for row, text in enumerate(texts):
-            body = text.partition("\n")[2] or text
-            digest = _digest(body)
+            digest = _digest(text.partition("\n")[2] or text)
             place = int(np.searchsorted(self._digests, digest))
             if place < len(self._digests) and self._digests[place] == digest:
                 found[row] = self._vectors[place]
             else:
-                found[row] = self._model.encode_passages([text])[0]
+                unknown.append(row)  # a text that the splitter cut
+        if unknown:
+            found[unknown] = self._model.encode_passages([texts[row] for row in unknown])
         return found
 
     def encode_query(self, text: str) -> Vectors:
@@ -105,7 +107,7 @@ def generate(pool: Path, work: Path, size: int) -> None:
         for place in order:
             yield texts[place], known[place]
         for places in joined:
-            summed = known[places].sum(axis=0) + rng.standard_normal(known.shape[1]).astype(np.float32) * _NOISE
+            summed: Array = known[places].sum(axis=0) + rng.standard_normal(known.shape[1], dtype=np.float32) * _NOISE
             yield " ".join(texts[place] for place in places), summed / np.linalg.norm(summed)
 
     shuffled = rng.permutation(size)

@@ -1,0 +1,56 @@
+"""What `tests.benchmarks.peers` has qa do beside its commands; runs in a virtual environment of its own.
+
+    python qa_driver.py export FOLDER PASSAGES.jsonl
+    python qa_driver.py ask FOLDER [--no-rerank]
+
+`export` builds the index of FOLDER and writes id and text of its passages, a JSON object a line; it prints one JSON
+object. `ask` reads questions from stdin, a JSON string a line, and answers each with a line of JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from index import models
+from qa import Retriever, build_index
+
+
+def export(folder: Path, passages: Path) -> None:
+    """Write the passages for the others, and say what they are and where the model is."""
+    build_index(folder)
+    paths: dict[str, str] = {}
+    characters = 0
+    with Retriever.open(folder) as retriever, passages.open("w", encoding="utf-8") as file:
+        documents = [document.path for document in retriever.snapshot.documents()]
+        for path in documents:
+            for passage in retriever.snapshot.passages_of(path):
+                file.write(json.dumps({"id": passage.key, "text": passage.text}, ensure_ascii=False) + "\n")
+                paths[passage.key] = path
+                characters += len(passage.text)
+    told = {
+        "model": str(models.find(models.DEFAULT_MODEL).folder),
+        "files": len(documents),
+        "bytes": sum((folder / path).stat().st_size for path in documents),
+        "passages": len(paths),
+        "characters": characters,
+        "paths": paths,
+    }
+    print(json.dumps(told))
+
+
+def main() -> None:
+    """Do what the command line says."""
+    action, folder, *rest = sys.argv[1:]
+    if action == "export":
+        export(Path(folder), Path(*rest))
+        return
+    with Retriever.open(folder) as retriever:
+        for question in map(json.loads, sys.stdin):
+            ids = [hit.id for hit in retriever.ask(question, k=5, rerank=not rest).passages]
+            print(json.dumps({"ids": ids}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

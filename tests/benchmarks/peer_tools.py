@@ -1,0 +1,306 @@
+"""The tools that `tests.benchmarks.peers` compares: their pins, their virtual environments, and running them.
+
+What runs them stays small: Linux counts the memory of the process that starts another into the peak of the other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+
+_SOURCES = ("pyproject.toml", "constraints.txt", "README.md", "LICENSE", "qa", "index", "corpus")
+_TORCH = "torch==2.13.0"  # goes first, and is held: a newer one may bring gigabytes for GPUs
+_MODEL = (_TORCH, "transformers==5.23.0", "sentence-transformers==6.2.0")
+_FAISS = "faiss-cpu==1.15.1"
+_CHROMA = (*_MODEL, "chromadb==1.5.9", "onnx==1.23.2", "onnxscript==0.7.2")  # onnx: to convert the model, no more
+_SHOWN = ("faiss-cpu", "onnxruntime", "openvino", "sentence-transformers", "torch", "transformers")
+_HOUR = 3600
+
+
+class FailedError(Exception):
+    """A command did not do what it was to do; the message is its last word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One of those compared.
+
+    Attributes:
+        name: As in the results.
+        home: Of its virtual environment and its driver.
+        package: Its distribution.
+        pins: What to install.
+        model: What its driver is told to embed with, "" for the model's folder.
+        quick: Whether it is qa without re-ranking, which asks the same store.
+    """
+
+    name: str
+    home: str
+    package: str
+    pins: tuple[str, ...] = ()
+    model: str = ""
+    quick: bool = False
+
+    @property
+    def driver(self) -> str:
+        """The script that has the tool do its work."""
+        return str(Path(__file__).with_name("peer_drivers") / f"{self.home}_driver.py")
+
+
+OURS = Tool("qa", "qa", "qa")
+QUICK = Tool("qa --no-rerank", "qa", "qa", quick=True)
+PEERS = (
+    Tool("txtai", "txtai", "txtai", (*_MODEL, _FAISS, "txtai==9.14.0")),
+    Tool("chroma", "chroma", "chromadb", _CHROMA),
+    Tool("chroma-default", "chroma", "chromadb", _CHROMA, model="default"),
+    Tool("llm", "llm", "llm", (*_MODEL, "llm==0.36", "llm-sentence-transformers==0.3.2")),
+    Tool(
+        "langchain",
+        "langchain",
+        "langchain-community",
+        (*_MODEL, _FAISS, "langchain-community==0.4.2", "langchain-huggingface==1.2.3"),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """What a process took: seconds by the clock, seconds of all cores, and its peak of resident memory in MiB."""
+
+    seconds: float
+    cpu_seconds: float
+    peak_mib: float
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A process that stayed open: milliseconds and the passages found, question by question."""
+
+    milliseconds: list[float]
+    answers: list[list[str]]
+
+
+def install(tool: Tool, venvs: Path) -> None:
+    """Make the virtual environment of a tool, unless the one that is there has the same pins.
+
+    Raises:
+        FailedError: pip failed.
+    """
+    folder = venvs / tool.home
+    pins = "\n".join(tool.pins or (_digest(),))
+    marker = folder / "peers-pins.txt"
+    if marker.is_file() and marker.read_text(encoding="utf-8") == pins:
+        return
+    run([sys.executable, "-m", "venv", "--clear", str(folder)])
+    pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet"]
+    if tool.home == OURS.home:
+        with tempfile.TemporaryDirectory() as copy:  # building leaves files beside the sources
+            for file in _sources():
+                place = Path(copy) / file.relative_to(ROOT)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(file, place)
+            run([*pip, "-c", str(ROOT / "constraints.txt"), copy])
+    else:
+        run([*pip, _TORCH])
+        run([*pip, *tool.pins])
+    marker.write_text(pins, encoding="utf-8")
+
+
+def versions(tool: Tool, venvs: Path) -> dict[str, str]:
+    """What is installed, of what matters."""
+    listed = json.loads(run([str(venvs / tool.home / "bin" / "python"), "-m", "pip", "list", "--format", "json"]))
+    return {entry["name"]: entry["version"] for entry in listed if entry["name"] in (tool.package, *_SHOWN)}
+
+
+def run(command: Sequence[str], **environment: str) -> str:
+    """Run a command that is not measured; returns its stdout.
+
+    Args:
+        command: The program and its arguments.
+        environment: All its variables, none for those of this process.
+
+    Raises:
+        FailedError: It failed.
+    """
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment or None)
+    if done.returncode:
+        raise FailedError(last_line(done.stderr or done.stdout))
+    return done.stdout
+
+
+def last_line(text: str) -> str:
+    """What a program said in the end; of pip the last error."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    errors = [line for line in lines if line.startswith("ERROR:")]
+    return (errors or lines or ["it said nothing"])[-1][:500]
+
+
+def _sources() -> list[Path]:
+    """The files that this checkout's distribution is made of."""
+    files = [file for name in _SOURCES for file in (ROOT / name, *(ROOT / name).rglob("*")) if file.is_file()]
+    return sorted(file for file in files if "__pycache__" not in file.parts)
+
+
+def _digest() -> str:
+    digest = hashlib.sha256()
+    for file in _sources():
+        digest.update(f"{file.relative_to(ROOT)}\n".encode() + file.read_bytes())
+    return digest.hexdigest()
+
+
+class Bench:
+    """Where everything of one measurement is, and what is asked.
+
+    Args:
+        venvs: The folder of the virtual environments.
+        work: An empty folder for all else.
+        corpus: Is copied.
+        questions: What is asked; the first also by itself.
+
+    Attributes:
+        paths: The file of each passage.
+        told: Of the corpus: files, bytes, passages, characters.
+
+    Raises:
+        FailedError: qa does not index the corpus; so do all methods where a process fails.
+    """
+
+    def __init__(self, venvs: Path, work: Path, corpus: Path, questions: Sequence[str]) -> None:
+        self.venvs, self.work, self.questions = venvs, work, questions
+        self.corpus, self.passages, self.cache = work / "corpus", work / "passages.jsonl", work / "cache"
+        self.errors = work / "stderr"
+        shutil.copytree(corpus, self.corpus, ignore=shutil.ignore_patterns(".qa"))
+        kept = {name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL", "TMPDIR") if name in os.environ}
+        places = {"HOME": str(work / "home"), "XDG_CACHE_HOME": str(self.cache), "HF_HUB_OFFLINE": "1"}
+        silence = {"ANONYMIZED_TELEMETRY": "False", "DO_NOT_TRACK": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
+        self.environment = {**kept, **places, **silence}
+        (work / "home").mkdir()
+        (work / "stores").mkdir()
+        told = json.loads(self._run(OURS, "export", str(self.corpus), str(self.passages)))
+        self.model: str = told.pop("model")
+        self.paths: dict[str, str] = told.pop("paths")
+        self.told: dict[str, int] = told
+
+    def convert(self, tool: Tool) -> None:
+        """Make the file that Chroma would fetch for its default.
+
+        Raises:
+            FailedError: The driver failed.
+        """
+        self._run(tool, "export", str(self.store(tool)), self.model)
+
+    def store(self, tool: Tool) -> Path:
+        """What the tool writes."""
+        return self.corpus / ".qa" if tool.home == OURS.home else self.work / "stores" / tool.name
+
+    def index(self, tool: Tool) -> Process:
+        """Build a tool's store from nothing."""
+        shutil.rmtree(self.store(tool), ignore_errors=True)
+        if tool is OURS:
+            return self._timed([self._program(tool, "qa"), "index", str(self.corpus)])[0]
+        return self._timed([*self._driver(tool, "index"), str(self.passages)])[0]
+
+    def ask(self, tool: Tool) -> Process:
+        """Start a tool for one question."""
+        question = self.questions[0]
+        if tool.home != OURS.home:
+            took, printed = self._timed([*self._driver(tool, "ask"), question])
+            _ids(printed.splitlines())
+            return took
+        options = ["--index", str(self.corpus), "--json", *(["--no-rerank"] if tool.quick else [])]
+        command = [self._program(tool, "qa"), "ask", *options, "--", question]
+        took, printed = self._timed(command, accepted=(0, 1))  # 1: it has passages, but trusts none to be the answer
+        if not json.loads(printed)["passages"]:
+            raise FailedError("no passage was printed")
+        return took
+
+    def warm(self, tool: Tool) -> Session:
+        """Ask one process all questions, after one that is not counted."""
+        session, pipe = Session([], []), subprocess.PIPE
+        command, place = self._driver(tool, "ask"), self.work
+        with (
+            self.errors.open("wb") as stderr,
+            subprocess.Popen(
+                command, stdin=pipe, stdout=pipe, stderr=stderr, env=self.environment, cwd=place, text=True
+            ) as process,
+        ):
+            assert process.stdin
+            assert process.stdout
+            try:
+                with _at_most_an_hour(process):
+                    for question in [self.questions[0], *self.questions]:
+                        begun = time.perf_counter()
+                        process.stdin.write(json.dumps(question) + "\n")
+                        process.stdin.flush()
+                        session.answers.append(_ids(process.stdout))
+                        session.milliseconds.append(1000 * (time.perf_counter() - begun))
+            except (FailedError, OSError) as error:
+                process.kill()
+                raise FailedError(f"{error}; {self._said()}") from error
+        return Session(session.milliseconds[1:], session.answers[1:])
+
+    def _program(self, tool: Tool, name: str) -> str:
+        return str(self.venvs / tool.home / "bin" / name)
+
+    def _driver(self, tool: Tool, action: str) -> list[str]:
+        if tool.home == OURS.home:
+            quick = ["--no-rerank"] if tool.quick else []
+            return [self._program(tool, "python"), tool.driver, action, str(self.corpus), *quick]
+        return [self._program(tool, "python"), tool.driver, action, str(self.store(tool)), tool.model or self.model]
+
+    def _run(self, tool: Tool, *arguments: str) -> str:
+        return run([self._program(tool, "python"), tool.driver, *arguments], **self.environment)
+
+    def _said(self) -> str:
+        return last_line(self.errors.read_text(encoding="utf-8", errors="replace"))
+
+    def _timed(self, command: Sequence[str], accepted: Sequence[int] = (0,)) -> tuple[Process, str]:
+        """What a command took, and its stdout."""
+        out = self.work / "stdout"
+        with out.open("wb") as stdout, self.errors.open("wb") as stderr:
+            begun = time.perf_counter()
+            process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, env=self.environment, cwd=self.work
+            )
+            with _at_most_an_hour(process):
+                _, status, usage = os.wait4(process.pid, 0)
+            seconds = time.perf_counter() - begun
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode not in accepted:
+            raise FailedError(f"exit code {process.returncode}; {self._said()}")
+        took = Process(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+        return took, out.read_text(encoding="utf-8")
+
+
+def _ids(printed: Iterable[str]) -> list[str]:
+    """The passages of the first answer printed; other lines are skipped."""
+    for line in printed:
+        if line.startswith('{"ids":'):
+            found: list[str] = json.loads(line)["ids"]
+            if found:
+                return found
+    raise FailedError("no passage was printed")
+
+
+@contextmanager
+def _at_most_an_hour(process: subprocess.Popen[Any]) -> Iterator[None]:
+    limit = threading.Timer(_HOUR, process.kill)
+    limit.start()
+    try:
+        yield
+    finally:
+        limit.cancel()

@@ -1,0 +1,296 @@
+"""This tool beside others that search a folder with the same model: time, memory, disk.
+
+    python -m tests.benchmarks.peers CORPUS QUESTIONS.jsonl --venvs DIR --out FILE [--runs N] [--peers NAME,NAME]
+    python -m tests.benchmarks.peers --table FILE
+
+Each tool gets a virtual environment in DIR, kept as long as its pins match; that needs PyPI, the rest no network.
+qa indexes a copy of CORPUS; its passages are handed to the others, which embed, store and search them with the same
+files of all-MiniLM-L6-v2 and each its own settings. Whole processes are timed, the tools taking turns: an index built
+from nothing, then one question asked of it. Then a process that stays open is asked up to 200 questions. The first
+round warms the page cache and is not counted; by then qa has compiled its model, which is timed by itself.
+
+Not the same work: in the time given qa also reads and splits the files, keeps an index of their words, re-ranks, picks
+an answer and checks its citations against the files. The others do none of that here; txtai and llm keep no text.
+Where the processor computes in bf16, qa runs the model in it, the others in float32, which is the default of each.
+Not compared: the quality of answers (that a passage of the right file is among five only shows that no tool returns
+nonsense), updates, large collections, GPUs, other models, and settings that a tool has but not by default.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import resource
+import shlex
+import shutil
+import statistics
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tests.benchmarks.evaluate import sampled
+from tests.benchmarks.peer_tools import (
+    OURS,
+    PEERS,
+    QUICK,
+    ROOT,
+    Bench,
+    FailedError,
+    Process,
+    Session,
+    Tool,
+    install,
+    run,
+    versions,
+)
+from tests.scoring import Gold, read_questions
+
+_QUESTIONS = 200
+_MEBI = 1024 * 1024
+# What is compared, and where it stands in the figures of a tool.
+_RATIOS = {
+    "index": ("index", "seconds"),
+    "ask": ("ask", "seconds"),
+    "warm_question": ("warm", "median_ms"),
+    "index_memory": ("index", "peak_mib"),
+    "ask_memory": ("ask", "peak_mib"),
+    "disk": ("disk_mib",),
+}
+
+
+@dataclass(slots=True)
+class Record:
+    """What was measured of a tool; `broken` if it is not asked for more."""
+
+    index: list[Process] = field(default_factory=list)
+    ask: list[Process] = field(default_factory=list)
+    warm: list[Session] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    versions: dict[str, str] = field(default_factory=dict)
+    broken: bool = False
+
+
+def measure(bench: Bench, records: dict[Tool, Record], runs: int) -> Process | str:
+    """Let the tools take turns; returns what qa's first build took, its model not compiled yet, or why it failed."""
+    first: Process | str = ""
+    for number in range(runs + 1):
+        for phase, act in (("index", bench.index), ("ask", bench.ask), ("warm", bench.warm)):
+            for tool, record in records.items():
+                if record.broken or (tool.quick and phase == "index"):
+                    continue
+                sys.stderr.write(f"round {number} of {runs}: {phase} {tool.name}\n")
+                try:
+                    took = act(tool)
+                except FailedError as error:
+                    record.errors.append(f"{phase}, round {number}: {error}")
+                    record.broken = number == 0  # it is not to be had on this machine
+                else:
+                    if number:
+                        getattr(record, phase).append(took)
+        if number == 0:
+            shutil.rmtree(bench.cache / "qa", ignore_errors=True)
+            try:
+                first = bench.index(OURS)
+            except FailedError as error:
+                first = str(error)
+    return first
+
+
+def figures(record: Record, bytes_stored: int, golds: Sequence[Gold], paths: dict[str, str]) -> dict[str, Any]:
+    """The measurements of a tool, summed up."""
+    found: dict[str, Any] = {"versions": record.versions, "errors": record.errors}
+    for phase, processes in (("index", record.index), ("ask", record.ask)):
+        if processes:
+            names = ("seconds", "cpu_seconds", "peak_mib")
+            found[phase] = {name: _spread([getattr(process, name) for process in processes]) for name in names}
+            found[phase]["runs"] = len(processes)
+    if record.index:
+        found["disk_mib"] = {"median": round(bytes_stored / _MEBI, 3)}
+    if record.warm:
+        times = [session.milliseconds for session in record.warm]
+        found["warm"] = {
+            "median_ms": _spread([statistics.median(each) for each in times]),
+            "p95_ms": _spread([float(np.percentile(each, 95)) for each in times]),
+            "questions": len(golds),
+            "runs": len(times),
+        }
+        asked = [(gold, ids) for gold, ids in zip(golds, record.warm[-1].answers, strict=True) if gold.answerable]
+        right = [{span[0] for span in gold.spans} & {paths[number] for number in ids} for gold, ids in asked]
+        found["gold_file_in_5"] = {"found": sum(map(bool, right)), "questions": len(asked)}
+    return found
+
+
+def _spread(values: Sequence[float]) -> dict[str, float]:
+    figures = {"median": statistics.median(values), "min": min(values), "max": max(values)}
+    return {name: round(value, 3) for name, value in figures.items()}
+
+
+def _spread_of(tool: dict[str, Any], ratio: str) -> dict[str, float]:
+    found: dict[str, Any] = tool
+    for name in _RATIOS[ratio]:
+        found = found.get(name, {})
+    return found
+
+
+def ratios(tool: dict[str, Any], ours: dict[str, Any]) -> dict[str, float]:
+    """A tool's medians over ours, where both have one."""
+    pairs = {name: (_spread_of(tool, name), _spread_of(ours, name)) for name in _RATIOS}
+    return {name: round(a["median"] / b["median"], 2) for name, (a, b) in pairs.items() if a and b}
+
+
+def machine() -> dict[str, Any]:
+    """What this runs on."""
+    cpu = dict(line.split(":", 1) for line in Path("/proc/cpuinfo").read_text().splitlines() if ":" in line)
+    cpu = {name.strip(): value.strip() for name, value in cpu.items()}
+    return {
+        "cpu": cpu.get("model name", platform.machine()),
+        "cores": len(os.sched_getaffinity(0)),
+        "bf16": "bf16" in cpu.get("flags", ""),
+        "amx": "amx_tile" in cpu.get("flags", ""),
+        "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1024**3, 1),
+        "load_before": os.getloadavg()[0],
+        "python": platform.python_version(),
+        "date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
+    }
+
+
+def prepared(given: argparse.Namespace) -> dict[Tool, Record]:
+    """Make the virtual environments; what could not be installed says so in its record."""
+    records = {}
+    for tool in (OURS, QUICK, *(peer for peer in PEERS if peer.home in given.peers.split(","))):
+        sys.stderr.write(f"virtual environment of {tool.name}\n")
+        records[tool] = Record()
+        try:
+            install(tool, given.venvs)
+            records[tool].versions = versions(tool, given.venvs)
+        except FailedError as error:
+            records[tool] = Record(errors=[f"not installed: {error}"], broken=True)
+    return records
+
+
+def compare(given: argparse.Namespace) -> dict[str, Any]:
+    """Install, measure, sum up.
+
+    Raises:
+        FailedError: qa itself cannot be installed, or does not index the corpus.
+    """
+    began = machine()
+    records = prepared(given)
+    if records[OURS].broken:
+        raise FailedError(records[OURS].errors[0])
+    golds = sampled(read_questions(given.questions, given.corpus), _QUESTIONS)
+    with tempfile.TemporaryDirectory() as work:
+        bench = Bench(given.venvs, Path(work), given.corpus, [gold.question for gold in golds])
+        for tool, record in records.items():
+            try:
+                if tool.model and not record.broken:
+                    bench.convert(tool)
+            except FailedError as error:
+                record.errors.append(f"its model could not be converted: {error}")
+                record.broken = True
+        first = measure(bench, records, given.runs)
+        stored = {tool: sum(f.stat().st_size for f in bench.store(tool).rglob("*") if f.is_file()) for tool in records}
+    tools = {tool.name: figures(record, stored[tool], golds, bench.paths) for tool, record in records.items()}
+    for found in tools.values():
+        found["ratio"] = ratios(found, tools[OURS.name])
+    return {
+        "command": shlex.join(["python", "-m", "tests.benchmarks.peers", *sys.argv[1:]]),
+        "commit": run(["git", "-C", str(ROOT), "describe", "--always", "--dirty"]).strip(),
+        "machine": began,
+        "corpus": {"name": given.corpus.name, **bench.told},
+        "question": golds[0].question,
+        "runs": given.runs,
+        "first_build": first if isinstance(first, str) else asdict(first),
+        # No peak below this can be seen: it is that of the process which starts the others.
+        "least_peak_mib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
+        "tools": tools,
+    }
+
+
+def table(result: dict[str, Any]) -> str:
+    """The measurement in Markdown: caveats, a table, the command."""
+    on, of, first = result["machine"], result["corpus"], result["first_build"]
+    features = " ".join(name for name in ("bf16", "amx") if on[name]) or "neither bf16 nor AMX"
+    built = f"took {first['seconds']:.1f} s" if isinstance(first, dict) else f"failed ({first})"
+    precision = " qa computes in bf16 here, the others in float32." if on["bf16"] else ""
+    caveats = (
+        f"Caveats first: one machine ({on['cpu']}, {on['cores']} cores, {features}, {on['memory_gib']} GiB, load "
+        f"{on['load_before']:.1f} before), {on['date']}; {of['files']:,} files cut into {of['passages']:,} passages by "
+        "qa, which the others were handed; one model, all-MiniLM-L6-v2, for all; each tool's own settings. qa's time "
+        "has in it reading, splitting, words, re-ranking and checking citations, the others' has not; txtai and llm "
+        f"keep no text.{precision} qa's model was compiled before: with that, the first build {built}. `chroma` runs "
+        "the model in sentence-transformers like the rest, `chroma-default` in onnxruntime, from our conversion. "
+        f"Medians of {result['runs']} (least–most), × over qa's; that a passage of the right file is among five "
+        "says that a tool works, not how well."
+    )
+    lines = [
+        "| tool | index, s | one question from the shell, s | one more question, ms; p95 "
+        "| peak MiB, index | peak MiB, question | store, MiB | right file |",
+        "|---|" + "---:|" * 7,
+        *(_row(name, tool) for name, tool in result["tools"].items()),
+    ]
+    return "\n".join([caveats, "", *lines, "", "```console", f"$ {result['command']}", "```", ""])
+
+
+def _row(name: str, tool: dict[str, Any]) -> str:
+    def cell(ratio: str) -> str:
+        spread = _spread_of(tool, ratio)
+        if not spread:
+            return "–"
+        extent = f" ({_short(spread['min'])}–{_short(spread['max'])})" if "min" in spread else ""
+        times = f" ×{_short(tool['ratio'][ratio])}" if name != OURS.name and ratio in tool["ratio"] else ""
+        return _short(spread["median"]) + extent + times
+
+    cells = {ratio: cell(ratio) for ratio in _RATIOS}
+    if "warm" in tool:
+        cells["warm_question"] += f"; {_short(tool['warm']['p95_ms']['median'])}"
+    gold = tool.get("gold_file_in_5")
+    version = tool["versions"].get(next(each.package for each in (OURS, QUICK, *PEERS) if each.name == name), "")
+    problems = f"; {len(tool['errors'])} errors, the first: {tool['errors'][0]}" if tool["errors"] else ""
+    return " | ".join(
+        [f"| {name} {version}{problems}", *cells.values(), f"{gold['found']}/{gold['questions']} |" if gold else "– |"]
+    )
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def main() -> None:
+    """Run the comparison that the command line describes."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpus", type=Path, nargs="?")
+    parser.add_argument("questions", type=Path, nargs="?")
+    parser.add_argument("--venvs", type=Path, help="the virtual environments are made in this folder")
+    parser.add_argument("--out", type=Path, help="where the figures go")
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--peers", default=",".join(dict.fromkeys(peer.home for peer in PEERS)))
+    parser.add_argument("--table", type=Path, metavar="FILE", help="only print the figures of an earlier run")
+    given = parser.parse_args()
+    if given.table:
+        sys.stdout.write(table(json.loads(given.table.read_text(encoding="utf-8"))))
+        return
+    if not (given.corpus and given.questions and given.venvs and given.out and given.runs > 0):
+        parser.error("CORPUS, QUESTIONS, --venvs and --out are needed, and at least one run")
+    unknown = set(given.peers.split(",")) - {peer.home for peer in PEERS}
+    if unknown:
+        parser.error(f"there is no peer {', '.join(sorted(unknown))}")
+    given.venvs = given.venvs.absolute()
+    try:
+        result = compare(given)
+    except FailedError as error:
+        sys.exit(f"nothing was compared: {error}")
+    given.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    sys.stdout.write(table(result))
+
+
+if __name__ == "__main__":
+    main()
