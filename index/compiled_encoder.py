@@ -6,6 +6,7 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -14,33 +15,38 @@ import numpy as np
 from .compile import CompileError, compiled_copy, is_compiled, start
 from .models import Model
 from .openvino_library import openvino
-from .tokens import TokenIds
+from .tokens import TokenIds, Tokens
 from .torch_encoder import TorchEncoder
 from .transformer import NO_TOKENS, Forward, TransformerEncoder, padded
 
 _LOG = logging.getLogger(__name__)
 
-# Lengths are padded to a multiple of this. A new length costs some ten milliseconds once, which a build does not
-# feel, and a question would.
+# Lengths are padded to a multiple of this, and so many texts of one padded length go in together that they have
+# about 512 tokens: a matrix product of fewer leaves the processor waiting for the weights.
 _STEP = 16
+_TOGETHER = 512
+# For a question's few passages: a new shape costs some ten milliseconds once, so there are few shapes.
 _STEP_FOR_TOKENS = 64
+_ROWS_FOR_TOKENS = 5
 
 
 class CompiledEncoder(TransformerEncoder):
-    """A sentence-transformer run by OpenVINO, one text at a time, as many at once as there are cores.
+    """A sentence-transformer run by OpenVINO, as many batches at once as there are cores.
 
-    A text alone in its batch needs no padding beside its own, and its vector cannot depend on any other.
+    A batch has the padded length of its texts and always the same number of rows for that length, if need be with
+    nothing in them, so that a text's vector does not depend on its company.
 
     Args:
         model: From `index.models.find`.
+        tokens: The model's, if they are open already.
         precision: What to compute in, "f32" or "bf16", rather than what suits the processor.
 
     Raises:
         CompileError: At the first embedding: there is no compiled copy and none can be made.
     """
 
-    def __init__(self, model: Model, *, precision: str = "") -> None:
-        super().__init__(model)
+    def __init__(self, model: Model, *, tokens: Tokens | None = None, precision: str = "") -> None:
+        super().__init__(model, tokens=tokens)
         self._precision = precision
         # Requests hold one text at a time, whichever thread it comes from.
         self._lock = threading.Lock()
@@ -50,41 +56,55 @@ class CompiledEncoder(TransformerEncoder):
         _ = self._engine
 
     def _forward_passages(self, reads: Sequence[TokenIds], *, tokens: bool) -> Iterator[tuple[int, Forward]]:
-        yield from self._run(reads, _STEP_FOR_TOKENS if tokens else _STEP, tokens=tokens)
+        yield from self._run(self._batches(reads, tokens=tokens), tokens=tokens)
 
     def _forward_query(self, read: TokenIds) -> Forward:
-        ((_, forward),) = self._run([read], _STEP, tokens=True)
+        ((_, forward),) = self._run([_Batch([0], [read], (1, self._width(read, _STEP)))], tokens=True)
         return forward
 
-    def _run(self, reads: Sequence[TokenIds], step: int, *, tokens: bool) -> list[tuple[int, Forward]]:
-        # The longest first, so that no core is left with a long one at the end.
+    def _batches(self, reads: Sequence[TokenIds], *, tokens: bool) -> list[_Batch]:
+        """The longest first, so that no core is left with a long one at the end."""
+        step = _STEP_FOR_TOKENS if tokens else _STEP
         order = sorted(range(len(reads)), key=lambda place: -len(reads[place].ids))
+        batches: list[_Batch] = []
+        for place in order:
+            width = self._width(reads[place], step)
+            rows = _ROWS_FOR_TOKENS if tokens else max(1, _TOGETHER // width)
+            last = batches[-1] if batches else None
+            # Of passages for a question the shorter ones go with the longer, which saves a batch.
+            if last is None or len(last.places) == last.shape[0] or (last.shape[1] != width and not tokens):
+                last = _Batch([], [], (rows, width))
+                batches.append(last)
+            last.places.append(place)
+            last.reads.append(reads[place])
+        return batches
+
+    def _run(self, batches: Sequence[_Batch], *, tokens: bool) -> list[tuple[int, Forward]]:
         found: list[tuple[int, Forward]] = []
-        running: deque[tuple[int, Any]] = deque()
+        running: deque[tuple[_Batch, Any]] = deque()
         with self._lock:
             free = list(self._engine[1])
 
             def finish_oldest() -> None:
-                place, request = running.popleft()
+                batch, request = running.popleft()
                 request.wait()
-                found.append((place, _forward(request, tokens=tokens)))
+                found.extend(zip(batch.places, _forwards(request, len(batch.places), tokens=tokens), strict=True))
                 free.append(request)
 
             # No callbacks: they would need Python from the library's threads, which can deadlock.
-            for place in order:
+            for batch in batches:
                 if not free:
                     finish_oldest()
                 request = free.pop()
-                request.start_async(self._arrays(reads[place], step))
-                running.append((place, request))
+                arrays = padded(batch.reads, batch.shape, self._settings.pad)
+                request.start_async([arrays[name] for name in self._engine[0]])
+                running.append((batch, request))
             while running:
                 finish_oldest()
         return found
 
-    def _arrays(self, read: TokenIds, step: int) -> list[Any]:
-        width = min(-(-len(read.ids) // step) * step, self._room)
-        arrays = padded([read], (1, width), self._settings.pad)
-        return [arrays[name] for name in self._engine[0]]
+    def _width(self, read: TokenIds, step: int) -> int:
+        return min(-(-len(read.ids) // step) * step, self._room)
 
     @cached_property
     def _engine(self) -> tuple[tuple[str, ...], list[Any]]:
@@ -99,10 +119,22 @@ class CompiledEncoder(TransformerEncoder):
             raise CompileError(f"the compiled model {copy.graph} cannot be loaded: {error}") from error
 
 
-def _forward(request: Any, *, tokens: bool) -> Forward:
-    # Copied: the request's own memory is used again for the next text.
-    vector = np.array(request.get_output_tensor(1).data[0], dtype=np.float32)
-    return Forward(vector, np.array(request.get_output_tensor(0).data[0], dtype=np.float32) if tokens else NO_TOKENS)
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Texts that go into the model together: their places among those asked for, and rows and columns."""
+
+    places: list[int]
+    reads: list[TokenIds]
+    shape: tuple[int, int]
+
+
+def _forwards(request: Any, count: int, *, tokens: bool) -> list[Forward]:
+    # Copied: the request's own memory is used again for the next batch.
+    texts = np.array(request.get_output_tensor(1).data[:count], dtype=np.float32)
+    if not tokens:
+        return [Forward(text, NO_TOKENS) for text in texts]
+    each = np.array(request.get_output_tensor(0).data[:count], dtype=np.float32)
+    return [Forward(text, vectors) for text, vectors in zip(texts, each, strict=True)]
 
 
 class FastestEncoder(TransformerEncoder):
@@ -132,9 +164,9 @@ class FastestEncoder(TransformerEncoder):
 
     def _load(self) -> TransformerEncoder:
         try:
-            compiled = CompiledEncoder(self._model)
+            compiled = CompiledEncoder(self._model, tokens=self._tokens)
             compiled.prepare()
         except (CompileError, ImportError) as error:
             _LOG.warning("torch embeds, slowly: %s", error)
-            return TorchEncoder(self._model)
+            return TorchEncoder(self._model, tokens=self._tokens)
         return compiled

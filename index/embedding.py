@@ -19,7 +19,7 @@ from .store import Store
 # Texts gathered before they are sorted: neighbours in length need no padding for one another.
 _GATHERED = 1024
 # Texts embedded between two commits: what an interruption can lose, and how long it can wait.
-_CHUNK = 128
+_CHUNK = 256
 # While one chunk is in the model, the next is taken apart into tokens.
 _AHEAD = 2
 

@@ -39,14 +39,15 @@ class TransformerEncoder(ABC):
 
     Args:
         model: From `index.models.find`.
+        tokens: The model's, if they are open already.
 
     Raises:
         ModelError: Settings or tokenizer cannot be read (here); weights cannot be loaded (when they are).
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, *, tokens: Tokens | None = None) -> None:
         self._model = model
-        self._tokens = Tokens(model)
+        self._tokens = tokens or Tokens(model)
         self._settings = self._tokens.settings
         # Of the last question, since both its vector and its tokens' vectors are asked for.
         self._last: tuple[str, TokenIds, Forward] | None = None

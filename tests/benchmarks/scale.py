@@ -4,7 +4,8 @@
     python -m tests.benchmarks.scale POOL WORK --out FILE.json [--sizes 1000,10000,100000,1000000]
 
 The corpus is made of the pool's texts, one a section, a hundred sections a Markdown file, a hundred files a folder,
-in random order. Where more passages are wanted than the pool has texts, the rest join three texts of the pool; such a
+in random order; texts of more than 600 characters, which the splitter might cut, are left out. Where more passages
+are wanted than the pool has texts, the rest join three short texts of the pool; such a
 passage gets the unit sum of their vectors and some noise (0.02 a dimension) in place of a vector of its own, which
 makes the neighbourhoods denser than real ones. Passages' vectors are recorded, not computed, so the seconds of a build
 are those of reading, splitting and writing; the model's own come on top. Everything else is the real thing: the
@@ -43,6 +44,8 @@ _SECTIONS = 100
 _FILES = 100
 _JOINED = 3
 _NOISE = 0.02
+# Characters of a text that the splitter leaves whole.
+_LONGEST = 600
 _QUESTIONS = 200
 _COLD_RUNS = 5
 
@@ -97,8 +100,10 @@ def generate(pool: Path, work: Path, size: int) -> None:
     rng = np.random.default_rng(size)
     texts = [json.loads(line) for line in (pool / "texts.jsonl").open(encoding="utf-8")]
     known: Array = np.load(pool / "vectors.npy", mmap_mode="r")
-    order = rng.permutation(len(texts))[:size]
-    joined = rng.integers(0, len(texts), (max(0, size - len(texts)), _JOINED))
+    whole = np.array([place for place, text in enumerate(texts) if len(text) <= _LONGEST])
+    short = np.array([place for place, text in enumerate(texts) if len(text) <= _LONGEST / _JOINED])
+    order = rng.permutation(whole)[:size]
+    joined = rng.choice(short, (size - len(order), _JOINED))
     digests = np.empty(size, dtype=np.uint64)
     shape = (size, known.shape[1])
     vectors = np.lib.format.open_memmap(work / "unsorted.npy", mode="w+", dtype=np.float32, shape=shape)

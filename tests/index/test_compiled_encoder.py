@@ -152,7 +152,7 @@ def test_a_failing_converter_is_an_error_of_ours(tmp_path: Path, monkeypatch: py
 
 def test_a_copy_that_does_not_load_is_an_error_of_ours(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(made))
-    monkeypatch.setattr("index.compiled_encoder.start", lambda *_: 1 / 0)
+    monkeypatch.setattr("index.compiled_encoder.start", lambda *_, **__: 1 / 0)
     with pytest.raises(CompileError, match="cannot be loaded: division by zero"):
         CompiledEncoder(find()).prepare()
 
