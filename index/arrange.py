@@ -29,8 +29,8 @@ class Arrangement:
 def arrange(segments: Sequence[Segment], new: int, *, lost: Sequence[Segment] = ()) -> Arrangement:
     """Decide how so many new vectors join the segments there are.
 
-    A segment no larger than what is written anyway is taken in, so that a vector is written again only as often as
-    the collection doubles, and there are never more segments than a few and the logarithm of their size.
+    A segment at most twice as large as what is written anyway is taken in, so that a vector is written again only as
+    often as the collection grows by half, and there are never more segments than a few and the logarithm of their size.
 
     Args:
         segments: Those there are.
@@ -42,7 +42,7 @@ def arrange(segments: Sequence[Segment], new: int, *, lost: Sequence[Segment] = 
     ]
     kept = sorted((one for one in segments if one not in merged), key=lambda one: one.live)
     size = new + sum(one.live for one in merged)
-    while kept and 0 < kept[0].live <= size and size + kept[0].live <= SEGMENT_MOST:
+    while kept and 0 < kept[0].live <= 2 * size and size + kept[0].live <= SEGMENT_MOST:
         size += kept[0].live
         merged.append(kept.pop(0))
     return Arrangement(tuple(sorted(kept, key=lambda one: one.number)), tuple(merged))

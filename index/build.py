@@ -156,12 +156,10 @@ class Build:
         passages = split.split(document, count_tokens=encoder.count_tokens, max_tokens=encoder.max_tokens)
         texts = [split.encoder_text(passage) for passage in passages]
         digests = tuple(vector_digest(encoder.fingerprint, text) for text in texts)
-        known = self._store.known(digests)
-        size = file.size / max(len(passages), 1)
         for digest, text in zip(digests, texts, strict=True):
-            if digest not in known:
-                embedding.offer(digest, text, size)
-        self._tell(file.size if not passages else size * sum(digest in known for digest in digests))
+            embedding.offer(digest, text, file.size / len(passages))
+        if not passages:
+            self._tell(file.size)
         self._passages += len(passages)
         entries.add(
             Entry(

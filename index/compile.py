@@ -12,8 +12,6 @@ import hashlib
 import io
 import json
 import logging
-import shutil
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -109,6 +107,9 @@ def _open(folder: Path) -> Compiled | None:
 
 
 def _make(model: Model, tokens: Tokens, folder: Path) -> None:
+    import shutil
+    import tempfile
+
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))

@@ -67,8 +67,8 @@ class Embedding:
                     self._keep(chunk, future.result())
 
     def offer(self, digest: bytes, text: str, size: float) -> None:
-        """Have a text embedded, unless that was asked for already; `size` is its part of the corpus in bytes."""
-        if digest in self._coming:
+        """Have a text embedded unless its vector is stored or on its way; `size` is its part of the corpus, in bytes."""
+        if digest in self._coming or self._store.known((digest,)):
             self._tell(size)
             return
         self._coming.add(digest)

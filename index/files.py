@@ -1,13 +1,13 @@
 """Every write of the index outside SQLite goes through here: whole files or nothing, one writer at a time."""
 
+# ruff: noqa: PLC0415 - a question, which writes nothing, waits for every import
+
 from __future__ import annotations
 
 import contextlib
 import json
 import os
-import socket
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +23,8 @@ def write_atomically(path: Path, data: bytes | memoryview) -> None:
     Raises:
         StorageError: The disk refused; the old file is as it was and nothing new is left behind.
     """
+    import tempfile
+
     temp: str | None = None
     try:
         descriptor, temp = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=TEMP_SUFFIX)
@@ -65,6 +67,8 @@ def writer_lock(folder: Path) -> Iterator[None]:
         LockedError: Another process writes; the message names it.
         StorageError: The folder is read-only, or its filesystem has no locks.
     """
+    import socket
+
     path = folder / LOCK_NAME
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)

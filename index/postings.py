@@ -99,6 +99,8 @@ class PostingsWriter:
     def remove(self, passage: int, fields: Fields) -> None:
         """Take a passage out."""
         number, place = divmod(passage, BLOCK)
+        if number in self._blocks and self._blocks[number].added:
+            self.flush()  # it may be among what was added
         block = self._blocks.setdefault(number, _Block())
         for term in fields.weigh()[0]:
             block.removed[term].append(place)
@@ -124,7 +126,13 @@ class PostingsWriter:
         touched = sorted(block.added.keys() | block.removed.keys())
         query = f"SELECT block, term, data, checksum FROM postings WHERE block = ? AND term IN {AMONG}"
         stored: dict[str, bytes] = {}
-        if self._connection.execute("SELECT 1 FROM lengths WHERE block = ?", (number,)).fetchone():
+        held, sized = (
+            self._connection.execute(f"SELECT 1 FROM {table} WHERE block = ? LIMIT 1", (number,)).fetchone()
+            for table in ("postings", "lengths")
+        )
+        if held and not sized:
+            raise damaged(self._file, f"the keyword index (block {number})")
+        if held:
             for row in self._connection.execute(query, (number, json.dumps(touched))):
                 stored[row[1]] = _checked(row, self._file)
         written, emptied = [], []
@@ -211,6 +219,7 @@ class Postings:
         Raises:
             DamagedIndexError: A row that is read does not hold what was written.
         """
+        norms_of = self._norms
         rows = self._rows(wanted)
         frequency: defaultdict[str, int] = defaultdict(int)
         for held in rows.values():
@@ -220,7 +229,7 @@ class Postings:
         allowed = None if among is None else _by_block(among)
         best = _Best(limit)
         for number, held in rows.items():
-            norms = self._norms[number]
+            norms = norms_of[number]
             scores = np.zeros(len(norms))
             # In the question's order, so that equal passages get equal sums wherever they stand.
             for term in wanted:

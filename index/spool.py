@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import tempfile
 from collections.abc import Iterator
@@ -40,7 +41,9 @@ class Spool:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._file.close()
+        # What is still to be written is of no use to anyone.
+        with contextlib.suppress(OSError):
+            self._file.close()
 
     def add(self, entry: Entry) -> None:
         """Set an entry aside."""
