@@ -19,17 +19,34 @@ _PART = re.compile(f"[^{re.escape(JOINERS)}]+")
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff]+"
 )
+# Words whose stems are kept in memory.
+_MOST_STEMS = 200_000
 _VOICING = "\u3099\u309a"  # tell one kana from another, unlike accents
 
 
-class _Stemmers(threading.local):
+class _Stems(dict[str, str]):
+    """What words are cut down to, filled as words are met."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._stemmer = Stemmer.Stemmer("porter", 0)
+
+    def __missing__(self, word: str) -> str:
+        if len(self) >= _MOST_STEMS:
+            self.clear()
+        stem: str = self._stemmer.stemWord(word)
+        self[word] = stem
+        return stem
+
+
+class _Local(threading.local):
     """One for each thread, since a stemmer serves one at a time."""
 
     def __init__(self) -> None:
-        self.english = Stemmer.Stemmer("porter")
+        self.stems = _Stems()
 
 
-_STEMMERS = _Stemmers()
+_LOCAL = _Local()
 
 
 class _Folding(dict[int, str]):
@@ -88,8 +105,8 @@ def term_of(word: str) -> list[str]:
 
 
 def _stems(words: Sequence[str]) -> list[str]:
-    found: list[str] = _STEMMERS.english.stemWords(words)
-    return found
+    known = _LOCAL.stems
+    return [known[word] for word in words]
 
 
 def _folded(text: str) -> str:

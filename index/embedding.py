@@ -67,7 +67,7 @@ class Embedding:
                     self._keep(chunk, future.result())
 
     def offer(self, digest: bytes, text: str, size: float) -> None:
-        """Have a text embedded unless its vector is stored or on its way; `size` is its part of the corpus, in bytes."""
+        """Have a text embedded unless its vector is stored or coming; `size` is its part of the corpus, in bytes."""
         if digest in self._coming or self._store.known((digest,)):
             self._tell(size)
             return

@@ -65,10 +65,18 @@ class Fields:
 
 
 @dataclass(slots=True)
+class _Added:
+    """Where a term was added in a block, and how much it weighs there: arrays, as there are millions of them."""
+
+    places: array[int] = field(default_factory=lambda: array("H"))
+    weights: bytearray = field(default_factory=bytearray)
+
+
+@dataclass(slots=True)
 class _Block:
     """What changes in one block."""
 
-    added: defaultdict[str, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
+    added: defaultdict[str, _Added] = field(default_factory=lambda: defaultdict(_Added))
     removed: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     lengths: dict[int, int] = field(default_factory=dict)
 
@@ -93,7 +101,9 @@ class PostingsWriter:
         block = self._blocks.setdefault(number, _Block())
         weights, length = fields.weigh()
         for term, weight in weights.items():
-            block.added[term].append((place, min(weight, _MOST_WEIGHT)))
+            added = block.added[term]
+            added.places.append(place)
+            added.weights.append(min(weight, _MOST_WEIGHT))
         block.lengths[place] = min(max(length, 1), _LONGEST)
 
     def remove(self, passage: int, fields: Fields) -> None:
@@ -137,7 +147,8 @@ class PostingsWriter:
                 stored[row[1]] = _checked(row, self._file)
         written, emptied = [], []
         for term in touched:
-            entries = dict(block.added.get(term, ()))
+            added = block.added.get(term)
+            entries = dict(zip(added.places, added.weights, strict=True)) if added else {}
             if term in stored:
                 gone = frozenset(block.removed.get(term, ()))
                 places, weights = _entries(stored[term])

@@ -6,7 +6,7 @@ import contextlib
 import json
 import tempfile
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import fields as names_of
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -15,6 +15,9 @@ from corpus.errors import StorageError
 from corpus.types import Passage
 
 from .changes import Entry
+
+_ENTRY = tuple(field.name for field in names_of(Entry))
+_PASSAGE = tuple(field.name for field in names_of(Passage))
 
 
 class Spool:
@@ -47,7 +50,8 @@ class Spool:
 
     def add(self, entry: Entry) -> None:
         """Set an entry aside."""
-        fields = asdict(entry)
+        fields = {name: getattr(entry, name) for name in _ENTRY}
+        fields["passages"] = [{name: getattr(passage, name) for name in _PASSAGE} for passage in entry.passages]
         fields["digests"] = [digest.hex() for digest in entry.digests]
         try:
             # ASCII, because names of files may hold what UTF-8 cannot.

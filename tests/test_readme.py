@@ -61,7 +61,7 @@ def test_the_first_session_is_what_a_newcomer_sees(place: Path) -> None:
 
 def test_every_command_shown_runs(place: Path) -> None:
     commands = [line[2:].partition(" #")[0].strip() for line in blocks("console")[1].splitlines()]
-    assert len(commands) == 9
+    assert len(commands) == 10
     # What comes after `cd` is asked from there.
     script = "\n".join(f'( {line} ) || echo "exit $? of {shlex.quote(line)[1:-1]}"' for line in commands[2:])
     done = run(f"set -e\n{commands[0]}\n{commands[1]} || true\n{script}\ncat answers.jsonl", place)
