@@ -37,9 +37,7 @@ def arrange(segments: Sequence[Segment], new: int, *, lost: Sequence[Segment] = 
         new: Vectors that are in none of them.
         lost: Segments whose files are of no use.
     """
-    merged = [
-        one for one in segments if one in lost or one.dead > max(_DEAD_FEW, _DEAD_SHARE * one.held) or not one.live
-    ]
+    merged = [one for one in segments if one in lost or _is_worn(one)]
     kept = sorted((one for one in segments if one not in merged), key=lambda one: one.live)
     size = new + sum(one.live for one in merged)
     while kept and 0 < kept[0].live <= 2 * size and size + kept[0].live <= SEGMENT_MOST:

@@ -140,8 +140,10 @@ class Snapshot:
         while True:
             ids, bound = self._nearest.search(vector, size)
             ranked = self._ranked_by_vector(ids, vector, documents)
+            # Of a scope far from the question as many must be compared as without one.
+            few = len(ranked) < (limit if documents is None else 8 * limit)
             # What was left out scores no better than the bound, rounding aside, so it cannot tie with the last place.
-            enough = len(ranked) >= limit and bound + _ROUNDING < -ranked[limit - 1][0]
+            enough = not few and bound + _ROUNDING < -ranked[limit - 1][0]
             if enough or size >= self._nearest.held:
                 return _candidates(ranked, limit)
             size *= 2

@@ -92,7 +92,8 @@ class _Part:
         wanted = min(limit if self.exact else _OVERSAMPLE * limit, self.held)
         if not wanted:
             return np.empty(0, dtype=np.int64), -np.inf
-        scores, ids = self._index.search(query, wanted)
+        with _one_thread():
+            scores, ids = self._index.search(query, wanted)
         bound = float(scores[0, -1]) if self.exact and wanted < self.held else -np.inf
         return ids[0][ids[0] >= 0], bound
 
@@ -191,6 +192,19 @@ def delete_others(folder: Path, kept: Iterable[str]) -> None:
 
 def _digest(data: bytes | memoryview) -> str:
     return hashlib.blake2b(data, digest_size=32).hexdigest()
+
+
+@contextlib.contextmanager
+def _one_thread() -> Iterator[None]:
+    """One question is too little work to share out; waking other threads for it takes longer."""
+    import faiss
+
+    before = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(1)
+    try:
+        yield
+    finally:
+        faiss.omp_set_num_threads(before)
 
 
 @contextlib.contextmanager

@@ -149,7 +149,7 @@ def apply(connection: sqlite3.Connection, held: Held, commits: Sequence[Sequence
         target.flush()
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(commits=st.lists(changes, min_size=1, max_size=5), wanted=queries, limit=st.integers(1, 6), data=st.data())
 def test_search_equals_brute_force_after_any_changes(
     database: sqlite3.Connection, commits: list[list[Change]], wanted: list[str], limit: int, data: st.DataObject
@@ -171,7 +171,7 @@ def test_search_equals_brute_force_after_any_changes(
         found.verify()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(commits=st.lists(changes, min_size=1, max_size=6), order=st.randoms(use_true_random=False))
 def test_what_stands_on_disk_does_not_depend_on_history(
     database: sqlite3.Connection, commits: list[list[Change]], order: Random
