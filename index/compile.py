@@ -8,10 +8,12 @@ dense layers, normalisation. It is kept by the model's fingerprint and can be de
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import json
 import logging
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -84,10 +86,30 @@ def compiled_copy(model: Model, tokens: Tokens) -> Compiled:
     return found
 
 
-def is_compiled(model: Model) -> bool:
-    """Whether there is a copy; its bytes are not looked at."""
-    folder = _folder_of(model)
-    return folder is not None and (folder / _MANIFEST).is_file()
+class Loading(threading.Thread):
+    """Loads a compiled copy, if it is there, while the caller does something else.
+
+    OpenVINO itself is imported by the caller: imports take turns, and this one is what all the rest waits for.
+    """
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(name=f"loading {model.name}")
+        self._folder = _folder_of(model)
+        self._found: tuple[Compiled, Any] | None = None
+        with openvino() as library:
+            self._library = library
+
+    def run(self) -> None:
+        """Load; what fails is left to whoever needs it."""
+        copy = None if self._folder is None else _open(self._folder)
+        if copy is not None:
+            with contextlib.suppress(Exception):
+                self._found = (copy, start(self._library, copy))
+
+    def take(self) -> tuple[Compiled, Any] | None:
+        """Wait for the copy and OpenVINO's model of it; None where it could not be loaded."""
+        self.join()
+        return self._found
 
 
 def _folder_of(model: Model) -> Path | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .compile import CompileError, compiled_copy, is_compiled, start
+from .compile import CompileError, Loading, compiled_copy, start
 from .models import Model
 from .openvino_library import openvino
 from .tokens import TokenIds, Tokens
@@ -40,14 +40,18 @@ class CompiledEncoder(TransformerEncoder):
         model: From `index.models.find`.
         tokens: The model's, if they are open already.
         precision: What to compute in, "f32" or "bf16", rather than what suits the processor.
+        loading: Loads the copy already.
 
     Raises:
         CompileError: At the first embedding: there is no compiled copy and none can be made.
     """
 
-    def __init__(self, model: Model, *, tokens: Tokens | None = None, precision: str = "") -> None:
+    def __init__(
+        self, model: Model, *, tokens: Tokens | None = None, precision: str = "", loading: Loading | None = None
+    ) -> None:
         super().__init__(model, tokens=tokens)
         self._precision = precision
+        self._loading = loading
         # Requests hold one text at a time, whichever thread it comes from.
         self._lock = threading.Lock()
 
@@ -109,14 +113,17 @@ class CompiledEncoder(TransformerEncoder):
     @cached_property
     def _engine(self) -> tuple[tuple[str, ...], list[Any]]:
         """Names of the inputs, and as many requests as keep all cores busy."""
-        copy = compiled_copy(self._model, self._tokens)
-        try:
-            with openvino() as library:
-                network = start(library, copy, precision=self._precision)
-                count = network.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS")
-                return copy.inputs, [network.create_infer_request() for _ in range(count)]
-        except Exception as error:  # whatever the library raises, torch can still serve
-            raise CompileError(f"the compiled model {copy.graph} cannot be loaded: {error}") from error
+        loaded = self._loading.take() if self._loading else None
+        if loaded is None:
+            copy = compiled_copy(self._model, self._tokens)
+            try:
+                with openvino() as library:
+                    loaded = copy, start(library, copy, precision=self._precision)
+            except Exception as error:  # whatever the library raises, torch can still serve
+                raise CompileError(f"the compiled model {copy.graph} cannot be loaded: {error}") from error
+        copy, network = loaded
+        count = network.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS")
+        return copy.inputs, [network.create_infer_request() for _ in range(count)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,17 +145,18 @@ def _forwards(request: Any, count: int, *, tokens: bool) -> list[Forward]:
 
 
 class FastestEncoder(TransformerEncoder):
-    """Runs the compiled copy, or torch where there is none and none can be made."""
+    """Runs the compiled copy, or torch where there is none and none can be made.
 
-    def __init__(self, model: Model) -> None:
+    Args:
+        model: From `index.models.find`.
+        ahead: Begin at once to load the copy, if there is one.
+    """
+
+    def __init__(self, model: Model, *, ahead: bool = False) -> None:
+        self._ahead = _started(model) if ahead else None
         super().__init__(model)
-        self._loading = threading.Lock()
+        self._lock = threading.Lock()
         self._loaded: TransformerEncoder | None = None
-
-    def load_ahead(self) -> None:
-        """Begin to load the compiled copy in the background, if it is there; most of that leaves Python's lock."""
-        if is_compiled(self._model):
-            threading.Thread(target=self._engine).start()
 
     def _forward_passages(self, reads: Sequence[TokenIds], *, tokens: bool) -> Iterator[tuple[int, Forward]]:
         return self._engine()._forward_passages(reads, tokens=tokens)
@@ -157,16 +165,25 @@ class FastestEncoder(TransformerEncoder):
         return self._engine()._forward_query(read)
 
     def _engine(self) -> TransformerEncoder:
-        with self._loading:
+        with self._lock:
             if self._loaded is None:
                 self._loaded = self._load()
             return self._loaded
 
     def _load(self) -> TransformerEncoder:
         try:
-            compiled = CompiledEncoder(self._model, tokens=self._tokens)
+            compiled = CompiledEncoder(self._model, tokens=self._tokens, loading=self._ahead)
             compiled.prepare()
         except (CompileError, ImportError) as error:
             _LOG.warning("torch embeds, slowly: %s", error)
             return TorchEncoder(self._model, tokens=self._tokens)
         return compiled
+
+
+def _started(model: Model) -> Loading | None:
+    try:
+        loading = Loading(model)
+    except ImportError:
+        return None
+    loading.start()
+    return loading

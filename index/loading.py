@@ -12,12 +12,9 @@ def load_encoder(name: str = DEFAULT_MODEL, *, ahead: bool = False) -> Encoder:
 
     Args:
         name: A name on the hub, or a folder.
-        ahead: Begin to load them at once, in the background.
+        ahead: Begin to load them at once, in the background, if they are compiled.
 
     Raises:
         ModelError: The model is nowhere to be had, incomplete, pickled, or its files are not those promised.
     """
-    encoder = FastestEncoder(find(name))
-    if ahead:
-        encoder.load_ahead()
-    return encoder
+    return FastestEncoder(find(name), ahead=ahead)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from corpus.errors import UsageError
-from qa import locate, render, reports
+from qa import boundary, locate, render, reports
 from qa.batch import LONGEST_QUESTION, Question, ask_text, parse_batch, read_batch
 from qa.boundary import FOUND, NOT_FOUND, Boundary
 from qa.results import Mode, State
@@ -22,6 +22,9 @@ from qa.results import Mode, State
 if TYPE_CHECKING:
     from index.report import Progress, ProgressCallback
     from qa.retriever import Retriever
+
+# What lives as long as the process.
+_HELD: list[object] = []
 
 _INDEX = click.option(
     "--index",
@@ -255,6 +258,8 @@ def _retriever(corpus: Path | None, index: Path | None, *, update: bool) -> Iter
             opened = build.open_current(root, progress=progress)
         else:
             opened = build.open_as_is(root)
+    # To the end of the process: taking a model apart takes longer than asking it.
+    _HELD.append(opened.retriever)
     with opened.retriever as retriever:
         if opened.note:
             render.note(render.problem(opened.note))
@@ -296,12 +301,16 @@ def _json(value: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    """Run the command line, as the program `qa`."""
+    """Run the command line, as the program `qa`, and end the process."""
+    code = boundary.BUG
     try:
         app(prog_name="qa")
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else boundary.BUG
     finally:
-        # A second Ctrl-C while Python shuts down would only print a trace.
+        # A second Ctrl-C from here on would only print a trace.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        boundary.leave(code)
 
 
 if __name__ == "__main__":
