@@ -28,6 +28,7 @@ _TOGETHER = 512
 # For a question's few passages: a new shape costs some ten milliseconds once, so there are few shapes.
 _STEP_FOR_TOKENS = 64
 _ROWS_FOR_TOKENS = 5
+_STEP_FOR_QUERY = 8
 
 
 class CompiledEncoder(TransformerEncoder):
@@ -63,7 +64,7 @@ class CompiledEncoder(TransformerEncoder):
         yield from self._run(self._batches(reads, tokens=tokens), tokens=tokens)
 
     def _forward_query(self, read: TokenIds) -> Forward:
-        ((_, forward),) = self._run([_Batch([0], [read], (1, self._width(read, _STEP)))], tokens=True)
+        ((_, forward),) = self._run([_Batch([0], [read], (1, self._width(read, _STEP_FOR_QUERY)))], tokens=True)
         return forward
 
     def _batches(self, reads: Sequence[TokenIds], *, tokens: bool) -> list[_Batch]:

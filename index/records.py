@@ -255,20 +255,34 @@ def read_vectors(connection: sqlite3.Connection, file: Path, ids: Sequence[int],
     Raises:
         DamagedIndexError: One is missing or does not hold what was written.
     """
+    there, vectors = read_vectors_there(connection, file, ids, dimension)
+    if len(there) < len(ids):
+        known = frozenset(there)
+        missing = next(number for number in ids if number not in known)
+        raise damaged(file, f"vector {missing} (missing)")
+    return vectors
+
+
+def read_vectors_there(
+    connection: sqlite3.Connection, file: Path, ids: Sequence[int], dimension: int
+) -> tuple[list[int], Vectors]:
+    """As `read_vectors`, but those that are missing are left out: row numbers and vectors.
+
+    Raises:
+        DamagedIndexError: One does not hold what was written.
+    """
     query = f"SELECT id, digest, vector, checksum FROM vectors WHERE id IN {AMONG}"
     found: dict[int, bytes] = {}
     for number, digest, data, check in connection.execute(query, (ids_json(ids),)):
         if vector_checksum(digest, data) != check or len(data) != 2 * dimension:
             raise damaged(file, f"vector {number}")
         found[number] = data
-    missing = [number for number in ids if number not in found]
-    if missing:
-        raise damaged(file, f"vector {missing[0]} (missing)")
-    data = b"".join([found[number] for number in ids])
-    vectors = np.frombuffer(data, dtype="<f2").reshape(len(ids), dimension).astype(np.float32)
+    there = [number for number in ids if number in found]
+    data = b"".join([found[number] for number in there])
+    vectors = np.frombuffer(data, dtype="<f2").reshape(len(there), dimension).astype(np.float32)
     norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
     unit: Vectors = vectors / np.maximum(norms, np.finfo(np.float32).tiny)[:, np.newaxis]
-    return unit
+    return there, unit
 
 
 def read_info(connection: sqlite3.Connection, file: Path) -> Info | None:

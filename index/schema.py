@@ -18,8 +18,9 @@ REPAIR = "Run `qa check --repair`, or `qa index --full` to rebuild it."
 _BUSY_SECONDS = 5.0
 # A vector and its row fill pages of this size with little waste.
 _PAGE_SIZE = 8192
-# KiB of pages that a writer keeps in memory.
+# KiB of pages that a writer and a reader keep in memory at most.
 _WRITER_CACHE = 64 * 1024
+_READER_CACHE = 32 * 1024
 
 _TABLES = """
 CREATE TABLE meta (
@@ -211,6 +212,7 @@ def _begin(file: Path, option: str) -> sqlite3.Connection:
         check_same_thread=False,
     )
     try:
+        connection.execute(f"PRAGMA cache_size = -{_READER_CACHE}")
         connection.execute("BEGIN")
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except BaseException:

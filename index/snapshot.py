@@ -31,6 +31,7 @@ from .records import (
     read_left,
     read_passages,
     read_vectors,
+    read_vectors_there,
 )
 from .schema import DATABASE, open_for_reading, seam
 from .terms import query_terms
@@ -39,7 +40,7 @@ from .vectors import Ids, VectorIndex, exact_scores, open_all
 # What FAISS computes from float16 differs from the exact inner product of unit vectors by less than this.
 _ROUNDING = 1e-3
 # How many more than wanted are fetched at first: enough that nothing left out ties with the last place.
-_BEYOND = 32
+_BEYOND = 16
 # So many vectors are compared one by one rather than searched for among all.
 _FEW = 20_000
 
@@ -130,22 +131,28 @@ class Snapshot:
             )
         if limit < 1:
             return []
-        share = 1.0
+        share, wanted = 1.0, limit
         if documents is not None:
             among = self._vector_ids(documents)
             if len(among) <= _FEW:
-                return _candidates(self._ranked_by_vector(among, vector, documents), limit)
-            share = len(among) / self.info.vectors
+                return _candidates(self._ranked(self._scored(among, vector), documents), limit)
+            # Of a scope far from the question as many must be compared as without one.
+            share, wanted = len(among) / self.info.vectors, 8 * limit
         size = int((limit + _BEYOND) / share)
         while True:
             ids, bound = self._nearest.search(vector, size)
-            ranked = self._ranked_by_vector(ids, vector, documents)
-            # Of a scope far from the question as many must be compared as without one.
-            few = len(ranked) < (limit if documents is None else 8 * limit)
-            # What was left out scores no better than the bound, rounding aside, so it cannot tie with the last place.
-            enough = not few and bound + _ROUNDING < -ranked[limit - 1][0]
-            if enough or size >= self._nearest.held:
+            scored = self._scored(ids, vector)
+            # Passages are looked up for no more vectors than needed.
+            head = len(scored) if documents is not None else limit + _BEYOND
+            ranked = self._ranked(scored[:head], documents)
+            bound += _ROUNDING
+            if head < len(scored):
+                bound = max(bound, -scored[head][0])
+            # What was left out scores no better than the bound, so it cannot tie with the last place.
+            if len(ranked) >= wanted and bound < -ranked[limit - 1][0]:
                 return _candidates(ranked, limit)
+            if size >= self._nearest.held:
+                return _candidates(self._ranked(scored, documents), limit)
             size *= 2
 
     def keyword(self, question: str, limit: int, *, documents: frozenset[int] | None = None) -> list[Candidate]:
@@ -298,17 +305,29 @@ class Snapshot:
         )
         return np.array(self._rows(query, segment), dtype=np.int64).reshape(-1)
 
-    def _ranked_by_vector(self, ids: Ids, query: Vectors, documents: frozenset[int] | None) -> list[_Ranked]:
-        """The passages of vectors, best first; vectors that no passage has any more are passed over."""
+    def _scored(self, ids: Ids, query: Vectors) -> list[tuple[float, int]]:
+        """Vectors by their exact scores, turned negative, the best first; those that are gone are left out."""
+        asked: list[int] = ids.tolist()
+        with seam(self._file):
+            there, vectors = read_vectors_there(self._connection, self._file, asked, self.info.dimension)
+        if len(there) < len(asked):
+            self._require_unused(frozenset(asked).difference(there))
+        return sorted(zip((-exact_scores(vectors, query)).tolist(), there, strict=True))
+
+    def _require_unused(self, gone: frozenset[int]) -> None:
+        rows = self._rows(f"SELECT vector FROM passages WHERE vector IN {AMONG} LIMIT 1", ids_json(tuple(gone)))
+        if rows:
+            raise damaged(self._file, f"vector {rows[0][0]} (missing)")
+
+    def _ranked(self, scored: Sequence[tuple[float, int]], documents: frozenset[int] | None) -> list[_Ranked]:
+        """The passages of vectors, best first; vectors that no passage has any more have none."""
+        negative_of = {vector: negative for negative, vector in scored}
         rows = self._rows(
             f"SELECT id, key, vector, document FROM passages WHERE vector IN {AMONG}",
-            ids_json(ids.tolist()),
+            ids_json(tuple(negative_of)),
         )
-        live = sorted({row[2] for row in rows})
-        scores = exact_scores(self._stored_vectors(live), query).tolist()
-        score_of = dict(zip(live, scores, strict=True))
         return sorted(
-            (-score_of[vector], key, number)
+            (negative_of[vector], key, number)
             for number, key, vector, document in rows
             if documents is None or document in documents
         )

@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import logging
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -32,8 +31,9 @@ _SUFFIX = ".faiss"
 EXACT_MOST = 32_768
 # More are spread over several segments, which are searched side by side.
 SEGMENT_MOST = 262_144
-# How many times as many as wanted are taken from a compressed segment to be scored exactly.
+# So many times as many as wanted, and so many more, are taken from compressed segments to be scored exactly.
 _OVERSAMPLE = 4
+_EXTRA = 160
 _CHUNK = 8192
 
 Ids = npt.NDArray[np.int64]
@@ -48,8 +48,10 @@ class VectorIndex:
     """
 
     def __init__(self, parts: Sequence[Any]) -> None:
-        self._parts = [_Part(part) for part in parts]
-        self.held = sum(part.held for part in self._parts)
+        self._exact = [part for part in parts if _is_exact(part)]
+        self._compressed = [part for part in parts if not _is_exact(part)]
+        self._side_by_side = _shards(self._compressed)
+        self.held = sum(int(part.ntotal) for part in parts)
 
     def search(self, vector: Vectors, limit: int) -> tuple[Ids, float]:
         """Row numbers of those that are likely the nearest, in no order.
@@ -63,39 +65,45 @@ class VectorIndex:
             low where nothing was left out.
         """
         query = np.ascontiguousarray(vector, dtype=np.float32).reshape(1, -1)
-        found = self._each(lambda part: part.search(query, limit))
-        ids = np.concatenate([ids for ids, _ in found]) if found else np.empty(0, dtype=np.int64)
-        return ids, max((bound for _, bound in found), default=-np.inf)
-
-    def _each(self, search: Callable[[_Part], tuple[Ids, float]]) -> list[tuple[Ids, float]]:
-        if sum(not part.exact for part in self._parts) < 2:
-            return [search(part) for part in self._parts]
-        from concurrent.futures import ThreadPoolExecutor
-
-        # FAISS searches one query on one core and leaves Python's lock meanwhile.
-        with ThreadPoolExecutor(min(len(self._parts), os.cpu_count() or 1)) as pool:
-            return list(pool.map(search, self._parts))
+        found = [np.empty(0, dtype=np.int64)]
+        bound = -np.inf
+        for part in self._exact:
+            ids, scores = _search(part, query, limit)
+            found.append(ids)
+            if len(ids) < part.ntotal:
+                bound = max(bound, float(scores[-1]))
+        if self._side_by_side is not None:
+            found.append(_search(self._side_by_side, query, _OVERSAMPLE * limit + _EXTRA)[0])
+        return np.concatenate(found), bound
 
 
-class _Part:
-    """One segment, ready to be searched."""
+def _is_exact(part: Any) -> bool:
+    import faiss
 
-    def __init__(self, index: Any) -> None:
-        import faiss
+    return isinstance(faiss.downcast_index(part.index), faiss.IndexScalarQuantizer)
 
-        self._index = index
-        self.held = int(index.ntotal)
-        self.exact = isinstance(faiss.downcast_index(index.index), faiss.IndexScalarQuantizer)
 
-    def search(self, query: Vectors, limit: int) -> tuple[Ids, float]:
-        """Row numbers of the nearest, and a score that nothing left out exceeds, if that can be told."""
-        wanted = min(limit if self.exact else _OVERSAMPLE * limit, self.held)
-        if not wanted:
-            return np.empty(0, dtype=np.int64), -np.inf
-        with _one_thread():
-            scores, ids = self._index.search(query, wanted)
-        bound = float(scores[0, -1]) if self.exact and wanted < self.held else -np.inf
-        return ids[0][ids[0] >= 0], bound
+def _shards(parts: Sequence[Any]) -> Any:
+    """One index over several, each searched by a thread of FAISS's own; they must outlive it."""
+    import faiss
+
+    if len(parts) < 2:
+        return parts[0] if parts else None
+    threaded, renumbered = True, False
+    joined: Any = faiss.IndexShards(parts[0].d, threaded, renumbered)  # type: ignore[call-arg]
+    for part in parts:
+        joined.add_shard(part)
+    return joined
+
+
+def _search(index: Any, query: Vectors, limit: int) -> tuple[Ids, Vectors]:
+    wanted = min(limit, int(index.ntotal))
+    if wanted < 1:
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
+    with _one_thread():
+        scores, ids = index.search(query, wanted)
+    there = ids[0] >= 0
+    return ids[0][there], scores[0][there]
 
 
 def build(ids: Ids, fetch: Fetch, *, dimension: int) -> Any:

@@ -7,7 +7,6 @@ import logging
 import math
 import sqlite3
 import tempfile
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -265,20 +264,17 @@ def test_nothing_left_out_of_exact_segments_scores_above_the_bound() -> None:
 
 
 def test_several_compressed_segments_are_searched_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each search waits until the other has begun too."""
+    """By threads of FAISS's own, and as many are given back as one segment with all of them would give."""
     monkeypatch.setattr(vectors, "EXACT_MOST", 64)
-    monkeypatch.setattr("os.cpu_count", lambda: 2)
-    together = threading.Barrier(2, timeout=10)
-    search = vectors._Part.search
-
-    def waiting(part: vectors._Part, query: Vectors, limit: int) -> tuple[Ids, float]:
-        together.wait()
-        return search(part, query, limit)
-
-    monkeypatch.setattr(vectors._Part, "search", waiting)
-    rows = scattered(200)
-    ids, bound = VectorIndex([built(rows[:100], 0), built(rows[100:], 100)]).search(rows[150], 200)
-    assert (sorted(ids.tolist()), bound) == (list(range(200)), -np.inf)
+    rows = scattered(2000)
+    nearest = VectorIndex([built(rows[:1000], 0), built(rows[1000:], 1000), built(rows[:3], 2000)])
+    assert nearest._side_by_side.count() == 2
+    ids, bound = nearest.search(rows[1500], 5)
+    assert 1500 in ids
+    assert len(ids) == vectors._OVERSAMPLE * 5 + vectors._EXTRA + 3
+    assert bound == -np.inf
+    together, _ = nearest.search(rows[1500], 2000)
+    assert sorted(together.tolist()) == list(range(2003))
 
 
 # --- through the store and a snapshot ---------------------------------------------------------------------------------

@@ -196,8 +196,13 @@ def test_progress_without_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_program(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """`python -m qa` runs the command line, and at its end a second Ctrl-C is ignored."""
+    """`python -m qa` runs the command line, ignores a second Ctrl-C at its end, and leaves with the exit code."""
     handled: list[object] = []
+
+    def leave(code: int) -> None:
+        raise SystemExit(code)
+
+    monkeypatch.setattr("os._exit", leave)
     monkeypatch.setattr("signal.signal", lambda *what: handled.append(what))
     monkeypatch.setattr(sys, "argv", ["qa", "--version"])
     with pytest.raises(SystemExit) as end:
