@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.benchmarks import tables
+
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, re.DOTALL)
@@ -93,3 +95,11 @@ def test_the_gate_runs_the_second_command() -> None:
     gate = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     assert "grep -m1 -F '&& pytest' README.md" in gate
     assert 'pip install -c constraints.txt -e ".[test]" && pytest' in README
+
+
+def test_the_tables_are_those_of_the_measurements() -> None:
+    """Written by `python -m tests.benchmarks.tables`, not by hand."""
+    assert tables.filled(README) == README
+    drawn = (tables.RESULTS / "scale.svg").read_text(encoding="utf-8")
+    assert drawn == tables.plot.drawing(tables.read("scale.json"))
+    assert all(f"<!-- {name} -->" in README for name in tables.TABLES)

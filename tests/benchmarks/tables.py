@@ -44,13 +44,13 @@ def quality() -> str:
     """Ranking before this version and now, with and without re-ranking."""
     result = read("quality.json")
     rows = [
-        "| collection | | hit@1 | hit@5 | covered | highlight |",
-        "|---|---|---:|---:|---:|---:|",
+        "| collection, questions | | hit@1 | hit@5 | covered | highlight | ms a question |",
+        "|---|---|---:|---:|---:|---:|---:|",
     ]
     for collection, runs in result.items():
         for run, one in runs.items():
             figures = " | ".join(f"{one[key]:.3f}" for key in ("hit@1", "hit@5", "covered@1000", "highlight@1"))
-            rows.append(f"| {collection} | {run} | {figures} |")
+            rows.append(f"| {collection} | {run} | {figures} | {one['ms_a_question']:.0f} |")
     return "\n".join(rows) + "\n"
 
 
