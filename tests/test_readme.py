@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.benchmarks import tables
+from tests.benchmarks import plot, tables
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -101,5 +101,5 @@ def test_the_tables_are_those_of_the_measurements() -> None:
     """Written by `python -m tests.benchmarks.tables`, not by hand."""
     assert tables.filled(README) == README
     drawn = (tables.RESULTS / "scale.svg").read_text(encoding="utf-8")
-    assert drawn == tables.plot.drawing(tables.read("scale.json"))
+    assert drawn == plot.drawing(tables.read("scale.json"))
     assert all(f"<!-- {name} -->" in README for name in tables.TABLES)
