@@ -2,8 +2,8 @@
 
 Row `(block, term)` lists the passages of one block that have a term: their places in the block as sorted `uint16`,
 then how much the term weighs in each as `uint8`. Adding or removing a passage rewrites the rows of its own terms in
-its own block; reading a term adds up arrays. FTS5 was here before: on a million passages it needs seconds for the
-words that questions are made of.
+its own block; reading a term adds up arrays. FTS5, which was here before, took 60 ms for common words on 20,000
+passages, and more with every passage that has one.
 """
 
 # ruff: noqa: S608 - statements are put together from names in this package; values are bound
