@@ -4,9 +4,7 @@
 
 from __future__ import annotations
 
-import json
-import sqlite3
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,30 +14,26 @@ from types import TracebackType
 import numpy as np
 
 from corpus.errors import ModelError
-from corpus.paths import path_words
-from corpus.types import Passage
 
 from .arrange import arrange
-from .changes import Change, Entry, Extent, Maker, Seen
+from .changes import Change, Extent, Maker, Seen
 from .encoder import Vectors
-from .postings import Fields, PostingsWriter
+from .insert import Inserter, fields_of
+from .postings import PostingsWriter
 from .records import (
     AMONG,
     Info,
     Left,
     Segment,
     StoredDocument,
-    StoredPassage,
     damaged,
     ids_json,
     pack_vector,
-    passage_key,
     read_documents,
     read_info,
     read_left,
     read_passages,
     read_vectors,
-    text_digest,
     vector_checksum,
     write_info,
     write_left,
@@ -176,7 +170,7 @@ class Store:
                 dropped: list[int] = []
             else:
                 dropped = self._remove(change.removed | set(change.paths), postings)
-            _Inserter(self._connection, postings).insert(change.entries)
+            Inserter(self._connection, postings).insert(change.entries)
             postings.flush()
             self._note(seen, left)
             vectors, segments = self._save_vectors(before, dropped, generation, maker.dimension)
@@ -220,7 +214,7 @@ class Store:
         held = set()
         for passage in read_passages(self._connection, self._file, f"p.document IN {AMONG}", (ids,)):
             held.add(passage.id)
-            postings.add(passage.id, _fields(passage.document.path, passage.title, passage))
+            postings.add(passage.id, fields_of(passage.document.path, passage.title, passage))
         gaps = [(number,) for number in range(1, max(held, default=0)) if number not in held]
         self._connection.executemany("INSERT INTO free (passage) VALUES (?)", gaps)
 
@@ -229,7 +223,7 @@ class Store:
         chosen = (ids_json([document for document, path in self._paths() if path in paths]),)
         passages = list(read_passages(self._connection, self._file, f"p.document IN {AMONG}", chosen))
         for passage in passages:
-            postings.remove(passage.id, _fields(passage.document.path, passage.title, passage))
+            postings.remove(passage.id, fields_of(passage.document.path, passage.title, passage))
         self._connection.executemany("INSERT INTO free (passage) VALUES (?)", [(passage.id,) for passage in passages])
         self._connection.execute(f"DELETE FROM passages WHERE document IN {AMONG}", chosen)
         self._connection.execute(f"DELETE FROM documents WHERE id IN {AMONG}", chosen)
@@ -343,78 +337,3 @@ class Store:
             vectors=vectors,
             segments=segments,
         )
-
-
-class _Inserter:
-    """Writes documents and their passages in one transaction, under the lowest row numbers that are free."""
-
-    def __init__(self, connection: sqlite3.Connection, postings: PostingsWriter) -> None:
-        self._connection = connection
-        self._postings = postings
-        self._document: int
-        self._passage: int
-        (self._document,) = connection.execute("SELECT coalesce(max(id), 0) FROM documents").fetchone()
-        (self._passage,) = connection.execute(
-            "SELECT max(coalesce((SELECT max(id) FROM passages), 0), coalesce((SELECT max(passage) FROM free), 0))"
-        ).fetchone()
-        self._free: deque[int] = deque(
-            number for (number,) in connection.execute("SELECT passage FROM free ORDER BY passage")
-        )
-
-    def insert(self, entries: Iterable[Entry]) -> None:
-        """Write entries; their vectors are there already."""
-        given = len(self._free)
-        taken = list(self._free)
-        for entry in entries:
-            self._insert(entry)
-        taken = taken[: given - len(self._free)]
-        self._connection.executemany("DELETE FROM free WHERE passage = ?", [(number,) for number in taken])
-
-    def _insert(self, entry: Entry) -> None:
-        self._document += 1
-        fields = (entry.path, entry.sha256, entry.size, entry.mtime_ns, entry.checked_ns, entry.media_type, entry.title)
-        self._connection.execute(
-            "INSERT INTO documents (id, path, sha256, size, mtime_ns, checked_ns, media_type, title, checksum) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (self._document, *fields, checksum(self._document, *fields)),
-        )
-        rows = []
-        for passage, digest in zip(entry.passages, entry.digests, strict=True):
-            number = self._next_passage()
-            rows.append(self._row(number, entry.path, passage, digest))
-            self._postings.add(number, _fields(entry.path, entry.title, passage))
-        self._connection.executemany(
-            "INSERT INTO passages (id, key, vector, start, end, body, line_first, line_last, page, heading, context, "
-            "text, text_digest, document, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            rows,
-        )
-
-    def _next_passage(self) -> int:
-        if self._free:
-            return self._free.popleft()
-        self._passage += 1
-        return self._passage
-
-    def _row(self, number: int, path: str, passage: Passage, digest: bytes) -> tuple[object, ...]:
-        (vector,) = self._connection.execute("SELECT id FROM vectors WHERE digest = ?", (digest,)).fetchone()
-        same = text_digest(passage.text)
-        fields = (
-            number,
-            passage_key(path, passage.start, passage.end, same),
-            vector,
-            passage.start,
-            passage.end,
-            passage.body,
-            *passage.lines,
-            None,  # a page, once a reader of paged documents gives one
-            json.dumps(passage.heading, ensure_ascii=False),
-            passage.context,
-            passage.text,
-            same,
-        )
-        return (*fields, self._document, checksum(path, *fields))
-
-
-def _fields(path: str, title: str, passage: Passage | StoredPassage) -> Fields:
-    """The text that a passage is found by."""
-    return Fields(title, "\n".join(passage.heading), passage.text[passage.body :], path_words(path))
