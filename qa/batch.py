@@ -12,7 +12,7 @@ from corpus.errors import UsageError
 
 LONGEST_QUESTION = 10_000
 # Of a whole batch: a device without an end is not read until memory is full.
-MOST_BYTES = 256 * 1024 * 1024
+MOST_BYTES = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
