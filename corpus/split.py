@@ -14,8 +14,9 @@ from corpus.units import CountTokens, Unit, balanced, bounded, units_of
 
 # Raised whenever the same document would be cut otherwise: indexes are then split anew.
 VERSION = 2
-# A document of more is left out: its making would take more time and memory than any one file may.
+# A document of more is left out: to cut it would take more time and memory than any one file may.
 MAX_PASSAGES = 20_000
+MAX_SENTENCES = 500_000
 # Tokens of text a passage aims at, its context not counted.
 TARGET_TOKENS = 120
 # A paragraph or list item up to this size stays whole rather than being cut into small pieces.
@@ -85,19 +86,19 @@ def split(document: Document, *, count_tokens: CountTokens, max_tokens: int) -> 
         Passages in order; `document.text[p.start:p.end] == p.text` for each.
 
     Raises:
-        Unreadable: There would be more than `MAX_PASSAGES`.
+        Unreadable: There would be more than `MAX_PASSAGES`, of more than `MAX_SENTENCES`.
     """
     splitter = _Splitter(document, count_tokens, max_tokens)
     found: list[Passage] = []
     for section in _sections(document):
         found.extend(splitter.passages(section))
-        _require_few(len(found))
+        _require_few(len(found), MAX_PASSAGES, "passages")
     return tuple(found)
 
 
-def _require_few(passages: float) -> None:
-    if passages > MAX_PASSAGES:
-        raise Unreadable(f"more than {MAX_PASSAGES:,} passages; split it into smaller files")
+def _require_few(count: float, limit: int, what: str) -> None:
+    if count > limit:
+        raise Unreadable(f"more than {limit:,} {what}; split it into smaller files")
 
 
 def _sections(document: Document) -> Iterator[_Section]:
@@ -136,6 +137,7 @@ class _Splitter:
         self._lines = LineMap(document.text)
         self._count = bounded(count_tokens, max_tokens)
         self._max = max_tokens
+        self._sentences = 0
 
     def passages(self, section: _Section) -> list[Passage]:
         """Cut one section into passages that the encoder reads whole."""
@@ -217,8 +219,10 @@ class _Splitter:
         for unit in units_of(self._text, block, count=self._count, room=room):
             units.append(unit)
             total += unit.tokens
-            # Known before all units are there: of a few bytes each there may be millions.
-            _require_few(total / target)
+            self._sentences += 1
+            # Known before all are there: of a few bytes each there may be millions.
+            _require_few(total / target, MAX_PASSAGES, "passages")
+            _require_few(self._sentences, MAX_SENTENCES, "sentences")
         label = self._label(parents.get(block.start))
         own = self._label(block) if block.kind is BlockKind.ITEM else ""
         for piece in balanced(units, target, room):

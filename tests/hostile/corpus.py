@@ -38,7 +38,7 @@ LARGE = MAX_BYTES // 1_000_000 * 1_000_000
 REASONS = re.compile(
     r"not UTF-8( but UTF-16)?\b.*; save it as UTF-8|binary, not text|not a regular file|symbolic link, not followed"
     r"|not a text format that can be read|larger than 8 MiB( \([\d,]+ bytes\))?|its name is not valid UTF-8"
-    r"|more than (200,000 lines|20,000 passages); split it into smaller files"
+    r"|more than (200,000 lines|20,000 passages|500,000 sentences); split it into smaller files"
     r"|folder cannot be read: (Permission denied|File name too long)|cannot be read: Permission denied"
     r"|ignore file .*|only its first 1,000 patterns are used"
 )
