@@ -4,22 +4,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import numpy as np
-
 from corpus.errors import IncompatibleError, NoIndexError, UsageError
 
 from .analysis import cut, term_of
 from .encoder import Encoder, Vectors
-from .meta import Info, Left, Segment, read_info, read_left
-from .places import read_places, uses_of
+from .meta import Info, Left, read_info, read_left
+from .nearest import Candidate, Nearest
 from .postings import Postings
 from .records import (
     AMONG,
@@ -34,37 +30,9 @@ from .records import (
 )
 from .repeats import read_repeats
 from .schema import DATABASE, open_for_reading, seam
+from .scope import Scope, read_scope
 from .terms import query_terms
 from .vector_rows import read_vectors
-from .vectors import Ids, VectorIndex, exact_scores, open_all
-
-# What FAISS computes from float16 differs from the exact inner product of unit vectors by less than this.
-_ROUNDING = 1e-3
-# How many more than wanted are fetched at first: enough that nothing left out ties with the last place.
-_BEYOND = 16
-# So many vectors are compared one by one rather than searched for among all.
-_FEW = 20_000
-
-# Sorts as results are ordered everywhere: by score turned negative, then by passage key; the row number comes along.
-_Ranked = tuple[float, str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A passage, by row number and stable id, and how well it matches; higher is better."""
-
-    passage: int
-    key: str
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
-class _Scope:
-    """Documents to choose from, and the row numbers of their passages and, unless they are many, of the vectors."""
-
-    documents: frozenset[int]
-    passages: Ids
-    vectors: Ids | None
 
 
 class Snapshot:
@@ -85,7 +53,7 @@ class Snapshot:
         self._folder = folder
         self._file = folder / DATABASE
         self._connection = open_for_reading(self._file)
-        self._last_scope: _Scope | None = None
+        self._last_scope: Scope | None = None
         try:
             with seam(self._file):
                 self.info = self._read_info()
@@ -109,7 +77,7 @@ class Snapshot:
         """Read now what the first question would read of both halves of the index."""
         with seam(self._file):
             self._postings.load()
-        _ = self._nearest
+        self._nearest.load()
 
     def documents(self) -> tuple[StoredDocument, ...]:
         """All documents, by path.
@@ -149,29 +117,7 @@ class Snapshot:
             )
         if limit < 1:
             return []
-        share, wanted = 1.0, limit
-        if documents is not None:
-            scope = self._scope(documents)
-            if scope.vectors is not None:
-                return _candidates(self._ranked(self._scored(scope.vectors, vector), documents), limit)
-            # Of a scope far from the question as many must be compared as without one.
-            share, wanted = len(scope.passages) / self.info.passages, 8 * limit
-        size = int((limit + _BEYOND) / share)
-        while True:
-            ids, bound = self._nearest.search(vector, size)
-            scored = self._scored(ids, vector)
-            # Passages are looked up for no more vectors than needed.
-            head = len(scored) if documents is not None else limit + _BEYOND
-            ranked = self._ranked(scored[:head], documents)
-            bound += _ROUNDING
-            if head < len(scored):
-                bound = max(bound, -scored[head][0])
-            # What was left out scores no better than the bound, so it cannot tie with the last place.
-            if len(ranked) >= wanted and bound < -ranked[limit - 1][0]:
-                return _candidates(ranked, limit)
-            if size >= self._nearest.held:
-                return _candidates(self._ranked(scored, documents), limit)
-            size *= 2
+        return self._nearest.search(vector, limit, None if documents is None else self._scope(documents))
 
     def keyword(self, question: str, limit: int, *, documents: frozenset[int] | None = None) -> list[Candidate]:
         """The passages that share the question's words, by BM25, best first; ties by passage key.
@@ -190,8 +136,10 @@ class Snapshot:
         links = self._links(ids.tolist())
         if documents is not None and any(link.document not in documents for link in links.values()):
             raise damaged(self._file, "the list of passages of documents")
-        pairs = zip(ids.tolist(), scores.tolist(), strict=True)
-        return _candidates(sorted((-score, links[number].key, number) for number, score in pairs), limit)
+        found = (
+            Candidate(one, links[one].key, score) for one, score in zip(ids.tolist(), scores.tolist(), strict=True)
+        )
+        return sorted(found, key=lambda one: (-one.score, one.key))[:limit]
 
     def document_frequency(self, words: Sequence[str]) -> dict[str, int]:
         """In how many passages each word stands, after stemming; of writing without spaces, its rarest pair."""
@@ -307,74 +255,23 @@ class Snapshot:
             raise damaged(self._file, f"passage {missing[0]} (missing)")
         return found
 
-    def _scope(self, documents: frozenset[int]) -> _Scope:
+    def _scope(self, documents: frozenset[int]) -> Scope:
         """What a path pattern leaves of the collection."""
         scope = self._last_scope
         if scope is None or scope.documents != documents:
             size = sum(document.passages for document in self.documents() if document.id in documents)
-            scope = self._few(documents, size) if size <= _FEW else self._many(documents, size)
+            with seam(self._file):
+                scope = read_scope(self._connection, self._file, documents, size)
             self._last_scope = scope
         return scope
-
-    def _few(self, documents: frozenset[int], size: int) -> _Scope:
-        with seam(self._file):
-            values = (ids_json(tuple(documents)),)
-            links = list(read_links(self._connection, self._file, f"document IN {AMONG}", values))
-        if len(links) != size:
-            raise damaged(self._file, "the number of passages of documents")
-        passages = np.array([link.id for link in links], dtype=np.int64)
-        return _Scope(documents, passages, np.unique(np.array([link.vector for link in links], dtype=np.int64)))
-
-    def _many(self, documents: frozenset[int], size: int) -> _Scope:
-        rows = self._rows(f"SELECT id FROM passages WHERE document IN {AMONG}", ids_json(tuple(documents)))
-        if len(rows) != size:
-            raise damaged(self._file, "the number of passages of documents")
-        return _Scope(documents, np.array(rows, dtype=np.int64).reshape(-1), None)
 
     @cached_property
     def _postings(self) -> Postings:
         return Postings(self._connection, self._file, self.info.passages)
 
     @cached_property
-    def _nearest(self) -> VectorIndex:
-        return open_all(
-            self._folder,
-            self.info.segments,
-            self._members,
-            lambda ids: self._stored_vectors(ids.tolist()),
-            dimension=self.info.dimension,
-        )
-
-    def _members(self, segment: Segment) -> Ids:
-        """The live vectors of a segment."""
-        with seam(self._file):
-            places = read_places(self._connection, self._file, "segment = ? AND uses > 0", (segment.number,))
-            found = np.array(sorted(place.vector for place in places), dtype=np.int64)
-        if len(found) != segment.live:
-            raise damaged(self._file, f"the number of vectors of {segment.name}")
-        return found
-
-    def _scored(self, ids: Ids, query: Vectors) -> list[tuple[float, int]]:
-        """Vectors by their exact scores, turned negative, the best first."""
-        asked: list[int] = ids.tolist()
-        return sorted(zip((-exact_scores(self._stored_vectors(asked), query)).tolist(), asked, strict=True))
-
-    def _ranked(self, scored: Sequence[tuple[float, int]], documents: frozenset[int] | None) -> list[_Ranked]:
-        """The passages of vectors, best first; vectors that no passage has any more have none."""
-        negative_of = {vector: negative for negative, vector in scored}
-        with seam(self._file):
-            uses = uses_of(self._connection, self._file, list(negative_of))
-            values = (ids_json(tuple(negative_of)),)
-            links = list(read_links(self._connection, self._file, f"vector IN {AMONG}", values))
-        counted = Counter(link.vector for link in links)
-        if counted != Counter(uses):
-            wrong = min(vector for vector in counted.keys() | uses.keys() if counted[vector] != uses.get(vector))
-            raise damaged(self._file, f"the number of passages of vector {wrong}")
-        return sorted(
-            (negative_of[link.vector], link.key, link.id)
-            for link in links
-            if documents is None or link.document in documents
-        )
+    def _nearest(self) -> Nearest:
+        return Nearest(self._connection, self._file, self.info)
 
 
 def require_same_encoder(info: Info, encoder: Encoder) -> None:
@@ -388,7 +285,3 @@ def require_same_encoder(info: Info, encoder: Encoder) -> None:
             f"the index was built with {info.model} (fingerprint {info.fingerprint[:12]}), not with {encoder.name} "
             f"({encoder.fingerprint[:12]}). Ask with that model, or embed again: `qa index --model {encoder.name}`."
         )
-
-
-def _candidates(ranked: Sequence[_Ranked], limit: int) -> list[Candidate]:
-    return [Candidate(passage, key, -negative) for negative, key, passage in ranked[:limit]]

@@ -12,9 +12,10 @@ import pytest
 from corpus.errors import DamagedIndexError, IncompatibleError, ModelError, NoIndexError, QAError, StorageError
 from index import vectors
 from index.encoder import Vectors
+from index.nearest import Candidate
 from index.report import Request
 from index.schema import FORMAT_VERSION, NewerFormatError
-from index.snapshot import Candidate, Snapshot
+from index.snapshot import Snapshot
 from index.store import Store
 from index.update import rebuild, update
 from tests.encoders import BagEncoder

@@ -25,9 +25,10 @@ from index import arrange, embedding, vectors
 from index.changes import Change, Entry, Extent, Maker
 from index.encoder import Vectors
 from index.meta import Info, Segment, read_info
+from index.nearest import Candidate
 from index.report import Request
 from index.schema import DATABASE
-from index.snapshot import Candidate, Snapshot
+from index.snapshot import Snapshot
 from index.store import Store
 from index.update import rebuild, update
 from index.vector_rows import read_vectors
@@ -401,7 +402,7 @@ def test_compressed_segments_find_nearly_all_that_brute_force_finds(
     queries = clustered(20, seed=5)
     with Snapshot(tmp_path) as snapshot:
         assert recall(snapshot, queries) >= 0.95
-        monkeypatch.setattr("index.snapshot._FEW", 0)
+        monkeypatch.setattr("index.scope._FEW", 0)
         assert recall(snapshot, queries, scope(snapshot, ["0.txt", "2.txt", "4.txt"])) >= 0.95
 
 
@@ -430,7 +431,7 @@ def test_several_exact_segments_give_what_brute_force_gives(tmp_path: Path, monk
     commit(tmp_path, rows, {"b.txt": range(90, 120)})
     info = commit(tmp_path, rows, {"c.txt": range(120, 130)})
     assert [segment.held for segment in info.segments] == [90, 30, 10]
-    monkeypatch.setattr("index.snapshot._FEW", 0)
+    monkeypatch.setattr("index.scope._FEW", 0)
     with Snapshot(tmp_path) as snapshot:
         for documents in (None, scope(snapshot, ["a.txt", "c.txt"]), scope(snapshot, ["c.txt"])):
             truth = Truth(snapshot, documents)
@@ -495,7 +496,7 @@ def test_a_file_made_again_has_no_dead_vectors(tmp_path: Path, monkeypatch: pyte
     assert [(segment.held, segment.dead) for segment in info.segments] == [(500, 50)]
     (tmp_path / info.segments[0].name).unlink()
     with Snapshot(tmp_path) as snapshot:
-        assert snapshot._nearest.held == 450
+        assert snapshot._nearest._segments.held == 450
         assert snapshot.dense(rows[3], 500) == Truth(snapshot).nearest(rows[3], 500)
 
 
