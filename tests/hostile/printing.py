@@ -33,7 +33,7 @@ from corpus.errors import DamagedIndexError, UsageError
 from index.report import BuildReport, Progress
 from qa import cli, locate, render, reports
 from qa.boundary import Boundary
-from qa.check import Checked
+from qa.check import Checked, Cure
 from qa.results import Answer, Highlight, Hit, IndexInfo, Place, Result, Source, State
 from qa.show import View
 from qa.status import Status
@@ -170,7 +170,8 @@ def builds(some: list[str]) -> None:
     look = render.Look.of(sys.stdout)
     for tell in (reports.build, reports.preview, reports.refreshed):
         render.out(tell(_report(some), look))
-    render.out(reports.check(Checked(Path(some[0]), 1, 1, _report(some)), look))
+    cured = Checked(Path(some[0]), 1, 1, Cure.REBUILT, tuple(some), _report(some))
+    render.out(reports.check(cured, look))
 
 
 def errors(some: list[str]) -> None:

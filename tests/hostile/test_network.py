@@ -75,7 +75,7 @@ def test_a_repair_opens_no_socket(program: Program, indexed: Path, tmp_path: Pat
     assert program.run("check", "--index", str(tmp_path)).returncode == 4
     done = program.run("check", "--repair", "--index", str(tmp_path), namespace="-rn")
     assert (done.returncode, program.sockets()) == (0, []), done.stderr
-    assert done.stdout.startswith(b"Repaired. ")
+    assert b"\nRepaired: " in done.stdout
 
 
 @pytest.mark.skipif(not has_namespaces("-rn"), reason="needs a network namespace of its own")

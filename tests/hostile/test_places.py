@@ -316,6 +316,22 @@ def test_a_user_without_a_home(program: Program) -> None:
             assert (done.returncode, done.stderr) == (0, b""), args
 
 
+@pytest.mark.parametrize("safe", ["", "1"])
+def test_code_beside_the_documents_is_not_imported(program: Program, tmp_path: Path, safe: str) -> None:
+    """`python -m qa` in a folder that has modules named as those it needs."""
+    mark = tmp_path / "was-run"
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for name in ("click", "json", "numpy", "openvino", "pathspec", "sqlite3", "tqdm"):
+        (notes / f"{name}.py").write_text(f"open({str(mark)!r}, 'w').close()\n", encoding="utf-8")
+    environ = program.environ() | ({"PYTHONSAFEPATH": safe} if safe else {})
+    command = [sys.executable, "-m", "qa", "index", "--dry-run", "."]
+    done = subprocess.run(command, cwd=notes, env=environ, capture_output=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert b"Skipped 7:" in done.stdout
+    assert not mark.exists()
+
+
 # Questions beyond measure
 
 
