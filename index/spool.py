@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import tempfile
 from collections.abc import Iterator
 from dataclasses import fields as names_of
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 from corpus.errors import StorageError
 from corpus.types import Passage
 
+from . import disk
 from .changes import Entry
 
 _ENTRY = tuple(field.name for field in names_of(Entry))
@@ -34,7 +34,8 @@ class Spool:
         self._folder = folder
         self.paths: list[str] = []
         try:
-            self._file = tempfile.TemporaryFile("w+", encoding="utf-8", dir=folder)  # noqa: SIM115 - closed by close
+            descriptor = disk.create_unnamed(folder)
+            self._file = open(descriptor, "w+", encoding="utf-8")  # noqa: PTH123, SIM115 - a descriptor, closed on exit
         except OSError as error:
             raise self._refused(error) from error
 
@@ -54,6 +55,7 @@ class Spool:
         fields["passages"] = [{name: getattr(passage, name) for name in _PASSAGE} for passage in entry.passages]
         fields["digests"] = [digest.hex() for digest in entry.digests]
         try:
+            disk.about_to("write", self._folder)
             # ASCII, because names of files may hold what UTF-8 cannot.
             self._file.write(json.dumps(fields) + "\n")
         except OSError as error:
