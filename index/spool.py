@@ -32,6 +32,7 @@ class Spool:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._refusal: StorageError | None = None
         self.paths: list[str] = []
         try:
             descriptor = disk.create_unnamed(folder)
@@ -51,6 +52,7 @@ class Spool:
 
     def add(self, entry: Entry) -> None:
         """Set an entry aside."""
+        self._require_whole()
         fields = {name: getattr(entry, name) for name in _ENTRY}
         fields["passages"] = [{name: getattr(passage, name) for name in _PASSAGE} for passage in entry.passages]
         fields["digests"] = [digest.hex() for digest in entry.digests]
@@ -64,6 +66,7 @@ class Spool:
 
     def __iter__(self) -> Iterator[Entry]:
         """All entries."""
+        self._require_whole()
         try:
             self._file.seek(0)
             for line in self._file:
@@ -71,8 +74,15 @@ class Spool:
         except OSError as error:
             raise self._refused(error) from error
 
+    def _require_whole(self) -> None:
+        # What the system refused once is gone from the buffer, so the rest would come back with a gap.
+        if self._refusal is not None:
+            raise self._refusal
+
     def _refused(self, error: OSError) -> StorageError:
-        return StorageError(f"cannot keep what was read in {self._folder}: {error.strerror or error}. Free space.")
+        reason = error.strerror or error
+        self._refusal = StorageError(f"cannot keep what was read in {self._folder}: {reason}. Free space.")
+        return self._refusal
 
 
 def _entry(fields: dict[str, Any]) -> Entry:

@@ -57,7 +57,8 @@ CHANGING_FUNCTIONS = {
     *("os.symlink", "os.chmod", "os.chown", "os.utime", "os.mkfifo", "os.posix_fallocate", "os.removedirs"),
     *("numpy.save", "np.save", "np.savez"),
 }
-CHANGING_MODULES = {"tempfile", "shutil", "fileinput", "mmap"}
+CHANGING_MODULES = {"tempfile", "fileinput", "mmap"}
+SHUTIL_LOOKS = {"shutil.get_terminal_size", "shutil.which", "shutil.disk_usage"}
 # OpenVINO saves its graph itself, into a folder that the module then syncs and renames step by step.
 MAY_CHANGE = {"index/compile.py: .save_model"}
 
@@ -88,12 +89,19 @@ def changing(tree: ast.AST) -> Iterator[str]:
     """What changes files in a module, by its name."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
-            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+            module = "" if isinstance(node, ast.Import) else f"{node.module}."
+            names = [f"{module}{alias.name}" for alias in node.names]
             yield from (name for name in names if name.partition(".")[0] in CHANGING_MODULES)
+            yield from (name for name in names if name.startswith("shutil.") and name not in SHUTIL_LOOKS)
         elif isinstance(node, ast.Call):
             called = ast.unparse(node.func)
             method = isinstance(node.func, ast.Attribute)
-            if called in CHANGING_FUNCTIONS or (called in {"os.open", "open", "io.open"} and opens_for_writing(node)):
+            shutil = called.startswith("shutil.") and called not in SHUTIL_LOOKS
+            if (
+                shutil
+                or called in CHANGING_FUNCTIONS
+                or (called in {"os.open", "open", "io.open"} and opens_for_writing(node))
+            ):
                 yield called
             elif method and called.rpartition(".")[2] in CHANGING_METHODS and not called.startswith("disk."):
                 yield f".{called.rpartition('.')[2]}"
@@ -202,7 +210,9 @@ def test_one_module_changes_files() -> None:
         "os.open(path, os.O_RDWR | os.O_CREAT)",
         "os.replace(a, b)",
         "import tempfile",
+        "from tempfile import mkstemp",
         "from shutil import rmtree",
+        "shutil.move(a, b)",
         "faiss.write_index(index, name)",
     ],
 )
@@ -216,6 +226,8 @@ def test_what_changes_a_file_is_recognised(line: str) -> None:
         "text.replace('a', 'b')",
         "replace(info, vectors=0)",
         "names.remove(name)",
+        "import shutil",
+        "shutil.get_terminal_size()",
         "path.open('rb')",
         "path.open()",
         "open(path)",
