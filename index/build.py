@@ -70,6 +70,23 @@ class Findings:
             self.changed += 1
         return document
 
+    def refuse(
+        self,
+        file: FoundFile,
+        document: Document,
+        error: load.Unreadable,
+        checked_ns: int,
+        stored: StoredDocument | None,
+    ) -> None:
+        """Take back what `look` noted of a file that was read but is not taken in."""
+        if stored is None:
+            self.added -= 1
+        elif stored.sha256 == document.sha256:
+            self.unchanged -= 1
+        else:
+            self.changed -= 1
+        self._failed(file, error, checked_ns, stored)
+
     def _failed(self, file: FoundFile, error: load.Unreadable, checked_ns: int, stored: StoredDocument | None) -> None:
         if not error.gone:
             self.left.append(Left(file.path, error.reason, error.unknown, file.size, file.mtime_ns, checked_ns))
@@ -155,7 +172,12 @@ class Build:
         self, document: Document, file: FoundFile, checked_ns: int, entries: Spool, embedding: Embedding
     ) -> None:
         encoder = self._encoder
-        passages = split.split(document, count_tokens=encoder.count_tokens, max_tokens=encoder.max_tokens)
+        try:
+            passages = split.split(document, count_tokens=encoder.count_tokens, max_tokens=encoder.max_tokens)
+        except load.Unreadable as error:
+            self._found.refuse(file, document, error, checked_ns, self._documents.get(file.path))
+            self._tell(file.size)
+            return
         texts = [split.encoder_text(passage) for passage in passages]
         digests = tuple(vector_digest(encoder.fingerprint, text) for text in texts)
         for digest, text in zip(digests, texts, strict=True):
