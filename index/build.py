@@ -13,13 +13,15 @@ from corpus.discover import FoundFile, Skipped
 from corpus.errors import CorpusError
 from corpus.types import Document
 
-from .changes import Change, Entry, Extent, Maker, Seen
+from .changes import Change, Entry, Extent, Maker, Seen, maker_of
 from .embedding import Embedding
+from .meta import Info, Left
 from .plan import Plan, survey
-from .records import Info, Left, StoredDocument, vector_digest
+from .records import StoredDocument
 from .report import BuildReport, Progress, Request
 from .spool import Spool
 from .store import Store
+from .vector_rows import vector_digest
 
 _LOG = logging.getLogger(__name__)
 
@@ -201,7 +203,7 @@ class Build:
     ) -> Info:
         left = sorted(left, key=lambda one: one.path)
         info = self._before
-        if info is None or extent is Extent.ALL or entries.paths or removed or self._maker != _maker_of(info):
+        if info is None or extent is Extent.ALL or entries.paths or removed or self._maker != maker_of(info):
             change = Change(extent, entries, entries.paths, removed, kept)
             return self._store.commit(change, self._maker, seen=self._seen, left=left)
         if self._seen or tuple(left) != self._store.skipped():
@@ -221,14 +223,3 @@ class Build:
             reused=self._passages - self._embedded,
             seconds=time.monotonic() - self._started,
         )
-
-
-def _maker_of(info: Info) -> Maker:
-    return Maker(
-        model=info.model,
-        fingerprint=info.fingerprint,
-        dimension=info.dimension,
-        splitter=info.splitter,
-        include=info.include,
-        exclude=info.exclude,
-    )

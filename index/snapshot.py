@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,24 +18,24 @@ from corpus.errors import IncompatibleError, NoIndexError, UsageError
 
 from .analysis import cut, term_of
 from .encoder import Encoder, Vectors
+from .meta import Info, Left, Segment, read_info, read_left
+from .places import read_places, uses_of
 from .postings import Postings
 from .records import (
     AMONG,
-    Info,
-    Left,
+    Link,
     StoredDocument,
     StoredPassage,
     damaged,
     ids_json,
     read_documents,
-    read_info,
-    read_left,
+    read_links,
     read_passages,
-    read_vectors,
-    read_vectors_there,
 )
+from .repeats import read_repeats
 from .schema import DATABASE, open_for_reading, seam
 from .terms import query_terms
+from .vector_rows import read_vectors
 from .vectors import Ids, VectorIndex, exact_scores, open_all
 
 # What FAISS computes from float16 differs from the exact inner product of unit vectors by less than this.
@@ -57,6 +58,15 @@ class Candidate:
     score: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """Documents to choose from, and the row numbers of their passages and, unless they are many, of the vectors."""
+
+    documents: frozenset[int]
+    passages: Ids
+    vectors: Ids | None
+
+
 class Snapshot:
     """One generation of an index, unaffected by what is committed after it was opened.
 
@@ -75,6 +85,7 @@ class Snapshot:
         self._folder = folder
         self._file = folder / DATABASE
         self._connection = open_for_reading(self._file)
+        self._last_scope: _Scope | None = None
         try:
             with seam(self._file):
                 self.info = self._read_info()
@@ -101,14 +112,21 @@ class Snapshot:
         _ = self._nearest
 
     def documents(self) -> tuple[StoredDocument, ...]:
-        """All documents, by path."""
+        """All documents, by path.
+
+        Raises:
+            DamagedIndexError: One is missing or does not hold what was written.
+        """
         with seam(self._file):
-            return tuple(read_documents(self._connection, self._file))
+            found = tuple(read_documents(self._connection, self._file))
+        if len(found) != self.info.documents:
+            raise damaged(self._file, "the number of documents")
+        return found
 
     def skipped(self) -> tuple[Left, ...]:
         """What was left out, by path."""
         with seam(self._file):
-            return read_left(self._connection)
+            return read_left(self._connection, self._file)
 
     def dense(self, vector: Vectors, limit: int, *, documents: frozenset[int] | None = None) -> list[Candidate]:
         """The passages whose vectors are nearest, best first; ties by passage key.
@@ -133,11 +151,11 @@ class Snapshot:
             return []
         share, wanted = 1.0, limit
         if documents is not None:
-            among = self._vector_ids(documents)
-            if len(among) <= _FEW:
-                return _candidates(self._ranked(self._scored(among, vector), documents), limit)
+            scope = self._scope(documents)
+            if scope.vectors is not None:
+                return _candidates(self._ranked(self._scored(scope.vectors, vector), documents), limit)
             # Of a scope far from the question as many must be compared as without one.
-            share, wanted = len(among) / self.info.vectors, 8 * limit
+            share, wanted = len(scope.passages) / self.info.passages, 8 * limit
         size = int((limit + _BEYOND) / share)
         while True:
             ids, bound = self._nearest.search(vector, size)
@@ -166,15 +184,14 @@ class Snapshot:
         wanted = query_terms(question)
         if not wanted or limit < 1:
             return []
-        among = None if documents is None else self._passage_ids(documents)
+        among = None if documents is None else self._scope(documents).passages
         with seam(self._file):
             ids, scores = self._postings.search(wanted, limit, among=among)
-        keys = dict(self._rows(f"SELECT id, key FROM passages WHERE id IN {AMONG}", ids_json(ids.tolist())))
-        missing = [number for number in ids.tolist() if number not in keys]
-        if missing:
-            raise damaged(self._file, f"passage {missing[0]} (missing)")
+        links = self._links(ids.tolist())
+        if documents is not None and any(link.document not in documents for link in links.values()):
+            raise damaged(self._file, "the list of passages of documents")
         pairs = zip(ids.tolist(), scores.tolist(), strict=True)
-        return _candidates(sorted((-score, keys[number], number) for number, score in pairs), limit)
+        return _candidates(sorted((-score, links[number].key, number) for number, score in pairs), limit)
 
     def document_frequency(self, words: Sequence[str]) -> dict[str, int]:
         """In how many passages each word stands, after stemming; of writing without spaces, its rarest pair."""
@@ -186,15 +203,6 @@ class Snapshot:
         """In how many passages each term stands; terms as `index.terms.query_terms` gives them."""
         with seam(self._file):
             return self._postings.frequencies(terms)
-
-    def verify_terms(self) -> None:
-        """Check the whole keyword index, of which a question reads only its own words.
-
-        Raises:
-            DamagedIndexError: It does not hold what was written.
-        """
-        with seam(self._file):
-            self._postings.verify()
 
     def passages(self, ids: Sequence[int]) -> list[StoredPassage]:
         """Passages by row number, in the order asked.
@@ -214,12 +222,8 @@ class Snapshot:
         Raises:
             DamagedIndexError: One is missing or does not hold what was written.
         """
-        rows = self._rows(f"SELECT id, vector FROM passages WHERE id IN {AMONG}", ids_json(ids))
-        numbers: dict[int, int] = dict(rows)
-        missing = [number for number in ids if number not in numbers]
-        if missing:
-            raise damaged(self._file, f"passage {missing[0]} (missing)")
-        return self._stored_vectors([numbers[number] for number in ids])
+        links = self._links(ids)
+        return self._stored_vectors([links[number].vector for number in ids])
 
     def twins(self, ids: Sequence[int]) -> dict[int, tuple[StoredPassage, ...]]:
         """For each passage the others with the same text, by path and place; empty for most."""
@@ -227,16 +231,35 @@ class Snapshot:
         same: dict[bytes, list[StoredPassage]] = {}
         for passage in self._passages(f"p.text_digest IN {asked} ORDER BY d.path, p.start", ids_json(ids)):
             same.setdefault(passage.text_digest, []).append(passage)
+        with seam(self._file):
+            counts = read_repeats(self._connection, self._file, list(same))
+        wrong = [group[0].id for digest, group in same.items() if len(group) != counts[digest]]
         owner = {passage.id: group for group in same.values() for passage in group}
-        return {number: tuple(twin for twin in owner.get(number, ()) if twin.id != number) for number in ids}
+        if wrong or any(number not in owner for number in ids):
+            raise damaged(self._file, f"what has the text of passage {(*wrong, *ids)[0]}")
+        return {number: tuple(twin for twin in owner[number] if twin.id != number) for number in ids}
 
     def find(self, key: str) -> StoredPassage | None:
         """The passage with this stable id, if there is one."""
-        return next(iter(self._passages("p.key = ?", key)), None)
+        found = next(iter(self._passages("p.key = ?", key)), None)
+        if found is None:
+            # That there is none, only the table itself can tell.
+            with seam(self._file):
+                links = read_links(self._connection, self._file, "true")
+                number = next((link.id for link in links if link.key == key), None)
+            if number is not None:
+                raise damaged(self._file, f"the way to passage {number}")
+        return found
 
     def passages_of(self, path: str) -> tuple[StoredPassage, ...]:
-        """The passages of a document, in the order of the text."""
-        return tuple(self._passages("d.path = ? ORDER BY p.start, p.end", path))
+        """The passages of a document, in the order of the text; none where there is no such document."""
+        document = next((one for one in self.documents() if one.path == path), None)
+        if document is None:
+            return ()
+        found = tuple(self._passages("p.document = ? ORDER BY p.start, p.end", document.id))
+        if len(found) != document.passages:
+            raise damaged(self._file, f"the number of passages of document {document.id}")
+        return found
 
     def match_paths(self, pattern: str) -> frozenset[int]:
         """Row numbers of the documents whose paths match a pattern, in the syntax of .gitignore.
@@ -273,15 +296,40 @@ class Snapshot:
         with seam(self._file):
             return read_vectors(self._connection, self._file, ids, self.info.dimension)
 
-    def _vector_ids(self, documents: frozenset[int]) -> Ids:
-        return self._numbers("SELECT DISTINCT vector FROM passages WHERE document IN", documents)
+    def _links(self, ids: Sequence[int]) -> dict[int, Link]:
+        """What a search needs of passages, by row number; all must be there."""
+        with seam(self._file):
+            found = {
+                link.id: link for link in read_links(self._connection, self._file, f"id IN {AMONG}", (ids_json(ids),))
+            }
+        missing = [number for number in ids if number not in found]
+        if missing:
+            raise damaged(self._file, f"passage {missing[0]} (missing)")
+        return found
 
-    def _passage_ids(self, documents: frozenset[int]) -> Ids:
-        return self._numbers("SELECT id FROM passages WHERE document IN", documents)
+    def _scope(self, documents: frozenset[int]) -> _Scope:
+        """What a path pattern leaves of the collection."""
+        scope = self._last_scope
+        if scope is None or scope.documents != documents:
+            size = sum(document.passages for document in self.documents() if document.id in documents)
+            scope = self._few(documents, size) if size <= _FEW else self._many(documents, size)
+            self._last_scope = scope
+        return scope
 
-    def _numbers(self, query: str, among: frozenset[int]) -> Ids:
-        rows = self._rows(f"{query} {AMONG}", ids_json(tuple(among)))
-        return np.array(rows, dtype=np.int64).reshape(-1)
+    def _few(self, documents: frozenset[int], size: int) -> _Scope:
+        with seam(self._file):
+            values = (ids_json(tuple(documents)),)
+            links = list(read_links(self._connection, self._file, f"document IN {AMONG}", values))
+        if len(links) != size:
+            raise damaged(self._file, "the number of passages of documents")
+        passages = np.array([link.id for link in links], dtype=np.int64)
+        return _Scope(documents, passages, np.unique(np.array([link.vector for link in links], dtype=np.int64)))
+
+    def _many(self, documents: frozenset[int], size: int) -> _Scope:
+        rows = self._rows(f"SELECT id FROM passages WHERE document IN {AMONG}", ids_json(tuple(documents)))
+        if len(rows) != size:
+            raise damaged(self._file, "the number of passages of documents")
+        return _Scope(documents, np.array(rows, dtype=np.int64).reshape(-1), None)
 
     @cached_property
     def _postings(self) -> Postings:
@@ -297,39 +345,35 @@ class Snapshot:
             dimension=self.info.dimension,
         )
 
-    def _members(self, segment: int) -> Ids:
+    def _members(self, segment: Segment) -> Ids:
         """The live vectors of a segment."""
-        query = (
-            "SELECT vector FROM placed p WHERE segment = ? AND EXISTS (SELECT 1 FROM passages WHERE vector = p.vector) "
-            "ORDER BY vector"
-        )
-        return np.array(self._rows(query, segment), dtype=np.int64).reshape(-1)
+        with seam(self._file):
+            places = read_places(self._connection, self._file, "segment = ? AND uses > 0", (segment.number,))
+            found = np.array(sorted(place.vector for place in places), dtype=np.int64)
+        if len(found) != segment.live:
+            raise damaged(self._file, f"the number of vectors of {segment.name}")
+        return found
 
     def _scored(self, ids: Ids, query: Vectors) -> list[tuple[float, int]]:
-        """Vectors by their exact scores, turned negative, the best first; those that are gone are left out."""
+        """Vectors by their exact scores, turned negative, the best first."""
         asked: list[int] = ids.tolist()
-        with seam(self._file):
-            there, vectors = read_vectors_there(self._connection, self._file, asked, self.info.dimension)
-        if len(there) < len(asked):
-            self._require_unused(frozenset(asked).difference(there))
-        return sorted(zip((-exact_scores(vectors, query)).tolist(), there, strict=True))
-
-    def _require_unused(self, gone: frozenset[int]) -> None:
-        rows = self._rows(f"SELECT vector FROM passages WHERE vector IN {AMONG} LIMIT 1", ids_json(tuple(gone)))
-        if rows:
-            raise damaged(self._file, f"vector {rows[0][0]} (missing)")
+        return sorted(zip((-exact_scores(self._stored_vectors(asked), query)).tolist(), asked, strict=True))
 
     def _ranked(self, scored: Sequence[tuple[float, int]], documents: frozenset[int] | None) -> list[_Ranked]:
         """The passages of vectors, best first; vectors that no passage has any more have none."""
         negative_of = {vector: negative for negative, vector in scored}
-        rows = self._rows(
-            f"SELECT id, key, vector, document FROM passages WHERE vector IN {AMONG}",
-            ids_json(tuple(negative_of)),
-        )
+        with seam(self._file):
+            uses = uses_of(self._connection, self._file, list(negative_of))
+            values = (ids_json(tuple(negative_of)),)
+            links = list(read_links(self._connection, self._file, f"vector IN {AMONG}", values))
+        counted = Counter(link.vector for link in links)
+        if counted != Counter(uses):
+            wrong = min(vector for vector in counted.keys() | uses.keys() if counted[vector] != uses.get(vector))
+            raise damaged(self._file, f"the number of passages of vector {wrong}")
         return sorted(
-            (negative_of[vector], key, number)
-            for number, key, vector, document in rows
-            if documents is None or document in documents
+            (negative_of[link.vector], link.key, link.id)
+            for link in links
+            if documents is None or link.document in documents
         )
 
 

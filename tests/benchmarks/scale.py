@@ -35,9 +35,9 @@ import numpy.typing as npt
 
 from index.encoder import Encoder, TokenVectors, Vectors
 from index.loading import load_encoder
-from index.records import read_vectors
 from index.schema import DATABASE, open_for_reading
 from index.snapshot import Snapshot
+from index.vector_rows import read_vectors
 from qa import Retriever, build_index
 
 _SECTIONS = 100

@@ -24,12 +24,13 @@ from corpus.types import Passage
 from index import arrange, embedding, vectors
 from index.changes import Change, Entry, Extent, Maker
 from index.encoder import Vectors
-from index.records import Info, Segment, read_info, read_vectors
+from index.meta import Info, Segment, read_info
 from index.report import Request
 from index.schema import DATABASE
 from index.snapshot import Candidate, Snapshot
 from index.store import Store
 from index.update import rebuild, update
+from index.vector_rows import read_vectors
 from index.vectors import Ids, VectorIndex, exact_scores
 from tests.encoders import BagEncoder
 
@@ -39,7 +40,7 @@ MAKER = Maker("random", "f" * 64, DIMENSION, 1, (), ())
 
 def limit_sizes(patch: pytest.MonkeyPatch, *, exact: int, most: int) -> None:
     patch.setattr(vectors, "EXACT_MOST", exact)
-    for module in ("vectors", "arrange", "store"):
+    for module in ("vectors", "arrange", "settle"):
         patch.setattr(f"index.{module}.SEGMENT_MOST", most)
 
 
@@ -322,20 +323,24 @@ def check(folder: Path) -> None:
         info = read_info(connection, folder / DATABASE)
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
         used = numbers("SELECT DISTINCT vector FROM passages")
-        assert numbers("SELECT vector FROM spare") == sorted({*numbers("SELECT id FROM vectors")} - {*used})
+        assert numbers("SELECT vector FROM places WHERE uses = 0") == sorted(
+            {*numbers("SELECT id FROM vectors")} - {*used}
+        )
         rows, free = numbers("SELECT id FROM passages"), numbers("SELECT passage FROM free")
         assert sorted(rows + free) == list(range(1, max((*rows, *free), default=0) + 1))
         if info is None:
             return
         assert (info.passages, info.vectors) == (len(rows), len(used))
         assert info.documents == len(numbers("SELECT id FROM documents"))
-        assert numbers("SELECT DISTINCT segment FROM placed") == sorted(one.number for one in info.segments)
+        assert numbers("SELECT DISTINCT segment FROM places WHERE segment > 0") == sorted(
+            one.number for one in info.segments
+        )
         assert sorted(path.name for path in folder.glob("*.faiss")) == sorted(one.name for one in info.segments)
         living: Counter[int] = Counter()
         for segment in info.segments:
             index = vectors.load(folder, segment, dimension=info.dimension)
             held = members(index)
-            assert held == numbers("SELECT vector FROM placed WHERE segment = ?", segment.number)
+            assert held == numbers("SELECT vector FROM places WHERE segment = ?", segment.number)
             live = {*held} & {*used}
             assert (segment.held, segment.dead) == (len(held), len(held) - len(live))
             assert is_exact(index) is (len(held) <= vectors.EXACT_MOST)
