@@ -11,8 +11,9 @@ from typing import Any
 
 from corpus.errors import QAError
 from index.encoder import Encoder
-from index.records import StoredPassage, vector_checksum
+from index.records import StoredPassage
 from index.snapshot import Candidate, Snapshot
+from index.vector_rows import is_sound
 from qa.results import Mode
 from qa.retriever import Retriever
 from qa.show import show
@@ -166,7 +167,7 @@ def stored_digests(folder: Path) -> frozenset[bytes]:
     connection = sqlite3.connect(f"{(folder / 'index.db').resolve().as_uri()}?mode=ro", uri=True)
     try:
         for digest, vector, check in connection.execute("SELECT digest, vector, checksum FROM vectors"):
-            if vector_checksum(digest, vector) == check:
+            if is_sound(digest, vector, check):
                 found.add(digest)
     finally:
         connection.close()

@@ -160,7 +160,7 @@ def small_limits(*, exact: int, most: int) -> Iterator[None]:
     """Segments and compressed ones from few vectors on."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("index.vectors.EXACT_MOST", exact)
-        for module in ("vectors", "arrange", "store"):
+        for module in ("vectors", "arrange", "settle"):
             patch.setattr(f"index.{module}.SEGMENT_MOST", most)
         yield
 

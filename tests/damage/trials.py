@@ -10,10 +10,10 @@ from enum import StrEnum
 import pytest
 
 from corpus.errors import IncompatibleError, NoIndexError, QAError
-from index.records import vector_digest
 from index.report import Request
 from index.schema import NewerFormatError
 from index.update import rebuild
+from index.vector_rows import vector_digest
 from qa import check
 from tests.damage.forks import Ended, run
 from tests.damage.picture import Picture, Refused

@@ -27,11 +27,11 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from corpus import load, split
 from corpus.errors import IncompatibleError, NoIndexError
 from index.encoder import Vectors
-from index.records import vector_digest
 from index.report import BuildReport, Request
 from index.schema import NewerFormatError
 from index.snapshot import Snapshot
 from index.update import rebuild, update
+from index.vector_rows import vector_digest
 from qa import check
 from tests.damage.forks import in_child, run
 from tests.damage.kills import dying_at
@@ -303,7 +303,7 @@ class Folder(RuleBasedStateMachine):
             patch.setattr("qa.build.load_encoder", lambda _: encoder)
             patch.setattr("qa.build._model_of", lambda _: self.model)
             try:
-                repaired = check.repair(self.root).repaired is not None
+                repaired = check.repair(self.root).rebuilt is not None
             except (NoIndexError, IncompatibleError) as error:
                 if isinstance(error, NewerFormatError):  # the number of the format was hit
                     shutil.rmtree(self.root / ".qa")
@@ -416,12 +416,12 @@ class Folder(RuleBasedStateMachine):
 def small(patch: pytest.MonkeyPatch) -> None:
     """What happens to millions of vectors happens to a few: merged and compressed segments, forgotten vectors."""
     patch.setattr("index.vectors.EXACT_MOST", 4)
-    for module in ("vectors", "arrange", "store"):
+    for module in ("vectors", "arrange", "settle"):
         patch.setattr(f"index.{module}.SEGMENT_MOST", 8)
     patch.setattr("index.arrange._DEAD_FEW", 1)
     patch.setattr("index.store.SPARE_VECTORS", 5)
     patch.setattr("index.embedding._CHUNK", 2)
-    patch.setattr("index.postings.BLOCK", 8)
+    patch.setattr("index.buckets.BLOCK", 8)
 
 
 def do_damage(folder: Path, random_: random.Random) -> None:
