@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import pickle
 import resource
@@ -28,7 +29,7 @@ class Ended:
         error: The exception that left it, as text.
         out_of_memory: Whether that was a MemoryError.
         signal: What killed it, or 0.
-        grown: Bytes by which it was larger at its largest than its parent.
+        grown: Bytes by which it was larger at its largest than at its beginning.
         seconds: How long it took.
     """
 
@@ -48,7 +49,6 @@ def run(task: Callable[[], object], *, seconds: float, memory: int | None = None
         seconds: SIGALRM ends the child after so long.
         memory: Bytes of address space the child may use beyond what this process has and threads reserve.
     """
-    before = _resident()
     started = time.monotonic()
     reading, writing = os.pipe()
     child = os.fork()
@@ -61,6 +61,7 @@ def run(task: Callable[[], object], *, seconds: float, memory: int | None = None
     with open(reading, "rb") as stream:  # noqa: PTH123 - a descriptor
         data = stream.read()
     _, status, used = os.wait4(child, 0)
+    before, data = int.from_bytes(data[:8], "little"), data[8:]
     value, error, out_of_memory = pickle.loads(data) if data else (None, "", False)  # noqa: S301 - our own child's
     killed = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
     if not killed and os.WEXITSTATUS(status):
@@ -83,6 +84,9 @@ def in_child(task: Callable[[], _T], *, seconds: float = 60) -> _T:
 
 
 def _child(task: Callable[[], object], writing: int, seconds: float, memory: int | None) -> None:
+    os.write(writing, _resident().to_bytes(8, "little"))
+    # Said to nobody, but said: messages are put together.
+    logging.getLogger("index").addHandler(logging.NullHandler())
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     if memory is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import random
 import shutil
@@ -196,6 +197,8 @@ def _logged(root: Path, documents: int) -> list[dict[str, bytes]]:
     return past
 
 
+# What a question imports when it needs it: once here, not in every child.
+_LATER = ("corpus.readers.markdown", "corpus.readers.plain", "faiss", "numpy.ma", "pathspec", "index.update")
 _KEPT: list[Snapshot] = []  # until the process ends
 SHAPES: dict[str, Callable[[Path, int], list[dict[str, bytes]]]] = {
     "plain": _plain,
@@ -212,6 +215,8 @@ def make(name: str, root: Path, *, documents: int = 44) -> Sample:
         root: An empty folder.
         documents: Of about six passages each.
     """
+    for module in _LATER:
+        importlib.import_module(module)
     root.mkdir(parents=True, exist_ok=True)
     past = in_child(lambda: SHAPES[name](root, documents), seconds=120)
     sample = Sample(name, root, read_folder(root / ".qa"), past)
