@@ -173,13 +173,13 @@ class Folder(RuleBasedStateMachine):
         (self.root / path).unlink()
         self.past.append((path, self.disk.pop(path).data))
 
-    @rule(data=st.data(), target=paths)
+    @rule(data=st.data(), to=paths)
     @precondition(lambda self: self.disk)
-    def rename_or_move(self, data: st.DataObject, target: str) -> None:
+    def rename_or_move(self, data: st.DataObject, to: str) -> None:
         path = data.draw(st.sampled_from(sorted(self.disk)))
-        (self.root / target).parent.mkdir(parents=True, exist_ok=True)
-        (self.root / path).rename(self.root / target)
-        self.disk[target] = self.disk.pop(path)
+        (self.root / to).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / path).rename(self.root / to)
+        self.disk[to] = self.disk.pop(path)
 
     @rule(data=st.data())
     @precondition(lambda self: len(self.disk) > 1)
@@ -191,11 +191,11 @@ class Folder(RuleBasedStateMachine):
         aside.rename(self.root / other)
         self.disk[one], self.disk[other] = self.disk[other], self.disk[one]
 
-    @rule(data=st.data(), target=paths, as_old=st.sampled_from(["as old", "new"]))
+    @rule(data=st.data(), to=paths, as_old=st.sampled_from(["as old", "new"]))
     @precondition(lambda self: self.disk)
-    def copy(self, data: st.DataObject, target: str, as_old: str) -> None:
+    def copy(self, data: st.DataObject, to: str, as_old: str) -> None:
         file = self.disk[data.draw(st.sampled_from(sorted(self.disk)))]
-        self.write(target, file.data, mtime_ns=file.mtime_ns if as_old == "as old" else None)
+        self.write(to, file.data, mtime_ns=file.mtime_ns if as_old == "as old" else None)
 
     @rule(data=st.data())
     @precondition(lambda self: self.disk)
@@ -224,11 +224,11 @@ class Folder(RuleBasedStateMachine):
     # --- the index ---
 
     @rule()
-    def update(self) -> None:
+    def index(self) -> None:
         self._bring_up_to_date(update)
 
     @rule()
-    def rebuild(self) -> None:
+    def index_in_full(self) -> None:
         self._bring_up_to_date(rebuild)
 
     @rule(refused=st.frozensets(paths, min_size=1), how=st.sampled_from([update, rebuild]))
