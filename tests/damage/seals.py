@@ -10,10 +10,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from index.vector_rows import vector_checksum
-
 from index import buckets, places, records, repeats
 from index.schema import checksum
+from index.vector_rows import vector_checksum
 
 
 def edit(file: Path, *statements: str | tuple[str, Sequence[object]]) -> None:
