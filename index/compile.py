@@ -23,8 +23,9 @@ import numpy.typing as npt
 
 from corpus.errors import QAError
 
+from . import disk
 from .digests import sha256_of
-from .files import cache_folder, write_atomically
+from .files import cache_folder, sweep_cache, write_to_cache
 from .models import Model
 from .openvino_library import convert_model, openvino
 from .tokens import Tokens
@@ -129,27 +130,32 @@ def _open(folder: Path) -> Compiled | None:
 
 
 def _make(model: Model, tokens: Tokens, folder: Path) -> None:
-    import shutil
-    import tempfile
-
+    temporary = disk.temporary_name(folder)
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+        disk.make_folders(folder.parent)
+        sweep_cache(folder.parent)
+        disk.make_folder(temporary, mode=0o700)
     except OSError as error:
         raise CompileError(f"a compiled model cannot be kept in {folder.parent}: {error.strerror}") from error
     try:
         _LOG.warning("preparing %s for this machine, which is done once and takes some ten seconds", model.name)
         inputs = _convert(model, tokens, temporary)
+        # What was checked is what is on the disk before it gets its name.
+        for name in _FILES:
+            disk.sync_file(temporary / name)
         manifest = {"version": _VERSION, "model": model.name, "inputs": inputs, "sha256": sha256_of(temporary, _FILES)}
-        (temporary / _MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
-        shutil.rmtree(folder, ignore_errors=True)
-        temporary.replace(folder)
+        disk.write_new(temporary / _MANIFEST, json.dumps(manifest, indent=1).encode())
+        disk.sync_folder(temporary)
+        disk.delete_all(folder)
+        disk.rename(temporary, folder)
+        disk.sync_folder(folder.parent)
     except OSError as error:
         # Another process may have put its own copy there meanwhile, which is as good.
         if _open(folder) is None:
             raise CompileError(f"the compiled model cannot be written to {folder}: {error.strerror}") from error
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            disk.delete_all(temporary)
 
 
 def _convert(model: Model, tokens: Tokens, folder: Path) -> list[str]:
@@ -189,6 +195,7 @@ def _convert(model: Model, tokens: Tokens, folder: Path) -> list[str]:
                 place.get_node().set_element_type(library.Type.i64)
             graph.validate_nodes_and_infer_types()
             # Half the file and a third less memory; what that changes is below what bf16 rounds off.
+            disk.about_to("write", folder / _GRAPH)
             library.save_model(graph, folder / _GRAPH, compress_to_fp16=True)
             run = start(library, Compiled(folder / _GRAPH, tuple(inputs)))
             for read in checks:
@@ -239,7 +246,7 @@ def start(library: Any, copy: Compiled, *, precision: str = "") -> Any:
     network = core.compile_model(copy.graph, "CPU", config)
     try:
         data = network.export_model().getvalue()
-        write_atomically(prepared, hashlib.sha256(data).digest() + data)
+        write_to_cache(prepared, hashlib.sha256(data).digest() + data)
     except (RuntimeError, QAError) as error:
         _LOG.debug("%s is not kept: %s", prepared, error)
     return network

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from corpus.errors import QAError
 
-from .files import cache_folder, write_atomically
+from .files import cache_folder, write_to_cache
 
 _LOG = logging.getLogger(__name__)
 _CHUNK = 1 << 20
@@ -77,8 +77,8 @@ def _remember(memory: dict[str, object]) -> None:
     file = _memory_file()
     if file is None:
         return
+    there = {path: digest for path, digest in memory.items() if Path(path).exists()}
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(file, json.dumps(memory).encode())
-    except (OSError, QAError) as error:
+        write_to_cache(file, json.dumps(there).encode())
+    except QAError as error:
         _LOG.debug("the digests of the model are not remembered: %s", error)

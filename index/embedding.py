@@ -73,6 +73,9 @@ class Embedding:
             return
         self._coming.add(digest)
         self._gathered.append(_Text(digest, text, size))
+        # What is finished is kept at once: reading goes on for long.
+        while self._running and self._running[0][1].done():
+            self._keep_oldest()
         if len(self._gathered) >= _GATHERED:
             self._start()
 

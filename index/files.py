@@ -1,4 +1,4 @@
-"""Every write of the index outside SQLite goes through here: whole files or nothing, one writer at a time."""
+"""Whole files or nothing, and one writer at a time."""
 
 # ruff: noqa: PLC0415 - a question, which writes nothing, waits for every import
 
@@ -8,55 +8,97 @@ import contextlib
 import json
 import os
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from corpus.errors import LockedError, StorageError
 
+from . import disk
+
 LOCK_NAME = "lock"
-TEMP_SUFFIX = ".tmp"
+IGNORE_NAME = ".gitignore"
+# A cache has no lock, so what is temporary there may be in use; nothing is written for this long.
+_ABANDONED_SECONDS = 3600.0
 
 
 def write_atomically(path: Path, data: bytes | memoryview) -> None:
     """Put `data` at `path` so that a crash at any moment leaves the old file or the new one.
 
     Raises:
-        StorageError: The disk refused; the old file is as it was and nothing new is left behind.
+        StorageError: The disk refused; there is the old file or the new one, and nothing else is left behind.
     """
-    import tempfile
-
-    temp: str | None = None
+    temporary = disk.temporary_name(path)
     try:
-        descriptor, temp = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=TEMP_SUFFIX)
-        with open(descriptor, "wb") as stream:  # noqa: PTH123 - a descriptor, not a path
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        Path(temp).replace(path)
-        temp = None
-        _sync_folder(path.parent)
+        disk.write_new(temporary, data)
+        disk.rename(temporary, path)
+        disk.sync_folder(path.parent)
     except OSError as error:
         raise StorageError(f"cannot write {path}: {error.strerror or error}. Free space or check the disk.") from error
     finally:
-        if temp is not None:
-            with contextlib.suppress(OSError):
-                Path(temp).unlink()
+        with contextlib.suppress(OSError):
+            disk.delete_all(temporary)
+
+
+def write_to_cache(path: Path, data: bytes | memoryview) -> None:
+    """As `write_atomically`, into a cache, where the folder need not exist and no lock is held.
+
+    Raises:
+        StorageError: The disk refused.
+    """
+    try:
+        disk.make_folders(path.parent)
+    except OSError as error:
+        raise StorageError(f"cannot create {path.parent}: {error.strerror or error}") from error
+    sweep_cache(path.parent)
+    write_atomically(path, data)
 
 
 def make_folder(folder: Path) -> None:
-    """Create an index folder if it is not there, invisible to git, and make sure it can be written.
+    """Create an index folder if it is not there, and make sure it can be written.
 
     Raises:
         StorageError: It cannot be created or is read-only.
     """
     try:
         if not folder.is_dir():
-            folder.mkdir()
-            (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+            # Another process may be making it too; who of them writes is decided by the lock.
+            with contextlib.suppress(FileExistsError):
+                disk.make_folder(folder)
+            disk.sync_folder(folder.parent)
     except OSError as error:
-        raise StorageError(f"cannot create {folder}: {error.strerror or error}") from error
+        reason = error.strerror or error
+        raise StorageError(f"cannot create {folder}: {reason}. Check space and permissions.") from error
     if not os.access(folder, os.W_OK | os.X_OK):
         raise StorageError(f"cannot write into {folder}: it is read-only. Questions still work; updates do not.")
+
+
+def hide_from_git(folder: Path) -> None:
+    """Make an index folder invisible to git, if nothing says so yet; the caller holds the lock.
+
+    Raises:
+        StorageError: The disk refused.
+    """
+    if not (folder / IGNORE_NAME).exists():
+        write_atomically(folder / IGNORE_NAME, b"*\n")
+
+
+def sweep(folder: Path) -> None:
+    """Delete what killed processes left half written in an index folder; the caller holds its lock."""
+    _sweep(folder, before=float("inf"))
+
+
+def sweep_cache(folder: Path) -> None:
+    """Delete what killed processes left half written in a cache folder, once it is old enough to be nobody's."""
+    _sweep(folder, before=time.time() - _ABANDONED_SECONDS)
+
+
+def _sweep(folder: Path, *, before: float) -> None:
+    with contextlib.suppress(OSError):
+        for path in list(folder.glob(f".*{disk.TEMP_SUFFIX}")):
+            with contextlib.suppress(OSError):
+                if path.lstat().st_mtime < before:
+                    disk.delete_all(path)
 
 
 @contextlib.contextmanager
@@ -71,9 +113,9 @@ def writer_lock(folder: Path) -> Iterator[None]:
 
     path = folder / LOCK_NAME
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        descriptor = disk.open_or_create(path)
     except OSError as error:
-        raise StorageError(f"cannot lock {path}: {error.strerror or error}") from error
+        raise StorageError(f"cannot lock {path}: {error.strerror or error}. Check space and permissions.") from error
     try:
         _acquire(descriptor, path)
         holder = {"pid": os.getpid(), "host": socket.gethostname()}
@@ -86,11 +128,10 @@ def writer_lock(folder: Path) -> Iterator[None]:
 
 def _overwrite(descriptor: int, data: bytes, path: Path) -> None:
     try:
-        os.ftruncate(descriptor, 0)
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        os.write(descriptor, data)
+        disk.truncate(descriptor, path)
+        disk.write(descriptor, data, path)
     except OSError as error:
-        raise StorageError(f"cannot write {path}: {error.strerror or error}") from error
+        raise StorageError(f"cannot write {path}: {error.strerror or error}. Free space or check the disk.") from error
 
 
 def _acquire(descriptor: int, path: Path) -> None:
@@ -99,7 +140,7 @@ def _acquire(descriptor: int, path: Path) -> None:
     except (BlockingIOError, PermissionError) as error:
         raise LockedError(f"{path.parent} is being written by {_holder(path)}. Wait for it to end.") from error
     except OSError as error:
-        raise StorageError(f"cannot lock {path}: {error.strerror or error}") from error
+        raise StorageError(f"cannot lock {path}: {error.strerror or error}. Use a disk that has locks.") from error
 
 
 if sys.platform == "win32":
@@ -110,21 +151,11 @@ if sys.platform == "win32":
         os.lseek(descriptor, 1 << 30, os.SEEK_SET)
         msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
 
-    def _sync_folder(folder: Path) -> None:
-        """Windows makes renames durable by itself and cannot open a folder."""
-
 else:
     import fcntl
 
     def _lock_now(descriptor: int) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-    def _sync_folder(folder: Path) -> None:
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def _holder(path: Path) -> str:

@@ -9,12 +9,23 @@ from pathlib import Path
 
 from corpus.errors import StorageError
 
+from . import disk
 from .schema import DATABASE
 from .vector_rows import vector_checksum
 
 _ASIDE = DATABASE + ".damaged"
 # Behind the database itself: SQLite drops a log whose database is gone.
 _COMPANIONS = ("", "-wal", "-shm")
+
+# Row numbers asked for at once; where that fails, halves of them.
+_SPAN = 1024
+# Nothing a damaged file says makes this run for hours or fill the memory: queries that may fail, queries in all, and
+# bytes in a value, of which a vector of 32,768 dimensions has as many.
+_MOST_FAILURES = 200_000
+_MOST_SPANS = 1_000_000
+_LONGEST_VALUE = 1 << 16
+
+Row = tuple[bytes, bytes]
 
 
 def set_aside(folder: Path) -> None:
@@ -24,30 +35,117 @@ def set_aside(folder: Path) -> None:
         StorageError: The disk refused.
     """
     try:
-        discard(folder)
         for companion in _COMPANIONS:
-            path = folder / (DATABASE + companion)
-            if path.exists():
-                path.replace(folder / (_ASIDE + companion))
+            disk.delete_all(folder / (_ASIDE + companion))
+        _move(folder, _COMPANIONS)
     except OSError as error:
-        raise StorageError(f"cannot set {folder / DATABASE} aside: {error.strerror or error}") from error
+        raise _refused(folder / DATABASE, "set aside", error) from error
 
 
-def vectors_left(folder: Path) -> Iterator[tuple[bytes, bytes]]:
-    """Digests and vectors of the database that was set aside, as far as they can be read and hold."""
+def resume(folder: Path) -> None:
+    """Finish what `set_aside` began, if its process was killed: the log follows its database.
+
+    Raises:
+        StorageError: The disk refused.
+    """
+    if (folder / _ASIDE).exists() and not (folder / DATABASE).exists():
+        try:
+            _move(folder, _COMPANIONS[1:])
+        except OSError as error:
+            raise _refused(folder / DATABASE, "set aside", error) from error
+
+
+def _move(folder: Path, companions: tuple[str, ...]) -> None:
+    for companion in companions:
+        path = folder / (DATABASE + companion)
+        if path.exists():
+            disk.rename(path, folder / (_ASIDE + companion))
+    disk.sync_folder(folder)
+
+
+def vectors_left(folder: Path) -> Iterator[Row]:
+    """Digests and vectors of the database that was set aside, as far as they can be read and hold.
+
+    Raises:
+        StorageError: The system refused to open it; what it holds is not known to be lost.
+    """
     file = folder / _ASIDE
     if not file.exists():
         return
-    with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(file)) as connection:
-        rows = connection.execute("SELECT digest, vector, checksum FROM vectors")
-        while (row := rows.fetchone()) is not None:
-            digest, data, check = row
-            if isinstance(digest, bytes) and isinstance(data, bytes) and vector_checksum(digest, data) == check:
-                yield digest, data
+    with _skipping(file), contextlib.closing(_connect(file)) as connection:
+        connection.execute("SELECT digest, vector, checksum FROM vectors LIMIT 0")  # without a schema all is lost
+        pending: list[tuple[int, int]] = []
+        failures = 0
+        for start in range(1, _last(connection, file) + 1, _SPAN):
+            pending.append((start, start + _SPAN - 1))
+            while pending:
+                low, high = pending.pop()
+                rows: list[Row] | None = None
+                with _skipping(file):
+                    rows = _rows(connection, low, high)
+                if rows is not None:
+                    yield from rows
+                    continue
+                failures += 1
+                if failures > _MOST_FAILURES:
+                    return
+                if low < high:
+                    middle = (low + high) // 2
+                    pending += [(middle + 1, high), (low, middle)]
 
 
 def discard(folder: Path) -> None:
-    """Delete the database that was set aside."""
-    for companion in _COMPANIONS:
-        with contextlib.suppress(FileNotFoundError):
-            (folder / (_ASIDE + companion)).unlink()
+    """Delete the database that was set aside; what the disk refuses to delete is there the next time."""
+    with contextlib.suppress(OSError):
+        for companion in _COMPANIONS:
+            disk.delete_all(folder / (_ASIDE + companion))
+
+
+def _connect(file: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
+    return connection
+
+
+def _last(connection: sqlite3.Connection, file: Path) -> int:
+    """A row number that none exceeds, as far as it can be told."""
+    for query in ("SELECT max(id) FROM vectors", "SELECT max(seq) FROM sqlite_sequence WHERE name = 'vectors'"):
+        with _skipping(file):
+            (number,) = connection.execute(query).fetchone()
+            if isinstance(number, int):
+                return min(number, _SPAN * _MOST_SPANS)
+    return min(file.stat().st_size, _SPAN * _MOST_SPANS)
+
+
+def _rows(connection: sqlite3.Connection, low: int, high: int) -> list[Row] | None:
+    """Rows that hold what was written, of those with these numbers; None where a damaged tree gives too many."""
+    query = "SELECT digest, vector, checksum FROM vectors WHERE id BETWEEN ? AND ?"
+    most = high - low + 1
+    found = connection.execute(query, (low, high)).fetchmany(most + 1)
+    if len(found) > most:
+        return None
+    return [
+        (digest, data)
+        for digest, data, check in found
+        if isinstance(digest, bytes) and isinstance(data, bytes) and vector_checksum(digest, data) == check
+    ]
+
+
+@contextlib.contextmanager
+def _skipping(file: Path) -> Iterator[None]:
+    """Pass over what cannot be read, but not over a system that refuses for now."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        name: str = getattr(error, "sqlite_errorname", "")
+        unreadable = name.startswith(("SQLITE_IOERR_READ", "SQLITE_IOERR_SHORT_READ", "SQLITE_IOERR_CORRUPTFS"))
+        refused = ("SQLITE_IOERR", "SQLITE_FULL", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_READONLY", "SQLITE_NOMEM")
+        if name.startswith(refused) and not unreadable:
+            raise _refused(file, "read", error) from error
+
+
+def _refused(file: Path, what: str, error: Exception) -> StorageError:
+    reason = getattr(error, "strerror", None) or error
+    return StorageError(
+        f"cannot {what} {file}: {reason}. Check space and permissions; the embeddings in it are lost if it is deleted."
+    )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import tempfile
 from collections.abc import Iterator
 from dataclasses import fields as names_of
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 from corpus.errors import StorageError
 from corpus.types import Passage
 
+from . import disk
 from .changes import Entry
 
 _ENTRY = tuple(field.name for field in names_of(Entry))
@@ -32,9 +32,11 @@ class Spool:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._refusal: StorageError | None = None
         self.paths: list[str] = []
         try:
-            self._file = tempfile.TemporaryFile("w+", encoding="utf-8", dir=folder)  # noqa: SIM115 - closed by close
+            descriptor = disk.create_unnamed(folder)
+            self._file = open(descriptor, "w+", encoding="utf-8")  # noqa: PTH123, SIM115 - a descriptor, closed on exit
         except OSError as error:
             raise self._refused(error) from error
 
@@ -50,10 +52,12 @@ class Spool:
 
     def add(self, entry: Entry) -> None:
         """Set an entry aside."""
+        self._require_whole()
         fields = {name: getattr(entry, name) for name in _ENTRY}
         fields["passages"] = [{name: getattr(passage, name) for name in _PASSAGE} for passage in entry.passages]
         fields["digests"] = [digest.hex() for digest in entry.digests]
         try:
+            disk.about_to("write", self._folder)
             # ASCII, because names of files may hold what UTF-8 cannot.
             self._file.write(json.dumps(fields) + "\n")
         except OSError as error:
@@ -62,6 +66,7 @@ class Spool:
 
     def __iter__(self) -> Iterator[Entry]:
         """All entries."""
+        self._require_whole()
         try:
             self._file.seek(0)
             for line in self._file:
@@ -69,8 +74,15 @@ class Spool:
         except OSError as error:
             raise self._refused(error) from error
 
+    def _require_whole(self) -> None:
+        # What the system refused once is gone from the buffer, so the rest would come back with a gap.
+        if self._refusal is not None:
+            raise self._refusal
+
     def _refused(self, error: OSError) -> StorageError:
-        return StorageError(f"cannot keep what was read in {self._folder}: {error.strerror or error}. Free space.")
+        reason = error.strerror or error
+        self._refusal = StorageError(f"cannot keep what was read in {self._folder}: {reason}. Free space.")
+        return self._refusal
 
 
 def _entry(fields: dict[str, Any]) -> Entry:

@@ -15,6 +15,7 @@ import numpy as np
 
 from corpus.errors import ModelError
 
+from . import disk
 from .changes import Change, Extent, Maker, Seen, maker_of
 from .encoder import Vectors
 from .entering import PostingsWriter
@@ -201,9 +202,11 @@ class Store:
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         with seam(self._file):
+            disk.about_to("begin", self._file)
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
+                disk.about_to("commit", self._file)
                 self._connection.execute("COMMIT")
             except BaseException:
                 # SQLite itself rolls back after some errors, such as a full disk.

@@ -15,14 +15,15 @@ from corpus.errors import CorpusError, DamagedIndexError, IncompatibleError, Mod
 from . import salvage
 from .build import Build, Findings, in_order_of_path, patterns
 from .changes import Extent
-from .files import TEMP_SUFFIX, make_folder, writer_lock
+from .files import hide_from_git, make_folder, sweep, writer_lock
 from .meta import Info, Left
 from .plan import survey
 from .records import StoredDocument
 from .report import BuildReport, Progress, ProgressCallback, Request
-from .schema import NewerFormatError
+from .schema import DATABASE, NewerFormatError
 from .snapshot import Snapshot
 from .store import Store
+from .vectors import delete_others
 
 __all__ = [
     "BuildReport",
@@ -131,17 +132,21 @@ def _writing(root: Path) -> Iterator[Path]:
     folder = root / INDEX_FOLDER
     make_folder(folder)
     with writer_lock(folder):
-        for path in folder.glob(f".*{TEMP_SUFFIX}"):  # of a process that was killed
-            with contextlib.suppress(OSError):
-                path.unlink()
+        sweep(folder)
+        if not (folder / DATABASE).exists():  # whoever deletes the file later wants to
+            hide_from_git(folder)
         yield folder
 
 
 @contextlib.contextmanager
 def _opened(folder: Path) -> Iterator[Store]:
+    salvage.resume(folder)
     with Store(folder) as store:
         left = salvage.vectors_left(folder)
         while rows := list(islice(left, _BATCH)):
             store.adopt_vectors(rows)
         salvage.discard(folder)
+        info = store.info()
+        # A process that was killed behind its commit left those of the generation before.
+        delete_others(folder, [] if info is None else [segment.name for segment in info.segments])
         yield store

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from . import disk
 from .encoder import Vectors
 from .files import write_atomically
 from .meta import Segment
@@ -203,7 +204,7 @@ def delete_others(folder: Path, kept: Iterable[str]) -> None:
     for path in folder.glob(f"{_PREFIX}*{_SUFFIX}"):
         if path.name not in names:
             with contextlib.suppress(OSError):
-                path.unlink()
+                disk.delete(path)
 
 
 def _digest(data: bytes | memoryview) -> str:

@@ -65,6 +65,7 @@ class Retriever:
         self.snapshot = snapshot
         self._encoder = encoder
         self._closed = False
+        self._process = os.getpid()
 
     @classmethod
     def open(cls, path: str | os.PathLike[str] | None = None, *, encoder: Encoder | None = None) -> Retriever:
@@ -137,7 +138,8 @@ class Retriever:
             question_id: Handed back in the result.
 
         Raises:
-            UsageError: The question is empty or too long, k out of range, or the retriever closed.
+            UsageError: The question is empty or too long, k out of range, or the retriever closed or opened before
+                a fork.
             DamagedIndexError: What is to be shown does not hold what was written.
         """
         return self._answer(question, k=k, mode=mode, path=path, rerank=rerank, question_id=question_id)[0]
@@ -155,6 +157,9 @@ class Retriever:
         begun = perf_counter()
         if self._closed:
             raise UsageError("this retriever is closed; open another with Retriever.open.")
+        if os.getpid() != self._process:
+            # Neither the locks that hold its generation nor FAISS's threads come along with a fork.
+            raise UsageError("this retriever was opened by another process; open one here with Retriever.open.")
         text = _checked(question, k)
         documents = None if path is None else self.snapshot.match_paths(path)
         vector = self._encoder.encode_query(text)

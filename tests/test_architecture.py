@@ -52,6 +52,24 @@ SEAMS = {
 }
 TERMINAL = {"qa/cli.py", "qa/render.py", "qa/boundary.py"}
 
+# The one module that changes files, and what changes them: methods of paths, functions of modules, whole modules.
+DISK = "index/disk.py"
+CHANGING_METHODS = {
+    *("unlink", "rmdir", "mkdir", "touch", "rename", "chmod", "write_bytes", "write_text", "symlink_to", "hardlink_to"),
+    # Of libraries that write a file themselves.
+    *("save_model", "serialize", "write_index", "save_pretrained", "tofile", "save_file"),
+}
+CHANGING_FUNCTIONS = {
+    *("os.remove", "os.unlink", "os.rename", "os.renames", "os.replace", "os.mkdir", "os.makedirs", "os.rmdir"),
+    *("os.write", "os.pwrite", "os.writev", "os.truncate", "os.ftruncate", "os.fsync", "os.fdatasync", "os.link"),
+    *("os.symlink", "os.chmod", "os.chown", "os.utime", "os.mkfifo", "os.posix_fallocate", "os.removedirs"),
+    *("numpy.save", "np.save", "np.savez"),
+}
+CHANGING_MODULES = {"tempfile", "fileinput", "mmap"}
+SHUTIL_LOOKS = {"shutil.get_terminal_size", "shutil.which", "shutil.disk_usage"}
+# OpenVINO saves its graph itself, into a folder that the module then syncs and renames step by step.
+MAY_CHANGE = {"index/compile.py: .save_model"}
+
 
 def imported(name: str) -> Iterator[str]:
     """Dotted names of what a module imports, wherever in it; relative imports made absolute."""
@@ -73,6 +91,53 @@ def called(name: str) -> Iterator[str]:
     for node in ast.walk(MODULES[name]):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             yield node.func.id
+
+
+def changing(tree: ast.AST) -> Iterator[str]:
+    """What changes files in a module, by its name."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            module = "" if isinstance(node, ast.Import) else f"{node.module}."
+            names = [f"{module}{alias.name}" for alias in node.names]
+            yield from (name for name in names if name.partition(".")[0] in CHANGING_MODULES)
+            yield from (name for name in names if name.startswith("shutil.") and name not in SHUTIL_LOOKS)
+        elif isinstance(node, ast.Call):
+            called = ast.unparse(node.func)
+            method = isinstance(node.func, ast.Attribute)
+            shutil = called.startswith("shutil.") and called not in SHUTIL_LOOKS
+            if (
+                shutil
+                or called in CHANGING_FUNCTIONS
+                or (called in {"os.open", "open", "io.open"} and opens_for_writing(node))
+            ):
+                yield called
+            elif method and called.rpartition(".")[2] in CHANGING_METHODS and not called.startswith("disk."):
+                yield f".{called.rpartition('.')[2]}"
+            elif method and called.endswith(".replace") and len(node.args) == 1 and not node.keywords:
+                yield ".replace"  # of a path: that of a text has two arguments
+            elif method and called.endswith(".open") and called != "os.open" and may_write(mode_of(node, 0)):
+                yield ".open"
+
+
+def opens_for_writing(call: ast.Call) -> bool:
+    """Whether a call of `open` or `os.open` may write; the null device takes anything."""
+    if call.args and ast.unparse(call.args[0]) == "os.devnull":
+        return False
+    if ast.unparse(call.func) == "os.open":
+        return bool(re.search(r"O_(WRONLY|RDWR|CREAT|TRUNC|APPEND|TMPFILE)", ast.unparse(call.args[1])))
+    mode = mode_of(call, 1)
+    return mode is not None and (not isinstance(mode, ast.Constant) or may_write(mode))
+
+
+def mode_of(call: ast.Call, place: int) -> ast.expr | None:
+    """The mode that a file is opened in, by its place or its name."""
+    named = [word.value for word in call.keywords if word.arg == "mode"]
+    return named[0] if named else call.args[place] if len(call.args) > place else None
+
+
+def may_write(mode: ast.expr | None) -> bool:
+    """Whether a mode is one that is written down and writes."""
+    return isinstance(mode, ast.Constant) and isinstance(mode.value, str) and bool(re.search(r"[wax+]", mode.value))
 
 
 def test_all_modules_are_looked_at() -> None:
@@ -128,6 +193,61 @@ def test_printing_has_its_place() -> None:
         and node.value.id == "sys"
     }
     assert streams <= TERMINAL
+
+
+def test_one_module_changes_files() -> None:
+    """Every change of a file that SQLite does not make goes through the module that tests can fail at each step."""
+    found = {f"{name}: {what}" for name, tree in MODULES.items() if name != DISK for what in changing(tree)}
+    # A spool's file is opened by its descriptor, which that module made.
+    assert found <= MAY_CHANGE | {"index/spool.py: open"}
+    assert {"os.open", "os.write", "os.fsync", ".unlink", ".replace", ".mkdir"} <= set(changing(MODULES[DISK]))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "path.unlink()",
+        "path.replace(other)",
+        "path.rename(other)",
+        "(folder / 'a').write_text('b')",
+        "path.mkdir(parents=True)",
+        "path.open('wb')",
+        "path.open(mode='a')",
+        "open(path, 'w')",
+        "open(path, mode)",
+        "os.open(path, os.O_RDWR | os.O_CREAT)",
+        "os.replace(a, b)",
+        "import tempfile",
+        "from tempfile import mkstemp",
+        "from shutil import rmtree",
+        "shutil.move(a, b)",
+        "faiss.write_index(index, name)",
+    ],
+)
+def test_what_changes_a_file_is_recognised(line: str) -> None:
+    assert list(changing(ast.parse(line)))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "text.replace('a', 'b')",
+        "replace(info, vectors=0)",
+        "names.remove(name)",
+        "import shutil",
+        "shutil.get_terminal_size()",
+        "path.open('rb')",
+        "path.open()",
+        "open(path)",
+        "Retriever.open(root)",
+        "os.open(path, os.O_RDONLY)",
+        "os.open(os.devnull, os.O_RDWR)",
+        "disk.rename(a, b)",
+        "stream.write('a')",
+    ],
+)
+def test_what_changes_no_file_is_left_in_peace(line: str) -> None:
+    assert not list(changing(ast.parse(line)))
 
 
 def test_nothing_asserts_what_users_give() -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import os
-import tempfile
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +14,7 @@ from corpus.errors import CorpusError, StorageError
 from corpus.types import Passage
 from index.changes import Entry
 from index.spool import Spool
+from tests.faults.growth import growing_to
 
 numbers = st.integers(0, 2**63 - 1)
 # As a file is decoded: any character, but no half of a pair.
@@ -101,47 +100,13 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         Spool(tmp_path / "gone")
 
 
-class Full(io.RawIOBase):
-    """A disk with space for so many bytes."""
-
-    def __init__(self, space: int) -> None:
-        self._space = space
-        self._place = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def writable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._place
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        self._place = offset if whence == os.SEEK_SET else self._place + offset
-        return self._place
-
-    def write(self, data: object) -> int:
-        assert isinstance(data, memoryview)
-        written = min(len(data), self._space - self._place)
-        if not written:
-            raise OSError(28, "No space left on device")
-        self._place += written
-        return written
+needs_limits = pytest.mark.skipif(sys.platform == "win32", reason="needs limits of the system")
 
 
 @pytest.fixture(params=[0, 50_001])
-def space(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    """How much fits on the disk."""
+def space(request: pytest.FixtureRequest) -> int:
+    """How far a file may grow."""
     found: int = request.param
-
-    def opened(*_: object, **__: object) -> io.TextIOWrapper:
-        return io.TextIOWrapper(io.BufferedRandom(Full(found)), encoding="utf-8")
-
-    monkeypatch.setattr(tempfile, "TemporaryFile", opened)
     return found
 
 
@@ -150,26 +115,29 @@ def fill(spool: Spool, size: int) -> None:
         spool.add(entry(str(number), "x" * 100))
 
 
+@needs_limits
 def test_a_full_disk_is_said_so(tmp_path: Path, space: int) -> None:
     """Whether entries are added or read."""
     for size in (space + 20_000, space + 400):
-        with contextlib.suppress(OSError), Spool(tmp_path) as spool:
-            with pytest.raises(StorageError, match=r"No space left on device\. Free space"):  # noqa: PT012
+        with growing_to(space), Spool(tmp_path) as spool:
+            with pytest.raises(StorageError, match=r"File too large\. Free space"):  # noqa: PT012
                 fill(spool, size)
                 list(spool)
             with pytest.raises(StorageError):
                 list(spool)
 
 
+@needs_limits
 @pytest.mark.parametrize("error", [CorpusError, KeyboardInterrupt])
-def test_a_full_disk_hides_no_other_error(tmp_path: Path, space: int, error: type[BaseException]) -> None:
+def test_a_full_disk_hides_no_other_error(tmp_path: Path, error: type[BaseException]) -> None:
     """What is still in the buffer is of no use to anyone once the spool is left."""
-    with pytest.raises(error), Spool(tmp_path) as spool:  # noqa: PT012 - it is the spool that is tested
-        fill(spool, space + 400)
+    with growing_to(0), pytest.raises(error), Spool(tmp_path) as spool:  # noqa: PT012 - it is the spool that is tested
+        spool.add(entry("a"))
         raise error
 
 
+@needs_limits
 def test_a_full_disk_is_said_so_to_the_end(tmp_path: Path, space: int) -> None:
-    with pytest.raises(StorageError), Spool(tmp_path) as spool:  # noqa: PT012 - it is the spool that is tested
+    with growing_to(space), pytest.raises(StorageError), Spool(tmp_path) as spool:  # noqa: PT012 - it is the spool
         fill(spool, space + 400)
         list(spool)

@@ -1,0 +1,218 @@
+"""Kill a process that builds, updates, rebuilds or repairs an index at any moment, and look what is left.
+
+python -m tests.faults.kills --runs 500 [--out FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shutil
+import sqlite3
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from index.encoder import Vectors
+from index.records import vector_digest
+from index.report import Request
+from index.update import rebuild, update
+from tests.encoders import BagEncoder
+from tests.faults.contents import stored_digests
+from tests.faults.forks import Fork, value_of
+from tests.faults.judge import look
+from tests.faults.scenarios import INTERIM, Expected, Scenario, prepared, write
+
+# As `index.embedding` commits them.
+BATCH = 256
+_FILES = 40
+_PASSAGES = 20
+_SECONDS_A_TEXT = 0.0005
+_WORDS = ("harbour", "cat", "robot", "morning", "ferry", "sea", "dog", "bird", "paper", "note", "mat", "dusk")
+
+
+class SlowEncoder(BagEncoder):
+    """Takes its time, one batch after the other as a model does, and writes down the texts that it is done with.
+
+    Args:
+        log: File to write to.
+    """
+
+    def __init__(self, log: Path) -> None:
+        super().__init__()
+        self._log = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        self._model = threading.Lock()
+
+    def encode_passages(self, texts: Sequence[str]) -> Vectors:
+        with self._model:
+            found = super().encode_passages(texts)
+            time.sleep(_SECONDS_A_TEXT * len(texts))
+        os.write(self._log, "".join(f"{vector_digest(self.fingerprint, text).hex()}\n" for text in texts).encode())
+        return found
+
+
+def _documents(seed: int, count: int) -> dict[str, str]:
+    chance = random.Random(seed)  # noqa: S311 - not for secrets
+
+    def part(number: int, place: int) -> str:
+        one, other = chance.choice(_WORDS), chance.choice(_WORDS)
+        return f"# Part {number}.{place}\n\nThe {one} and the {other} of {seed}, {number}, {place}.\n\n"
+
+    return {
+        f"part-{number % 4}/file-{number:02}.md": "".join(part(number, place) for place in range(_PASSAGES))
+        for number in range(count)
+    }
+
+
+def _act(root: Path, run: Callable[[Request], Any]) -> object:
+    return run(Request(root, SlowEncoder(root.with_name(f"{root.name}.log")))).passages
+
+
+def _first(root: Path) -> None:
+    write(root, _documents(1, _FILES))
+
+
+def _changed(root: Path) -> None:
+    _first(root)
+    update(Request(root, BagEncoder()))
+    write(root, _documents(2, _FILES // 2), at=1_700_000_009)
+    (root / "part-3" / "file-39.md").unlink()
+    (root / "part-3" / "file-35.md").rename(root / "moved.md")
+
+
+def _damaged(root: Path) -> None:
+    _changed(root)
+    connection = sqlite3.connect(root / ".qa" / "index.db")
+    connection.execute("UPDATE meta SET value = '9' WHERE key = 'generation'")
+    connection.commit()
+    connection.close()
+
+
+SCENARIOS = (
+    Scenario("first build", _first, partial(_act, run=update)),
+    Scenario("update", _changed, partial(_act, run=update)),
+    Scenario("rebuild", _changed, partial(_act, run=rebuild)),
+    Scenario("repair", _damaged, partial(_act, run=rebuild), INTERIM),
+)
+
+
+@dataclass(slots=True)
+class Target:
+    """A scenario and how long it takes when nobody kills it."""
+
+    scenario: Scenario
+    expected: Expected
+    seconds: float
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Killed:
+    """One run.
+
+    Attributes:
+        killed: Whether it was still running.
+        wrong: What is wrong afterwards.
+        finished: Texts whose embedding was done.
+        lost: Those of them whose vectors are not stored.
+    """
+
+    killed: bool
+    wrong: list[str]
+    finished: int
+    lost: int
+
+
+def aim(scenario: Scenario, folder: Path) -> Target:
+    """Prepare a scenario."""
+    expected = prepared(scenario, folder)
+    copy = folder / "timed"
+    shutil.copytree(expected.template, copy)
+    started = time.monotonic()
+    value_of(partial(scenario.act, copy))
+    return Target(scenario, expected, time.monotonic() - started, folder)
+
+
+def kill(target: Target, after: float) -> Killed:
+    """Run it on a fresh copy, kill it after so many seconds, and look."""
+    root, log = target.folder / "trial", target.folder / "trial.log"
+    shutil.copytree(target.expected.template, root)
+    try:
+        process = Fork(partial(target.scenario.act, root))
+        time.sleep(after)
+        process.kill()
+        ended = process.wait()
+        finished = set(log.read_text(encoding="ascii").split()) if log.exists() else set()
+        stored = set(value_of(lambda: sorted(stored_digests(root))))
+        wrong = look(root, target.expected, done=ended.status == 0)
+        if ended.status == 0 and ended.error:
+            wrong.append(f"ended badly: {ended}")
+        return Killed(ended.status != 0, wrong, len(finished), len(finished - stored))
+    finally:
+        shutil.rmtree(root)
+        log.unlink(missing_ok=True)
+
+
+def run(runs: int, seed: int) -> dict[str, Any]:
+    """Kill so many times, the scenarios in turn; what was found."""
+    chance = random.Random(seed)  # noqa: S311 - not for secrets
+    started = time.monotonic()
+    found: list[dict[str, Any]] = []
+    memory = Path("/dev/shm")  # noqa: S108 - a disk in memory; the folder's name is random
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as name:
+        targets = [aim(one, Path(name).resolve() / one.name.replace(" ", "-")) for one in SCENARIOS]
+        for number in range(runs):
+            target = targets[number % len(targets)]
+            after = chance.uniform(0, 1.05 * target.seconds)
+            one = kill(target, after)
+            found.append(
+                {
+                    "scenario": target.scenario.name,
+                    "after": round(after, 4),
+                    "killed": one.killed,
+                    "finished": one.finished,
+                    "lost": one.lost,
+                    "wrong": one.wrong + ([f"{one.lost} finished texts lost"] if one.lost > BATCH else []),
+                }
+            )
+    return {
+        "runs": runs,
+        "seed": seed,
+        "killed": sum(one["killed"] for one in found),
+        "by_scenario": dict(Counter(one["scenario"] for one in found if one["killed"])),
+        "batch": BATCH,
+        "most_lost": max(one["lost"] for one in found),
+        "runs_that_lost_any": sum(one["lost"] > 0 for one in found),
+        "violations": [one for one in found if one["wrong"]],
+        "seconds": round(time.monotonic() - started, 1),
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run it; 0 where nothing is wrong."""
+    parser = argparse.ArgumentParser(description="Kill a writing process at random moments.")
+    parser.add_argument("--runs", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, help="write the result as JSON")
+    options = parser.parse_args(arguments)
+    found = run(options.runs, options.seed)
+    for name, value in found.items():
+        print(f"{name:<20} {len(value) if name == 'violations' else value}")
+    for one in found["violations"][:10]:
+        print(f"    {one}")
+    if options.out:
+        options.out.write_text(json.dumps(found, indent=1), encoding="utf-8")
+    return int(bool(found["violations"]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

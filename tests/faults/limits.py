@@ -1,0 +1,171 @@
+"""Systems that give no more: files that may not grow, no descriptors left, a disk that is full.
+
+python -m tests.faults.limits [--every N] [--out FILE]
+unshare -rm sh -c 'mount -t tmpfs -o size=512k tmpfs FOLDER && python -m tests.faults.limits --full-disk FOLDER'
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from corpus.errors import StorageError
+from index.report import Request
+from index.update import rebuild, update
+from tests.encoders import BagEncoder
+from tests.faults.contents import content, difference, logical, strays, temporary
+from tests.faults.forks import in_fork, value_of
+from tests.faults.judge import look
+from tests.faults.scenarios import SCENARIOS, Expected, Scenario, prepared, write
+
+# Sizes at which a write may end in the middle of something; no file of the scenarios is larger than the last.
+_SIZES = (0, 1, 7, 100, 1000, *range(2000, 400_000, 9973))
+_DESCRIPTORS = range(16)
+_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """What a process may not exceed; of descriptors, how many more than it has."""
+
+    kind: int
+    name: str
+    value: int
+
+    def set(self) -> None:
+        soft = self.value
+        if self.kind == resource.RLIMIT_NOFILE:
+            soft += max(int(entry.name) for entry in Path("/proc/self/fd").iterdir()) + 1
+        resource.setrlimit(self.kind, (soft, resource.getrlimit(self.kind)[1]))
+
+    def unset(self) -> None:
+        hard = resource.getrlimit(self.kind)[1]
+        resource.setrlimit(self.kind, (hard, hard))
+
+
+def _limits(every: int) -> list[Limit]:
+    sizes = [Limit(resource.RLIMIT_FSIZE, "file size", size) for size in _SIZES[::every]]
+    return sizes + [Limit(resource.RLIMIT_NOFILE, "descriptors", more) for more in _DESCRIPTORS[::every]]
+
+
+def _within(limit: Limit, scenario: Scenario, root: Path) -> object:
+    limit.set()
+    try:
+        return scenario.act(root)
+    finally:
+        limit.unset()
+
+
+def _ask_within(limit: Limit, root: Path) -> object:
+    limit.set()
+    try:
+        return content(root)
+    finally:
+        limit.unset()
+
+
+def try_limit(limit: Limit, scenario: Scenario, expected: Expected, folder: Path) -> dict[str, Any]:
+    """Write under a limit and look; then ask under it."""
+    root = folder / "trial"
+    shutil.copytree(expected.template, root)
+    try:
+        ended = in_fork(partial(_within, limit, scenario, root), seconds=_SECONDS)
+        wrong = [f"ended badly: {ended}"] if ended.status or (ended.error and not ended.typed) else []
+        if names := temporary(root):
+            wrong.append(f"temporary files: {names}")
+        wrong += look(root, expected, done=not ended.status and not ended.error)
+        asked = in_fork(partial(_ask_within, limit, root), seconds=_SECONDS)
+        if asked.status or (asked.error and not asked.typed):
+            wrong.append(f"asking ended badly: {asked}")
+        elif not asked.error and difference(logical(asked.value), expected.clean):
+            wrong.append("asked under the limit it gave other answers")
+        return {"limit": limit.name, "value": limit.value, "ended": ended.error or "done", "wrong": wrong}
+    finally:
+        shutil.rmtree(root)
+
+
+def run(every: int) -> dict[str, Any]:
+    """Try all limits, or each so-manieth, on all scenarios that fork nothing themselves."""
+    started = time.monotonic()
+    found = []
+    with tempfile.TemporaryDirectory() as name:
+        for scenario in SCENARIOS:
+            if scenario.forks:
+                continue
+            folder = Path(name).resolve() / scenario.name.replace(" ", "-")
+            expected = prepared(scenario, folder)
+            for limit in _limits(every):
+                found.append({"scenario": scenario.name} | try_limit(limit, scenario, expected, folder))
+    return {
+        "tried": len(found),
+        "ended": dict(Counter(f"{one['limit']}: {one['ended']}" for one in found)),
+        "violations": [one for one in found if one["wrong"]],
+        "seconds": round(time.monotonic() - started, 1),
+    }
+
+
+def fill(disk: Path) -> dict[str, Any]:
+    """Add documents until the disk is full; what there was answers still, and with space again all is well."""
+    root = disk / "corpus"
+    root.mkdir()
+    before: dict[str, Any] = {}
+    refused, wrong, added = "", [], 0
+    for number in range(10_000):
+        name = f"{number:05}.md"
+        try:
+            write(
+                root,
+                {name: "".join(f"# Part {number}.{part}\n\nThe sea at {number}, {part}.\n\n" for part in range(20))},
+            )
+        except OSError:
+            (root / name).unlink(missing_ok=True)
+            refused = "the corpus itself filled the disk"
+            break
+        ended = in_fork(lambda: update(Request(root, BagEncoder())).documents)
+        if ended.error:
+            refused = f"{ended.error}: {ended.message}"
+            wrong += [] if ended.error == StorageError.__name__ else [f"foreign error: {ended.message}"]
+            (root / name).unlink()
+            break
+        added, before = number + 1, value_of(partial(content, root))
+    after = in_fork(partial(content, root))
+    if after.error or difference(after.value or {}, before):
+        wrong.append(f"what there was is changed: {after.error} {difference(after.value or {}, before)}")
+    wrong += [f"temporary files: {names}" for names in [temporary(root)] if names]
+    for number in range(added // 2, added):
+        (root / f"{number:05}.md").unlink()
+    value_of(lambda: rebuild(Request(root, BagEncoder())).documents)
+    wrong += [f"stray files: {names}" for names in [value_of(partial(strays, root))] if names]
+    return {"documents": added, "refused": refused, "violations": wrong}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run it; 0 where nothing is wrong."""
+    parser = argparse.ArgumentParser(description="Write and ask where the system gives no more.")
+    parser.add_argument("--every", type=int, default=1, help="try only each so-manieth limit")
+    parser.add_argument("--full-disk", type=Path, metavar="FOLDER", help="fill this small disk instead")
+    parser.add_argument("--out", type=Path, help="write the result as JSON")
+    options = parser.parse_args(arguments)
+    found = fill(options.full_disk) if options.full_disk else run(options.every)
+    for name, value in found.items():
+        print(f"{name:<12} {len(value) if name == 'violations' else value}")
+    for one in found["violations"][:10]:
+        print(f"    {one}")
+    if options.out:
+        options.out.write_text(json.dumps(found, indent=1), encoding="utf-8")
+    return int(bool(found["violations"]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

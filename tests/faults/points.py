@@ -1,0 +1,175 @@
+"""Strike every operation on a file with a killed process or a failing disk, and look what is left.
+
+    python -m tests.faults.points [--sample N] [--scenario NAME] [--out FILE]
+
+Each trial is a process of its own on a fresh copy of the scenario's folder. Afterwards another process opens the index,
+which must be exactly the old generation or the new one, or say in a typed error what to do; then it is brought up to
+date, which must give exactly what a first build gives, embed nothing that was stored, and leave no stray file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import json
+import random
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tests.faults import shim
+from tests.faults.contents import temporary
+from tests.faults.forks import Ended, in_fork
+from tests.faults.judge import look
+from tests.faults.scenarios import SCENARIOS, Expected, Scenario, prepared
+from tests.faults.shim import KILLED, Action, Shim
+
+_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What happens at an operation."""
+
+    name: str
+    action: Action
+    error: int = 0
+    from_then_on: bool = False
+
+    @property
+    def kills(self) -> bool:
+        return self.action in (Action.KILL, Action.KILL_HALFWAY)
+
+
+FAULTS = (
+    Fault("killed before", Action.KILL),
+    Fault("killed halfway or behind", Action.KILL_HALFWAY),
+    Fault("EIO once", Action.FAIL, errno.EIO),
+    Fault("EIO from then on", Action.FAIL, errno.EIO, from_then_on=True),
+    Fault("ENOSPC once", Action.FAIL, errno.ENOSPC),
+    Fault("ENOSPC from then on", Action.FAIL, errno.ENOSPC, from_then_on=True),
+    Fault("short write", Action.HALF, errno.ENOSPC),
+    Fault("short write, then ENOSPC", Action.HALF, errno.ENOSPC, from_then_on=True),
+)
+
+
+class Trials:
+    """All trials of one scenario, in a folder that may fill up."""
+
+    def __init__(self, scenario: Scenario, folder: Path) -> None:
+        self.scenario = scenario
+        self._folder = folder
+        self._shim = Shim()
+        self.expected: Expected = prepared(scenario, folder)
+
+    def points(self) -> list[tuple[int, Fault]]:
+        """Every operation with everything that can happen to it."""
+        return [
+            (at, fault)
+            for at, operation in enumerate(self.expected.operations)
+            for fault in FAULTS
+            # Other calls do not write halves.
+            if fault.action is not Action.HALF or operation.startswith("write")
+        ]
+
+    def run(self, at: int, fault: Fault) -> list[str]:
+        """Strike once; what is wrong afterwards."""
+        root = self._folder / "trial"
+        shutil.copytree(self.expected.template, root)
+        try:
+            ended = in_fork(partial(self._strike, root, at, fault), seconds=_SECONDS)
+            wrong = self._judged(ended, fault)
+            if not fault.kills and not fault.from_then_on and ended.error and temporary(root):
+                wrong.append(f"temporary files after an error: {temporary(root)}")
+            # What was said to be done is done.
+            done = ended.status == 0 and not ended.error
+            return wrong + look(root, self.expected, done=done)
+        finally:
+            shutil.rmtree(root)
+
+    def _strike(self, root: Path, at: int, fault: Fault) -> object:
+        self._shim.arm(root, at=at, action=fault.action, error=fault.error, from_then_on=fault.from_then_on)
+        try:
+            return self.scenario.act(root)
+        finally:
+            self._shim.disarm()
+
+    def _judged(self, ended: Ended, fault: Fault) -> list[str]:
+        """How the operation itself may end: killed if it was to be, else well or with a typed error."""
+        if fault.kills:
+            return [] if ended.status == KILLED else [f"was not killed: {ended}"]
+        if ended.late or ended.status:
+            return [f"ended badly: {ended}"]
+        return [f"foreign error: {ended.message}"] if ended.error and not ended.typed else []
+
+
+def run(scenario: Scenario, *, sample: int, seed: int) -> dict[str, Any]:
+    """Run the trials of a scenario, all or so many of them; what they found."""
+    started = time.monotonic()
+    memory = Path("/dev/shm")  # noqa: S108 - a disk in memory, where syncing costs nothing; the folder's name is random
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as name:
+        trials = Trials(scenario, Path(name).resolve())
+        points = trials.points()
+        chosen = points if not sample else random.Random(seed).sample(points, min(sample, len(points)))  # noqa: S311
+        violations = []
+        for at, fault in chosen:
+            for wrong in trials.run(at, fault):
+                where = trials.expected.operations[at]
+                violations.append({"at": at, "operation": where, "fault": fault.name, "wrong": wrong})
+    return {
+        "scenario": scenario.name,
+        "operations": len(trials.expected.operations),
+        "kinds": dict(Counter(one.rpartition(" ")[0] for one in trials.expected.operations)),
+        "points": len(points),
+        "tried": len(chosen),
+        "violations": violations,
+        "seconds": round(time.monotonic() - started, 1),
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run it; 0 where nothing is wrong."""
+    parser = argparse.ArgumentParser(description="Strike every operation on a file.")
+    parser.add_argument("--sample", type=int, default=0, help="try so many points of each scenario rather than all")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--scenario", choices=[one.name for one in SCENARIOS], help="only this one")
+    parser.add_argument("--out", type=Path, help="write the result as JSON")
+    options = parser.parse_args(arguments)
+    if why := shim.why_not():
+        print(f"not tried: it {why}")
+        return 2
+    if not shim.is_loaded():
+        with tempfile.TemporaryDirectory() as name:
+            library = shim.build(Path(name))
+            return shim.run_under(library, "tests.faults.points", arguments or sys.argv[1:])
+    results = []
+    for scenario in SCENARIOS:
+        if options.scenario in (None, scenario.name):
+            results.append(run(scenario, sample=options.sample, seed=options.seed))
+            _print(results[-1])
+    if options.out:
+        options.out.write_text(json.dumps(results, indent=1), encoding="utf-8")
+    print(f"{sum(one['tried'] for one in results):,} points tried, ", end="")
+    print(f"{sum(len(one['violations']) for one in results):,} violations")
+    return int(any(one["violations"] for one in results))
+
+
+def _print(result: dict[str, Any]) -> None:
+    print(
+        f"{result['scenario']:<26} {result['operations']:>5} operations {result['tried']:>6,} of {result['points']:,} "
+        f"points {len(result['violations']):>4} violations {result['seconds']:>7} s",
+        flush=True,
+    )
+    for one in result["violations"][:10]:
+        print(f"    {one['at']} {one['operation']}, {one['fault']}: {one['wrong']}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,47 @@
+"""Processes killed or interrupted at any moment: nothing is lost but what was under way, and nothing is left behind."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from index.report import Request
+from index.update import update
+from tests.encoders import BagEncoder
+from tests.faults import kills
+from tests.faults.interrupts import documents, interrupt, wrong_with
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
+def test_a_kill_at_any_moment_leaves_the_old_index_or_the_new_one(tmp_path: Path) -> None:
+    """And what was embedded is not embedded again, but for the batch that was not stored yet."""
+    out = tmp_path / "found.json"
+    done = subprocess.run(
+        [sys.executable, "-m", kills.__name__, "--runs", "12", "--seed", "3", "--out", str(out)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads(out.read_text(encoding="utf-8"))
+    assert found["violations"] == []
+    assert found["killed"] >= 8
+    assert len(found["by_scenario"]) == len(kills.SCENARIOS)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
+@pytest.mark.parametrize("times", [1, 2], ids=["once", "twice"])
+def test_ctrl_c_ends_it_and_frees_the_lock(tmp_path: Path, times: int) -> None:
+    """With 130 and one word, soon, without a process or a temporary file left; what was embedded is kept."""
+    documents(tmp_path, 60)
+    ended = interrupt(tmp_path, after=0.7, times=times)
+    assert ended.code == 130
+    assert wrong_with(tmp_path, ended) == []
+    assert ended.seconds < 10
+    assert not list((tmp_path / ".qa").glob("*.tmp"))
+    assert update(Request(tmp_path, BagEncoder())).documents == 60

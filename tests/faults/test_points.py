@@ -1,0 +1,35 @@
+"""Every operation on a file, struck by a killed process or a failing disk: a few of them here, all by the command."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.faults import points, shim
+from tests.faults.scenarios import SCENARIOS
+
+
+@pytest.mark.skipif(bool(shim.why_not()), reason=shim.why_not() or "-")
+def test_whatever_is_struck_the_index_is_the_old_one_or_the_new_one(tmp_path: Path) -> None:
+    """Also: it is brought up to date without embedding anything again, and nothing stays behind."""
+    out = tmp_path / "found.json"
+    done = subprocess.run(
+        [sys.executable, "-m", points.__name__, "--sample", "12", "--seed", "1", "--out", str(out)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads(out.read_text(encoding="utf-8"))
+    assert [one["scenario"] for one in found] == [one.name for one in SCENARIOS]
+    for one in found:
+        assert one["tried"] == 12
+        assert one["violations"] == []
+        # Fewer would mean that the library does not see what SQLite or Python do.
+        assert {"create", "write", "sync"} <= one["kinds"].keys()
+        assert one["operations"] > 15

@@ -1,0 +1,145 @@
+"""Readers beside a writer: each answer is of one generation; and what else may happen to an index that is open."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from corpus.errors import LockedError, NoIndexError, QAError
+from index.files import writer_lock
+from index.report import Request
+from index.snapshot import Snapshot
+from index.update import update
+from qa.results import Mode
+from qa.retriever import Retriever
+from tests.encoders import BagEncoder
+from tests.faults import torn
+from tests.faults.interrupts import command
+
+QUESTION = torn.QUESTIONS[0]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """The first state, indexed."""
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    turn_to(folder, 0)
+    return folder
+
+
+def turn_to(root: Path, state: int) -> None:
+    torn.change_to(root, state)
+    update(Request(root, BagEncoder()))
+
+
+def test_no_answer_is_of_two_generations(tmp_path: Path) -> None:
+    out = tmp_path / "found.json"
+    done = subprocess.run(
+        [sys.executable, "-m", torn.__name__, "--questions", "1200", "--out", str(out)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads(out.read_text(encoding="utf-8"))
+    assert (found["questions"], found["torn"], found["failed"]) == (1200, [], [])
+    # They did meet.
+    assert min(found["generations_seen_by_a_reader"]) >= 5
+
+
+@pytest.mark.parametrize("commits", [1, 2, 5])
+def test_cleaning_up_takes_nothing_from_a_reader(root: Path, commits: int) -> None:
+    """It reads the files of its generation only after they were deleted, and answers as that generation does."""
+    expected = torn.answers_of(root)
+    with Snapshot(root / ".qa") as snapshot:
+        own = {segment.name for segment in snapshot.info.segments}
+        for number in range(commits):
+            turn_to(root, (number + 1) % 2)
+        assert not own & {path.name for path in (root / ".qa").iterdir()}
+        retriever = Retriever(root, snapshot, BagEncoder())
+        for mode in Mode:
+            assert torn.ask(retriever, QUESTION, mode) == expected[f"{mode.value}: {QUESTION}"]
+
+
+@pytest.mark.parametrize("opened", ["with its files read", "with its files not yet read"])
+def test_an_index_deleted_under_a_reader_gives_its_answers_or_a_typed_error(root: Path, opened: str) -> None:
+    expected = torn.answers_of(root)
+    with Snapshot(root / ".qa") as snapshot:
+        if opened == "with its files read":
+            snapshot.load()
+        shutil.rmtree(root / ".qa")
+        retriever = Retriever(root, snapshot, BagEncoder())
+        for mode in Mode:
+            try:
+                found = torn.ask(retriever, QUESTION, mode)
+            except QAError as error:
+                assert ".qa" in str(error)  # noqa: PT017 - either is right
+            else:
+                assert found == expected[f"{mode.value}: {QUESTION}"]
+    with pytest.raises(NoIndexError, match="qa index"):
+        Snapshot(root / ".qa")
+
+
+def test_a_second_writer_is_told_who_is_first(root: Path) -> None:
+    """In the library and on the command line, which exits with 6."""
+    folder = root / ".qa"
+    with writer_lock(folder):
+        with pytest.raises(LockedError, match=f"process {os.getpid()} on {socket.gethostname()}"):
+            update(Request(root, BagEncoder()))
+        done = subprocess.run(command(["index", str(root)]), capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 6
+    assert done.stdout == ""
+    assert f"{folder} is being written by process {os.getpid()} on {socket.gethostname()}" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+FORKING = """
+import os, sys
+import faiss, numpy as np
+from pathlib import Path
+from index.report import Request
+from index.update import update
+from qa.retriever import Retriever
+from tests.encoders import BagEncoder
+from corpus.errors import UsageError
+
+root = Path(sys.argv[1])
+question = sys.argv[2]
+faiss.omp_set_num_threads(4)
+many = faiss.IndexFlatIP(64)
+many.add(np.ones((50_000, 64), dtype=np.float32))
+many.search(np.ones((64, 64), dtype=np.float32), 5)  # its threads are there now
+retriever = Retriever.open(root, encoder=BagEncoder())
+expected = [hit.id for hit in retriever.search(question)]
+child = os.fork()
+if not child:
+    try:
+        retriever.search(question)
+    except UsageError as error:
+        print(error, flush=True)
+    with Retriever.open(root, encoder=BagEncoder()) as own:
+        print("same" if [hit.id for hit in own.search(question)] == expected else "other", flush=True)
+    (root / "new.md").write_text("# New\\n\\nNothing of it was there before.\\n")
+    print(update(Request(root, BagEncoder())).added, flush=True)
+    os._exit(0)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_process_forked_behind_faiss_threads_answers_and_writes(root: Path) -> None:
+    """With an index that it opens itself; one that its parent opened is refused, since locks are not inherited."""
+    program = [sys.executable, "-W", "ignore", "-c", FORKING, str(root), QUESTION]
+    done = subprocess.run(program, capture_output=True, text=True, check=False, timeout=60)
+    said = done.stdout.splitlines()
+    assert said[1:] == ["same", "1", "0"], done.stdout + done.stderr
+    assert said[0] == "this retriever was opened by another process; open one here with Retriever.open."

@@ -1,0 +1,190 @@
+"""What is saved of a database that cannot be used: every embedding that can be read and holds, in bounded time."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from pathlib import Path
+
+import pytest
+
+from corpus.errors import NoIndexError, StorageError
+from index import disk, salvage
+from index.report import Request
+from index.snapshot import Snapshot
+from index.update import rebuild, update
+from tests.encoders import BagEncoder
+
+PAGE = 8192
+TEXTS = 1000
+
+
+@pytest.fixture
+def folder(root: Path) -> Path:
+    """An index with so many vectors that they fill many pages."""
+    text = "\n\n".join(f"# Part {number}\n\nNumber {number} of them." for number in range(TEXTS))
+    (root / "many.md").write_text(text, encoding="utf-8")
+    update(Request(root, BagEncoder()))
+    return root / ".qa"
+
+
+def pages_of(folder: Path, table: str) -> list[int]:
+    """The leaves of a table, by their place in the file."""
+    data = (folder / "index.db").read_bytes()
+    connection = sqlite3.connect(folder / "index.db")
+    (root_page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+    connection.close()
+
+    def leaves(number: int) -> list[int]:
+        page = data[(number - 1) * PAGE : number * PAGE]
+        if page[0] == 0x0D:
+            return [number]
+        cells = int.from_bytes(page[3:5], "big")
+        pointers = [int.from_bytes(page[12 + 2 * i : 14 + 2 * i], "big") for i in range(cells)]
+        children = [int.from_bytes(page[at : at + 4], "big") for at in pointers]
+        return [leaf for child in (*children, int.from_bytes(page[8:12], "big")) for leaf in leaves(child)]
+
+    return leaves(root_page)
+
+
+def overwrite(folder: Path, numbers: list[int], what: bytes) -> None:
+    data = bytearray((folder / "index.db").read_bytes())
+    for number in numbers:
+        data[(number - 1) * PAGE : number * PAGE] = what
+    (folder / "index.db").write_bytes(data)
+
+
+def saved(folder: Path) -> int:
+    salvage.set_aside(folder)
+    return len(dict(salvage.vectors_left(folder)))
+
+
+def stored(folder: Path) -> int:
+    connection = sqlite3.connect(folder / "index.db")
+    (count,) = connection.execute("SELECT count(*) FROM vectors").fetchone()
+    connection.close()
+    return int(count)
+
+
+def test_a_sound_database_gives_all_and_is_left_as_it_is(folder: Path) -> None:
+    held, data = stored(folder), (folder / "index.db").read_bytes()
+    assert saved(folder) == held > TEXTS
+    assert (folder / "index.db.damaged").read_bytes() == data
+
+
+@pytest.mark.parametrize("what", [b"\xff" * PAGE, bytes(PAGE)], ids=["ones", "zeros"])
+@pytest.mark.parametrize("place", ["first", "middle", "last", "several"])
+def test_what_lies_beside_unreadable_pages_is_saved(folder: Path, what: bytes, place: str) -> None:
+    """Of each page only its own rows are lost."""
+    leaves = pages_of(folder, "vectors")
+    assert len(leaves) > 10
+    middle = len(leaves) // 2
+    chosen = {"first": [0], "middle": [middle], "last": [-1], "several": [0, 3, 4, middle, -2, -1]}[place]
+    held = stored(folder)
+    overwrite(folder, [leaves[i] for i in chosen], what)
+    most_on_a_page = PAGE // (2 * BagEncoder().dimension)
+    assert held - saved(folder) <= len(chosen) * most_on_a_page
+    assert held - len(dict(salvage.vectors_left(folder))) > 0
+
+
+def test_a_rebuild_embeds_only_what_was_lost(root: Path, folder: Path) -> None:
+    leaves = pages_of(folder, "vectors")
+    overwrite(folder, [leaves[len(leaves) // 2]], b"\xff" * PAGE)
+    encoder = BagEncoder()
+    report = rebuild(Request(root, encoder))
+    assert 0 < report.embedded == len(encoder.embedded) <= PAGE // 128
+    assert report.embedded + report.reused == report.passages
+    assert not list(folder.glob("*damaged*"))
+
+
+def test_a_page_that_names_itself_ends(folder: Path) -> None:
+    """A tree with a loop, which would never end: bounded, and what is not in the loop may still be found."""
+    data = bytearray((folder / "index.db").read_bytes())
+    connection = sqlite3.connect(folder / "index.db")
+    (root_page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'vectors'").fetchone()
+    connection.close()
+    start = (root_page - 1) * PAGE
+    assert data[start] == 0x05
+    first = int.from_bytes(data[start + 12 : start + 14], "big")
+    data[start + first : start + first + 4] = root_page.to_bytes(4, "big")
+    (folder / "index.db").write_bytes(data)
+    started = time.monotonic()
+    saved(folder)
+    assert time.monotonic() - started < 10
+
+
+@pytest.mark.parametrize("junk", [b"", b"x", b"not a database" * 1000, b"SQLite format 3\0" + bytes(90_000)])
+def test_junk_gives_nothing_at_once(folder: Path, junk: bytes) -> None:
+    (folder / "index.db").write_bytes(junk)
+    started = time.monotonic()
+    assert saved(folder) == 0
+    assert time.monotonic() - started < 2
+
+
+def test_a_truncated_database_gives_what_is_left(folder: Path) -> None:
+    """Its size no longer agrees with its header; pages beyond the end cannot be read."""
+    data = (folder / "index.db").read_bytes()
+    last = max(pages_of(folder, "vectors")[: TEXTS // 40])
+    (folder / "index.db").write_bytes(data[: last * PAGE])
+    assert saved(folder) > 0
+
+
+def test_changed_vectors_are_not_taken_over(folder: Path) -> None:
+    held = stored(folder)
+    connection = sqlite3.connect(folder / "index.db")
+    connection.execute("UPDATE vectors SET vector = zeroblob(128) WHERE id IN (5, 6)")
+    connection.execute("UPDATE vectors SET digest = 'text' WHERE id = 7")
+    connection.commit()
+    connection.close()
+    assert saved(folder) == held - 3
+
+
+def test_a_log_follows_its_database_when_a_process_was_killed_between_them(root: Path, folder: Path) -> None:
+    """Its newest vectors stand in the log only."""
+    reader = Snapshot(folder)  # keeps the log from being folded in
+    (root / "new.md").write_text("# New\n\nNobody has read this.\n", encoding="utf-8")
+    update(Request(root, BagEncoder()))
+
+    class KilledError(Exception):
+        pass
+
+    def kill(step: str, path: Path) -> None:
+        if step == "rename" and path.name == "index.db.damaged-wal":
+            raise KilledError
+
+    with disk.watched(kill), pytest.raises(KilledError):
+        salvage.set_aside(folder)
+    reader.close()
+    assert (folder / "index.db-wal").exists()
+    with pytest.raises(NoIndexError):
+        Snapshot(folder)
+    encoder = BagEncoder()
+    update(Request(root, encoder))
+    assert encoder.embedded == []
+    assert not list(folder.glob("*damaged*"))
+
+
+def test_what_cannot_be_deleted_is_in_nobodys_way(root: Path, folder: Path) -> None:
+    salvage.set_aside(folder)
+
+    def refuse(step: str, path: Path) -> None:
+        if step == "delete" and "damaged" in path.name:
+            raise PermissionError(13, "Permission denied", str(path))
+
+    with disk.watched(refuse):
+        assert update(Request(root, BagEncoder())).embedded == 0
+    assert (folder / "index.db.damaged").exists()
+    assert update(Request(root, BagEncoder())).embedded == 0
+    assert not list(folder.glob("*damaged*"))
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or not os.geteuid(), reason="root may read anything")
+def test_a_database_that_may_not_be_read_is_not_given_up(root: Path, folder: Path) -> None:
+    salvage.set_aside(folder)
+    aside = folder / "index.db.damaged"
+    aside.chmod(0)
+    with pytest.raises(StorageError, match=r"cannot read .*index\.db\.damaged"):
+        update(Request(root, BagEncoder()))
+    aside.chmod(0o600)
+    assert update(Request(root, BagEncoder())).embedded == 0
