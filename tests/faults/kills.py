@@ -166,6 +166,8 @@ def run(runs: int, seed: int) -> dict[str, Any]:
     """Kill so many times, the scenarios in turn; what was found."""
     chance = random.Random(seed)  # noqa: S311 - not for secrets
     started = time.monotonic()
+    import faiss  # noqa: F401 - so that the forks need not
+
     found: list[dict[str, Any]] = []
     memory = Path("/dev/shm")  # noqa: S108 - a disk in memory; the folder's name is random
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as name:

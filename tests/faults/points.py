@@ -149,6 +149,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with tempfile.TemporaryDirectory() as name:
             library = shim.build(Path(name))
             return shim.run_under(library, "tests.faults.points", arguments or sys.argv[1:])
+    import faiss  # noqa: F401 - so that the forks need not
+
     results = []
     for scenario in SCENARIOS:
         if options.scenario in (None, scenario.name):

@@ -27,6 +27,7 @@ _FILES = {
     "cats.md": "# Cats\n\nThe cat sat on the mat.\n\n## Dogs\n\nDogs bark at state-of-the-art robots.\n",
     "copy/birds.txt": "Birds sing in the morning.\n",
     "harbour.md": "# Harbour\n\nThe harbour closes at dusk.\n\n## Ferries\n\nThe last ferry leaves at nine.\n",
+    "ledger.md": "".join(f"# Page {page}\n\nOn page {page} stands what was paid.\n\n" for page in range(24)),
     "notes/fish.md": "# Fish\n\nFish swim in the sea.\n\n## Whales\n\nWhales are no fish.\n",
     "notes/old.txt": "An old note that nobody reads.\n",
 }
