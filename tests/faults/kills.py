@@ -30,7 +30,7 @@ from tests.encoders import BagEncoder
 from tests.faults.contents import stored_digests
 from tests.faults.forks import Fork, value_of
 from tests.faults.judge import look
-from tests.faults.scenarios import INTERIM, Expected, Scenario, prepared, write
+from tests.faults.scenarios import INTERIM, Expected, Scenario, prepared, warm_up, write
 
 # As `index.embedding` commits them.
 BATCH = 256
@@ -166,7 +166,7 @@ def run(runs: int, seed: int) -> dict[str, Any]:
     """Kill so many times, the scenarios in turn; what was found."""
     chance = random.Random(seed)  # noqa: S311 - not for secrets
     started = time.monotonic()
-    import faiss  # noqa: F401 - so that the forks need not
+    warm_up()
 
     found: list[dict[str, Any]] = []
     memory = Path("/dev/shm")  # noqa: S108 - a disk in memory; the folder's name is random

@@ -28,7 +28,7 @@ from tests.encoders import BagEncoder
 from tests.faults.contents import content, difference, logical, strays, temporary
 from tests.faults.forks import in_fork, value_of
 from tests.faults.judge import look
-from tests.faults.scenarios import SCENARIOS, Expected, Scenario, prepared, write
+from tests.faults.scenarios import SCENARIOS, Expected, Scenario, prepared, warm_up, write
 
 # Sizes at which a write may end in the middle of something; no file of the scenarios is larger than the last.
 _SIZES = (0, 1, 7, 100, 1000, *range(2000, 400_000, 9973))
@@ -96,17 +96,26 @@ def try_limit(limit: Limit, scenario: Scenario, expected: Expected, folder: Path
         asked = in_fork(partial(_ask_within, limit, root), seconds=_SECONDS)
         if asked.status or (asked.error and not asked.typed):
             wrong.append(f"asking ended badly: {asked}")
-        elif not asked.error and difference(logical(asked.value), expected.clean):
+        elif not asked.error and difference(_unverified(logical(asked.value)), _unverified(expected.clean)):
             wrong.append("asked under the limit it gave other answers")
         return {"limit": limit.name, "value": limit.value, "ended": ended.error or "done", "wrong": wrong}
     finally:
         shutil.rmtree(root)
 
 
+def _unverified(found: dict[str, Any]) -> dict[str, Any]:
+    """Without what re-reading the cited files showed: a file that cannot be opened is not shown as verified."""
+    answers = json.loads(json.dumps(found["answers"]))
+    for answer in answers:
+        for passage in answer["passages"]:
+            del passage["source"]["state"]
+    return found | {"answers": answers}
+
+
 def run(every: int) -> dict[str, Any]:
     """Try all limits, or each so-manieth, on all scenarios that fork nothing themselves."""
     started = time.monotonic()
-    import faiss  # noqa: F401 - so that the forks need not, and need no descriptors for it
+    warm_up()
 
     found = []
     with tempfile.TemporaryDirectory() as name:

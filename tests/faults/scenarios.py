@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import shutil
 import sqlite3
@@ -40,6 +41,12 @@ def write(root: Path, files: dict[str, str], *, at: int = _LONG_AGO) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
         os.utime(path, (at, at))
+
+
+def warm_up() -> None:
+    """Import what is otherwise imported where it is needed, so that forks need no time and no descriptors for it."""
+    for name in ("faiss", "corpus.readers.markdown", "corpus.readers.plain", "pathspec", "socket"):
+        importlib.import_module(name)
 
 
 def bring_up_to_date(root: Path) -> tuple[BuildReport, BagEncoder]:
