@@ -35,7 +35,7 @@ def content(root: Path) -> dict[str, Any]:
         documents = snapshot.documents()
         passages = [one for document in documents for one in snapshot.passages_of(document.path)]
         vectors = snapshot.vectors([one.id for one in passages])
-        found = {
+        found: dict[str, Any] = {
             "info": asdict(snapshot.info),
             "documents": [asdict(document) | {"checked_ns": 0} for document in documents],
             "skipped": [asdict(left) | {"checked_ns": 0} for left in snapshot.skipped()],
