@@ -10,14 +10,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from corpus.errors import CorpusError, UsageError
+from corpus.files import MAX_BYTES, Unreadable, read_bytes, too_large
 from corpus.readers import is_readable_name
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
+    from pathspec.pattern import Pattern
 
 INDEX_FOLDER = ".qa"
 IGNORE_FILES = (".gitignore", ".qaignore")
-MAX_BYTES = 256 * 1024 * 1024
+# Of an ignore file; each file and folder is compared with every pattern.
+MAX_IGNORE_BYTES = 1024 * 1024
+MAX_PATTERNS = 1000
+# Between two slashes and in all: a name is tried at every place for every star, and for several stars at all of them.
+MOST_STARS = 3
+_MOST_DEEP_STARS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +64,8 @@ def walk(root: Path, *, include: Sequence[str] = (), exclude: Sequence[str] = ()
     """List the documents under `root`.
 
     Hidden files and folders, symbolic links, special files and what `.gitignore` and `.qaignore` name
-    are left out; only what a person would miss is reported as skipped.
+    are left out; only what a person would miss is reported as skipped. What any `.qaignore` says of a path
+    counts before what any `.gitignore` says; among files of one name the innermost counts.
 
     Args:
         root: The corpus root.
@@ -85,22 +93,38 @@ def _patterns(lines: Sequence[str]) -> GitIgnoreSpec | None:
     if not lines:
         return None
     try:
-        return _spec(lines)
+        return _spec([pattern for line in lines for pattern in _parsed(line)])
     except ValueError as error:
         raise UsageError(f"{error}. Patterns are written as in .gitignore.") from error
 
 
-def _spec(lines: Sequence[str]) -> GitIgnoreSpec:
+def _parsed(line: str) -> list[Pattern]:
+    """The pattern in a line of an ignore file, if it has one.
+
+    Raises:
+        ValueError: It is no pattern.
+    """
     # Most folders have no patterns, and a question waits for every import.
     from pathspec import GitIgnoreSpec  # noqa: PLC0415
 
-    return GitIgnoreSpec.from_lines(lines)
+    if not line.strip() or line.startswith("#"):
+        return []
+    if line.count("**") > _MOST_DEEP_STARS or any(part.count("*") > MOST_STARS for part in line.split("/")):
+        raise ValueError(f"Too many stars in the pattern: {line!r}")
+    return list(GitIgnoreSpec.from_lines([line]).patterns)
+
+
+def _spec(patterns: Sequence[Pattern]) -> GitIgnoreSpec:
+    from pathspec import GitIgnoreSpec  # noqa: PLC0415
+
+    return GitIgnoreSpec(patterns)
 
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
     """The ignore file of one folder; its patterns are relative to that folder."""
 
+    name: str
     prefix: str
     spec: GitIgnoreSpec
 
@@ -145,13 +169,37 @@ class _Walker:
 
     def _own_rules(self, folder: Path, prefix: str) -> Iterator[_Rules]:
         for name in IGNORE_FILES:
-            file = folder / name
             try:
-                if file.is_file() and not file.is_symlink():
-                    text = file.read_bytes()[:1_000_000].decode("utf-8", "replace")
-                    yield _Rules(prefix, _spec(text.splitlines()))
-            except (OSError, ValueError) as error:
-                self.skipped.append(Skipped(prefix + name, f"ignore file cannot be used: {error}"))
+                if not stat.S_ISREG(os.lstat(folder / name).st_mode):
+                    continue
+                text = read_bytes(folder, name, limit=MAX_IGNORE_BYTES).decode("utf-8", "replace")
+            except FileNotFoundError:
+                continue
+            except (OSError, Unreadable) as error:
+                self.skipped.append(Skipped(prefix + name, f"ignore file cannot be used: {_why(error)}"))
+                continue
+            if patterns := self._usable(prefix + name, text.removeprefix("\ufeff").split("\n")):
+                yield _Rules(name, prefix, _spec(patterns))
+
+    def _usable(self, path: str, lines: Sequence[str]) -> list[Pattern]:
+        """The patterns of an ignore file; lines that are none are named and passed over."""
+        patterns: list[Pattern] = []
+        bad: list[int] = []
+        for number, line in enumerate(lines, start=1):
+            try:
+                found = _parsed(line.removesuffix("\r"))
+            except ValueError:
+                bad.append(number)
+                continue
+            if found and len(patterns) == MAX_PATTERNS:
+                bad.append(number)
+                self.skipped.append(Skipped(path, f"only its first {MAX_PATTERNS:,} patterns are used"))
+                return patterns
+            patterns.extend(found)
+        if bad:
+            listed = ", ".join(map(str, bad[:5])) + (" and others" if len(bad) > 5 else "")
+            self.skipped.append(Skipped(path, f"ignore file has lines that are no patterns (line {listed})"))
+        return patterns
 
     def _entry(self, entry: os.DirEntry[str], path: str, rules: tuple[_Rules, ...]) -> bool:
         """Take one entry in; true where it is a folder to walk."""
@@ -179,8 +227,7 @@ class _Walker:
         elif not is_readable_name(path):
             self.skipped.append(Skipped(path, "not a text format that can be read"))
         elif status.st_size > MAX_BYTES:
-            limit = MAX_BYTES // (1024 * 1024)
-            self.skipped.append(Skipped(path, f"larger than {limit} MiB ({status.st_size:,} bytes)"))
+            self.skipped.append(Skipped(path, f"{too_large(MAX_BYTES)} ({status.st_size:,} bytes)"))
         else:
             self.files.append(FoundFile(path, status.st_size, status.st_mtime_ns))
 
@@ -188,8 +235,13 @@ class _Walker:
         """As git decides: the innermost ignore file that says anything about the path wins."""
         if self._exclude is not None and self._exclude.match_file(path):
             return True
-        for rule in reversed(rules):
-            verdict = rule.spec.check_file(path.removeprefix(rule.prefix)).include
-            if verdict is not None:
-                return verdict
+        for name in reversed(IGNORE_FILES):
+            for rule in reversed(rules):
+                verdict = rule.spec.check_file(path.removeprefix(rule.prefix)).include if rule.name == name else None
+                if verdict is not None:
+                    return verdict
         return False
+
+
+def _why(error: OSError | Unreadable) -> str:
+    return error.reason if isinstance(error, Unreadable) else error.strerror or str(error)

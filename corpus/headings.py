@@ -47,8 +47,8 @@ def _is_list_of_names(line: str) -> bool:
 def could_be_heading(line: str) -> bool:
     """Whether a line that stands alone could be a heading, by its own looks."""
     text = line.strip()
-    words = text.split()
-    if not 2 <= len(text) <= _MAX_CHARACTERS or not 1 <= len(words) <= _MAX_WORDS:
+    # The length first: a line may have millions of words.
+    if not 2 <= len(text) <= _MAX_CHARACTERS or not 1 <= len(words := text.split()) <= _MAX_WORDS:
         return False
     if text[0] in _QUOTES or text[0].islower() or _URL.search(text):
         return False
@@ -118,7 +118,7 @@ def heading_title(text: str) -> str:
 
 
 def _nest(lines: Sequence[Line], chosen: Sequence[bool]) -> list[tuple[str, ...] | None]:
-    titles = [heading_title(line.text) for line in lines]
+    titles = [heading_title(line.text) if taken else "" for line, taken in zip(lines, chosen, strict=True)]
     counts = Counter(titles[i] for i in range(len(lines)) if chosen[i])
     nesting = _Nesting(frozenset(title for title, count in counts.items() if count > 1))
     paths: list[tuple[str, ...] | None] = [None] * len(lines)

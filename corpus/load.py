@@ -3,60 +3,19 @@
 from __future__ import annotations
 
 import codecs
-import errno
 import hashlib
-import os
-import stat
 from pathlib import Path
 
-from corpus.discover import MAX_BYTES
+from corpus.files import MAX_BYTES, Unreadable, read_bytes, too_large
 from corpus.readers import media_type, reader_for
 from corpus.types import Document
 
+__all__ = ["Unreadable", "decode", "digest", "load", "parse", "read_bytes"]
+
 # Git's rule of thumb: a NUL in the first 8,000 bytes means binary.
 _SNIFF = 8000
-
-
-class Unreadable(Exception):  # noqa: N818 - it is the file that is unreadable, not an error of ours
-    """A file that yields no document.
-
-    Attributes:
-        reason: In words for a person.
-        gone: True where the file is no longer there.
-        unknown: True where the file could not be looked at, so that what is indexed of it still counts.
-    """
-
-    def __init__(self, reason: str, *, gone: bool = False, unknown: bool = False) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.gone = gone
-        self.unknown = unknown
-
-
-def read_bytes(file: Path) -> bytes:
-    """Read a regular file whole, without ever waiting on a FIFO or a device.
-
-    Raises:
-        Unreadable: It is gone, no regular file, too large, or the system refuses.
-    """
-    try:
-        descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0))
-        try:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise Unreadable("not a regular file")
-            with open(descriptor, "rb", closefd=False) as stream:
-                data = stream.read(MAX_BYTES + 1)
-        finally:
-            os.close(descriptor)
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            raise Unreadable("symbolic link, not followed") from error
-        if error.errno in (errno.ENOENT, errno.ENOTDIR):
-            raise Unreadable("vanished while being read", gone=True) from error
-        raise Unreadable(f"cannot be read: {error.strerror or error}", unknown=True) from error
-    if len(data) > MAX_BYTES:
-        raise Unreadable(f"larger than {MAX_BYTES // (1024 * 1024)} MiB")
-    return data
+# Each line costs its readers about a kilobyte.
+MAX_LINES = 200_000
 
 
 def digest(data: bytes) -> str:
@@ -88,12 +47,16 @@ def parse(path: str, data: bytes) -> Document:
         data: The whole file.
 
     Raises:
-        Unreadable: The bytes are not what the name promises.
+        Unreadable: The bytes are not what the name promises, or too many.
     """
     kind = media_type(path)
     if kind is None:
         raise Unreadable("not a text format that can be read")
+    if len(data) > MAX_BYTES:
+        raise Unreadable(too_large(MAX_BYTES))
     text = decode(data)
+    if text.count("\n") > MAX_LINES:
+        raise Unreadable(f"more than {MAX_LINES:,} lines; split it into smaller files")
     title, blocks = reader_for(kind)(text)
     return Document(path=path, text=text, sha256=digest(data), media_type=kind, title=title, blocks=blocks)
 
@@ -104,4 +67,4 @@ def load(root: Path, path: str) -> Document:
     Raises:
         Unreadable: It yields no document, and says why.
     """
-    return parse(path, read_bytes(root / path))
+    return parse(path, read_bytes(root, path))

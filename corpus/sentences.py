@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 # A full stop behind one of these does not end a sentence.
 _SHORTENED = """
@@ -45,32 +46,34 @@ def sentence_spans(text: str, start: int = 0, end: int | None = None) -> list[tu
         Spans in characters of `text`, in order, stripped of white space at both ends;
         every non-blank character of the range stands in exactly one.
     """
+    return list(each_sentence(text, start, end))
+
+
+def each_sentence(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
+    """Find the sentences one by one, for a text that may have millions; see `sentence_spans`."""
     stop = len(text) if end is None else end
-    spans: list[tuple[int, int]] = []
     left = start
-    for right in (*(m.start() for m in _BLANK_LINE.finditer(text, start, stop)), stop):
-        spans.extend(_within_block(text, left, right))
-        left = right
-    return spans
+    for blank in _BLANK_LINE.finditer(text, start, stop):
+        yield from _within_block(text, left, blank.start())
+        left = blank.start()
+    yield from _within_block(text, left, stop)
 
 
-def _within_block(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    spans: list[tuple[int, int]] = []
+def _within_block(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     left = start
     for match in _BOUNDARY.finditer(text, start, end):
         if match.end() < end and _ends_sentence(text, left, match):
-            _append_stripped(text, left, match.end("close"), spans)
+            yield from _stripped(text, left, match.end("close"))
             left = match.end("close")
-    _append_stripped(text, left, end, spans)
-    return spans
+    yield from _stripped(text, left, end)
 
 
-def _append_stripped(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> None:
+def _stripped(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     piece = text[start:end]
     body = piece.strip()
     if body:
         begin = start + len(piece) - len(piece.lstrip())
-        spans.append((begin, begin + len(body)))
+        yield begin, begin + len(body)
 
 
 def _ends_sentence(text: str, left: int, match: re.Match[str]) -> bool:

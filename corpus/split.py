@@ -7,11 +7,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from corpus.lines import LineMap
+from corpus.load import Unreadable
+from corpus.readers.cover import WIDEST_GAP
 from corpus.types import Block, BlockKind, Document, Passage
-from corpus.units import CountTokens, balanced, bounded, units_of
+from corpus.units import CountTokens, Unit, balanced, bounded, units_of
 
 # Raised whenever the same document would be cut otherwise: indexes are then split anew.
-VERSION = 1
+VERSION = 2
+# A document of more is left out: to cut it would take more time and memory than any one file may.
+MAX_PASSAGES = 20_000
+MAX_SENTENCES = 500_000
 # Tokens of text a passage aims at, its context not counted.
 TARGET_TOKENS = 120
 # A paragraph or list item up to this size stays whole rather than being cut into small pieces.
@@ -19,7 +24,8 @@ WHOLE_TOKENS = 180
 _CONTEXT_CHARACTERS = 240
 # Heading lines above a passage's text take no more than this.
 _HEADING_CHARACTERS = 2000
-_LABEL = re.compile(r"^(.{3,100}?)(?:\s*:\s|\.\s|\s[–—-]\s|$)", re.DOTALL)
+# Blanks before the colon are looked at from their first alone: from each they would take quadratic time.
+_LABEL = re.compile(r"^(.{3,100}?)(?:(?:(?<!\s)|(?<=\A.{3}))\s*+:\s|\.\s|\s[–—-]\s|$)", re.DOTALL)
 _MARKER = re.compile(r"^\s*(?:[•◦▪‣●○■□–—*+-]|\(?\w{1,4}[.)])\s+")
 # Where a label is looked for: its longest, behind a marker and some blanks.
 _LABEL_CHARACTERS = 400
@@ -78,9 +84,21 @@ def split(document: Document, *, count_tokens: CountTokens, max_tokens: int) -> 
 
     Returns:
         Passages in order; `document.text[p.start:p.end] == p.text` for each.
+
+    Raises:
+        Unreadable: There would be more than `MAX_PASSAGES`, of more than `MAX_SENTENCES`.
     """
     splitter = _Splitter(document, count_tokens, max_tokens)
-    return tuple(passage for section in _sections(document) for passage in splitter.passages(section))
+    found: list[Passage] = []
+    for section in _sections(document):
+        found.extend(splitter.passages(section))
+        _require_few(len(found), MAX_PASSAGES, "passages")
+    return tuple(found)
+
+
+def _require_few(count: float, limit: int, what: str) -> None:
+    if count > limit:
+        raise Unreadable(f"more than {limit:,} {what}; split it into smaller files")
 
 
 def _sections(document: Document) -> Iterator[_Section]:
@@ -99,7 +117,7 @@ def _sections(document: Document) -> Iterator[_Section]:
 
 def _section(document: Document, pending: list[Block], body: list[Block]) -> _Section:
     heading = body[0].heading if body else pending[-1].heading[:-1]
-    short = not pending or pending[-1].end - pending[0].start <= _HEADING_CHARACTERS
+    short = not pending or not body or body[0].start - pending[0].start <= _HEADING_CHARACTERS
     if body and short and all(_is_repeated(block, heading, document.title) for block in pending):
         return _Section((pending or body)[0].start, body[0].start, heading, tuple(body))
     # A heading line that no context repeats is read as text, or it could not be found.
@@ -119,6 +137,7 @@ class _Splitter:
         self._lines = LineMap(document.text)
         self._count = bounded(count_tokens, max_tokens)
         self._max = max_tokens
+        self._sentences = 0
 
     def passages(self, section: _Section) -> list[Passage]:
         """Cut one section into passages that the encoder reads whole."""
@@ -159,7 +178,8 @@ class _Splitter:
         joined: list[_Cut] = []
         for cut in cuts:
             before = joined[-1] if joined else None
-            if before and not (self._has_words(before) and self._has_words(cut)):
+            near = before and cut.start - before.end <= WIDEST_GAP
+            if before and near and not (self._has_words(before) and self._has_words(cut)):
                 both = _Cut(before.start, cut.end, before.label or cut.label)
                 if self._count([self._text[both.start : both.end]])[0] <= room:
                     joined[-1] = both
@@ -179,7 +199,7 @@ class _Splitter:
         total = 0
         for block, size in zip(section.blocks, sizes, strict=True):
             fits = total + size <= (target if not _belongs(group, block) else whole)
-            if group and not fits:
+            if group and not (fits and block.start - group[-1].end <= WIDEST_GAP):
                 yield self._group(group, parents)
                 group, total = [], 0
             if size <= whole:
@@ -194,7 +214,15 @@ class _Splitter:
         return _Cut(group[0].start, group[-1].end, self._label(parents.get(group[0].start)))
 
     def _pieces(self, block: Block, parents: dict[int, Block], target: int, room: int) -> Iterator[_Cut]:
-        units = units_of(self._text, block, count=self._count, room=room)
+        units: list[Unit] = []
+        total = 0
+        for unit in units_of(self._text, block, count=self._count, room=room):
+            units.append(unit)
+            total += unit.tokens
+            self._sentences += 1
+            # Known before all are there: of a few bytes each there may be millions.
+            _require_few(total / target, MAX_PASSAGES, "passages")
+            _require_few(self._sentences, MAX_SENTENCES, "sentences")
         label = self._label(parents.get(block.start))
         own = self._label(block) if block.kind is BlockKind.ITEM else ""
         for piece in balanced(units, target, room):

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
-from corpus.sentences import sentence_spans
+from corpus.sentences import each_sentence
 from corpus.types import Block, BlockKind
 
 CountTokens = Callable[[Sequence[str]], list[int]]
 
 # Visible characters that count as one token at least: some tokenizers see one token, or none, in a text of any length.
 _CHARACTERS_A_TOKEN = 16
+# What is given to the tokenizer at a time: what it makes of a text takes fifty times the text's own room.
+_TEXTS, _CHARACTERS = 1000, 200_000
 _SOFT_BREAK = re.compile(r"[;:,。、，；]\s*|\s+")
 _LINE = re.compile(r"[^\n]+")
 
@@ -31,24 +34,42 @@ def bounded(count_tokens: CountTokens, max_tokens: int) -> CountTokens:
 
     def count(texts: Sequence[str]) -> list[int]:
         least = [-(-sum(map(len, text.split())) // _CHARACTERS_A_TOKEN) for text in texts]
-        found = count_tokens([text if low <= max_tokens else "" for text, low in zip(texts, least, strict=True)])
+        found: list[int] = []
+        for some in _handfuls(text if low <= max_tokens else "" for text, low in zip(texts, least, strict=True)):
+            found.extend(count_tokens(some))
         return list(map(max, found, least))
 
     return count
 
 
-def units_of(text: str, block: Block, *, count: CountTokens, room: int) -> list[Unit]:
+def _handfuls(texts: Iterable[str]) -> Iterator[list[str]]:
+    """The same texts, some at a time."""
+    some: list[str] = []
+    size = 0
+    for text in texts:
+        if some and (len(some) == _TEXTS or size + len(text) > _CHARACTERS):
+            yield some
+            some, size = [], 0
+        some.append(text)
+        size += len(text)
+    if some:
+        yield some
+
+
+def units_of(text: str, block: Block, *, count: CountTokens, room: int) -> Iterator[Unit]:
     """Take a block apart into units of at most `room` tokens, in order."""
     if block.kind in (BlockKind.CODE, BlockKind.TABLE):
-        spans = [match.span() for match in _LINE.finditer(text, block.start, block.end) if not match[0].isspace()]
+        lines = _LINE.finditer(text, block.start, block.end)
+        spans: Iterator[tuple[int, int]] = (match.span() for match in lines if not match[0].isspace())
     else:
-        spans = sentence_spans(text, block.start, block.end)
-    sizes = count([text[start:end] for start, end in spans])
-    units: list[Unit] = []
-    for (start, end), size in zip(spans, sizes, strict=True):
-        fitting = [Unit(start, end, size)] if size <= room else _hard_units(text, start, end, count=count, room=room)
-        units.extend(fitting)
-    return units
+        spans = each_sentence(text, block.start, block.end)
+    while some := list(islice(spans, _TEXTS)):
+        sizes = count([text[start:end] for start, end in some])
+        for (start, end), size in zip(some, sizes, strict=True):
+            if size <= room:
+                yield Unit(start, end, size)
+            else:
+                yield from _hard_units(text, start, end, count=count, room=room)
 
 
 def _hard_units(text: str, start: int, end: int, *, count: CountTokens, room: int) -> Iterator[Unit]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .records import Segment
+from .meta import Segment
 from .vectors import SEGMENT_MOST
 
 # A segment is written anew when more than this share of it, and more than a few, cannot be found any more.

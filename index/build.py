@@ -13,13 +13,15 @@ from corpus.discover import FoundFile, Skipped
 from corpus.errors import CorpusError
 from corpus.types import Document
 
-from .changes import Change, Entry, Extent, Maker, Seen
+from .changes import Change, Entry, Extent, Maker, Seen, maker_of
 from .embedding import Embedding
+from .meta import Info, Left
 from .plan import Plan, survey
-from .records import Info, Left, StoredDocument, vector_digest
+from .records import StoredDocument
 from .report import BuildReport, Progress, Request
 from .spool import Spool
 from .store import Store
+from .vector_rows import vector_digest
 
 _LOG = logging.getLogger(__name__)
 
@@ -67,6 +69,23 @@ class Findings:
         else:
             self.changed += 1
         return document
+
+    def refuse(
+        self,
+        file: FoundFile,
+        document: Document,
+        error: load.Unreadable,
+        checked_ns: int,
+        stored: StoredDocument | None,
+    ) -> None:
+        """Take back what `look` noted of a file that was read but is not taken in."""
+        if stored is None:
+            self.added -= 1
+        elif stored.sha256 == document.sha256:
+            self.unchanged -= 1
+        else:
+            self.changed -= 1
+        self._failed(file, error, checked_ns, stored)
 
     def _failed(self, file: FoundFile, error: load.Unreadable, checked_ns: int, stored: StoredDocument | None) -> None:
         if not error.gone:
@@ -153,7 +172,12 @@ class Build:
         self, document: Document, file: FoundFile, checked_ns: int, entries: Spool, embedding: Embedding
     ) -> None:
         encoder = self._encoder
-        passages = split.split(document, count_tokens=encoder.count_tokens, max_tokens=encoder.max_tokens)
+        try:
+            passages = split.split(document, count_tokens=encoder.count_tokens, max_tokens=encoder.max_tokens)
+        except load.Unreadable as error:
+            self._found.refuse(file, document, error, checked_ns, self._documents.get(file.path))
+            self._tell(file.size)
+            return
         texts = [split.encoder_text(passage) for passage in passages]
         digests = tuple(vector_digest(encoder.fingerprint, text) for text in texts)
         for digest, text in zip(digests, texts, strict=True):
@@ -201,7 +225,7 @@ class Build:
     ) -> Info:
         left = sorted(left, key=lambda one: one.path)
         info = self._before
-        if info is None or extent is Extent.ALL or entries.paths or removed or self._maker != _maker_of(info):
+        if info is None or extent is Extent.ALL or entries.paths or removed or self._maker != maker_of(info):
             change = Change(extent, entries, entries.paths, removed, kept)
             return self._store.commit(change, self._maker, seen=self._seen, left=left)
         if self._seen or tuple(left) != self._store.skipped():
@@ -221,14 +245,3 @@ class Build:
             reused=self._passages - self._embedded,
             seconds=time.monotonic() - self._started,
         )
-
-
-def _maker_of(info: Info) -> Maker:
-    return Maker(
-        model=info.model,
-        fingerprint=info.fingerprint,
-        dimension=info.dimension,
-        splitter=info.splitter,
-        include=info.include,
-        exclude=info.exclude,
-    )

@@ -8,6 +8,8 @@ from enum import Enum
 
 from corpus.types import Passage
 
+from .meta import Info
+
 
 class Extent(Enum):
     """How much of the index a commit replaces."""
@@ -63,6 +65,18 @@ class Maker:
     splitter: int
     include: tuple[str, ...]
     exclude: tuple[str, ...]
+
+
+def maker_of(info: Info) -> Maker:
+    """What a generation was made with."""
+    return Maker(
+        model=info.model,
+        fingerprint=info.fingerprint,
+        dimension=info.dimension,
+        splitter=info.splitter,
+        include=info.include,
+        exclude=info.exclude,
+    )
 
 
 @dataclass(frozen=True, slots=True)

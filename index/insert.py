@@ -4,36 +4,50 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from array import array
 from collections import deque
 from collections.abc import Iterable
+from dataclasses import astuple
 
 from corpus.paths import path_words
 from corpus.types import Passage
 
 from .changes import Entry
-from .postings import Fields, PostingsWriter
-from .records import StoredPassage, passage_key, text_digest
-from .schema import checksum
+from .entering import Fields, PostingsWriter
+from .records import (
+    StoredDocument,
+    StoredPassage,
+    document_checksum,
+    link_checksum,
+    passage_checksum,
+    passage_key,
+    text_digest,
+)
 
 
 class Inserter:
-    """Writes documents and their passages in one transaction, under the lowest row numbers that are free."""
+    """Writes documents and their passages in one transaction, under the lowest row numbers that are free.
 
-    def __init__(self, connection: sqlite3.Connection, postings: PostingsWriter) -> None:
+    Args:
+        connection: In the transaction.
+        postings: Told of each passage.
+        texts: Where the digest of each passage's text is noted, if anywhere.
+
+    Attributes:
+        vectors: The vector of each passage written.
+    """
+
+    def __init__(
+        self, connection: sqlite3.Connection, postings: PostingsWriter, *, texts: set[bytes] | None = None
+    ) -> None:
         self._connection = connection
         self._postings = postings
-        self._document: int
-        self._passage: int
-        (self._document,) = connection.execute("SELECT coalesce(max(id), 0) FROM documents").fetchone()
-        (self._passage,) = connection.execute(
-            "SELECT max(coalesce((SELECT max(id) FROM passages), 0), coalesce((SELECT max(passage) FROM free), 0))"
-        ).fetchone()
-        self._free: deque[int] = deque(
-            number for (number,) in connection.execute("SELECT passage FROM free ORDER BY passage")
-        )
+        self._texts = texts
+        self.vectors: array[int] = array("q")
 
     def insert(self, entries: Iterable[Entry]) -> None:
         """Write entries; their vectors are there already."""
+        self._number()
         given = len(self._free)
         taken = list(self._free)
         for entry in entries:
@@ -41,13 +55,35 @@ class Inserter:
         taken = taken[: given - len(self._free)]
         self._connection.executemany("DELETE FROM free WHERE passage = ?", [(number,) for number in taken])
 
+    def _number(self) -> None:
+        """Find the row numbers to give."""
+        self._document: int
+        self._passage: int
+        (self._document,) = self._connection.execute("SELECT coalesce(max(id), 0) FROM documents").fetchone()
+        (self._passage,) = self._connection.execute(
+            "SELECT max(coalesce((SELECT max(id) FROM passages), 0), coalesce((SELECT max(passage) FROM free), 0))"
+        ).fetchone()
+        self._free: deque[int] = deque(
+            number for (number,) in self._connection.execute("SELECT passage FROM free ORDER BY passage")
+        )
+
     def _insert(self, entry: Entry) -> None:
         self._document += 1
-        fields = (entry.path, entry.sha256, entry.size, entry.mtime_ns, entry.checked_ns, entry.media_type, entry.title)
+        document = StoredDocument(
+            id=self._document,
+            path=entry.path,
+            sha256=entry.sha256,
+            size=entry.size,
+            mtime_ns=entry.mtime_ns,
+            checked_ns=entry.checked_ns,
+            media_type=entry.media_type,
+            title=entry.title,
+            passages=len(entry.passages),
+        )
         self._connection.execute(
-            "INSERT INTO documents (id, path, sha256, size, mtime_ns, checked_ns, media_type, title, checksum) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (self._document, *fields, checksum(self._document, *fields)),
+            "INSERT INTO documents (id, path, sha256, size, mtime_ns, checked_ns, media_type, title, passages, "
+            "checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*astuple(document), document_checksum(document)),
         )
         rows = []
         for passage, digest in zip(entry.passages, entry.digests, strict=True):
@@ -55,8 +91,8 @@ class Inserter:
             rows.append(self._row(number, entry.path, passage, digest))
             self._postings.add(number, fields_of(entry.path, entry.title, passage))
         self._connection.executemany(
-            "INSERT INTO passages (id, key, vector, start, end, body, line_first, line_last, page, heading, context, "
-            "text, text_digest, document, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO passages (id, key, document, vector, link, start, end, body, line_first, line_last, page, "
+            "heading, context, text, text_digest, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             rows,
         )
 
@@ -69,10 +105,13 @@ class Inserter:
     def _row(self, number: int, path: str, passage: Passage, digest: bytes) -> tuple[object, ...]:
         (vector,) = self._connection.execute("SELECT id FROM vectors WHERE digest = ?", (digest,)).fetchone()
         same = text_digest(passage.text)
+        self.vectors.append(vector)
+        if self._texts is not None:
+            self._texts.add(same)
+        link = (number, passage_key(path, passage.start, passage.end, same), self._document, vector)
         fields = (
-            number,
-            passage_key(path, passage.start, passage.end, same),
-            vector,
+            *link,
+            link_checksum(*link),
             passage.start,
             passage.end,
             passage.body,
@@ -83,7 +122,7 @@ class Inserter:
             passage.text,
             same,
         )
-        return (*fields, self._document, checksum(path, *fields))
+        return (*fields, passage_checksum(path, fields))
 
 
 def fields_of(path: str, title: str, passage: Passage | StoredPassage) -> Fields:

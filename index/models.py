@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.util
 import json
@@ -42,6 +43,8 @@ _NOT_SHAPING = ("data_config.json", "README.txt", "requirements.txt", "LICENSE.t
 _PICKLED = (".bin", ".pt", ".pth", ".pkl", ".ckpt")
 _FINGERPRINT_FORMAT = "qa-encoder-1:l2-normalised"
 _SECONDS_TO_ANSWER = 8.0
+# What the safetensors library reads at most.
+_LONGEST_HEAD = 100_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +105,7 @@ def _model(name: str, folder: Path) -> Model:
     parts = _parts(name, folder)
     names = sorted({file for part in parts for file in _shaping_files(folder, part)})
     _require_complete(name, folder, names, parts)
+    _require_no_code(name, folder, names)
     return Model(name, folder, _fingerprint(_digests(name, folder, names)))
 
 
@@ -146,9 +150,52 @@ def _require_complete(name: str, folder: Path, names: Sequence[str], parts: Sequ
             )
     if not any(file.endswith(".safetensors") for file in names):
         raise ModelError(f"the model {name} in {folder} has no model.safetensors. Fetch it again or choose another.")
+    for file in names:
+        if file.endswith(".safetensors") and not _is_whole(folder / file):
+            raise ModelError(f"the model {name} is incomplete: {folder / file} ends too early. Fetch it again.")
     if not any(file.endswith("config.json") for file in names):
         raise ModelError(f"the model {name} in {folder} has no config.json. Fetch it again or choose another.")
     _require_all_shards(name, folder)
+
+
+def _is_whole(weights: Path) -> bool:
+    """Whether a safetensors file is as long as its own head says (https://github.com/huggingface/safetensors#format)."""
+    try:
+        size = weights.stat().st_size
+        with weights.open("rb") as stream:
+            length = int.from_bytes(stream.read(8), "little")
+            if not 2 <= length <= min(size - 8, _LONGEST_HEAD):
+                return False
+            head = json.loads(stream.read(length))
+            ends = [entry["data_offsets"][1] for key, entry in head.items() if key != "__metadata__"]
+    except (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
+        return False
+    return size == 8 + length + max(ends, default=0)
+
+
+def _require_no_code(name: str, folder: Path, names: Sequence[str]) -> None:
+    """Refuse a model whose settings name code to run: without that code it would be another model."""
+    for file in (file for file in names if file.endswith("config.json")):
+        # What cannot be read here is complained about by whoever needs it.
+        with contextlib.suppress(OSError, ValueError, RecursionError):
+            code = _foreign_code(json.loads((folder / file).read_text(encoding="utf-8")))
+            if code:
+                raise ModelError(f"the model {name} is refused: {file} asks for other code ({code}). Choose another.")
+
+
+def _foreign_code(settings: object) -> str:
+    """The code that a model's settings name, if it is not of the libraries that read them."""
+    if not isinstance(settings, dict):
+        return ""
+    if settings.get("auto_map"):
+        return "auto_map"
+    modules = settings.get("types")
+    kinds = [str(kind) for kind in modules.values()] if isinstance(modules, dict) else []
+    foreign = [kind for kind in kinds if not kind.startswith("sentence_transformers.")]
+    activation = str(settings.get("activation_function"))
+    if "." in activation and not activation.startswith("torch."):
+        foreign.append(activation)
+    return foreign[0] if foreign else ""
 
 
 def _require_all_shards(name: str, folder: Path) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 from corpus import discover
 from corpus.discover import FoundFile
 
-from .records import Left, StoredDocument
+from .meta import Left
+from .records import StoredDocument
 from .snapshot import Snapshot
 
 # File systems keep times as coarsely as 2 s (FAT), so a file read this soon after its last change

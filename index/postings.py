@@ -1,190 +1,53 @@
-"""The keyword index: which terms stand in which passages, in blocks of passages that change on their own; BM25.
-
-Row `(block, term)` lists the passages of one block that have a term: their places in the block as sorted `uint16`,
-then how much the term weighs in each as `uint8`. Adding or removing a passage rewrites the rows of its own terms in
-its own block; reading a term adds up arrays. FTS5, which was here before, took 60 ms for common words on 20,000
-passages, and more with every passage that has one.
-"""
-
-# ruff: noqa: S608 - statements are put together from names in this package; values are bound
+"""The keyword index of one generation: which passages have a question's terms, ranked by BM25."""
 
 from __future__ import annotations
 
-import json
 import sqlite3
-import sys
-import zlib
-from array import array
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .analysis import terms
-from .records import AMONG, damaged
+from . import buckets
+from .buckets import (
+    BUCKETS,
+    Block,
+    Floats,
+    Numbers,
+    bucket_in,
+    bucket_of,
+    entries_in,
+    lost,
+    name_of,
+    read_blocks,
+    read_buckets,
+    row_of,
+)
+from .records import damaged
 
-# Passages in a block: small enough that a change is, large enough that a term's rows are few.
-BLOCK = 16_384
-# Of a word in the title, the headings, the text and the path of a passage.
-FIELD_WEIGHTS = (1, 1, 1, 2)
-_MOST_WEIGHT = 255
-_LONGEST = 65_535
 # BM25 as in Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009).
 _K1 = 1.2
 _B = 0.75
 _LEAST_IDF = 1e-6
 
-Numbers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+# For each term the blocks that have it, with what they keep of it.
+_Held = Mapping[str, Mapping[int, bytes]]
 
 
 @dataclass(frozen=True, slots=True)
-class Fields:
-    """The text a passage is found by."""
+class _Blocks:
+    """All blocks: what a passage's length adds to the divisor of BM25, and which buckets there are."""
 
-    title: str
-    heading: str
-    text: str
-    path: str
-
-    def weigh(self) -> tuple[Mapping[str, int], int]:
-        """How much each term weighs in the passage, and how many words it has."""
-        weights: defaultdict[str, int] = defaultdict(int)
-        length = 0
-        for text, weight in zip((self.title, self.heading, self.text, self.path), FIELD_WEIGHTS, strict=True):
-            simple, joined = terms(text)
-            length += len(simple)
-            for term in (*simple, *joined):
-                weights[term] += weight
-        return weights, length
-
-
-@dataclass(slots=True)
-class _Added:
-    """Where a term was added in a block, and how much it weighs there: arrays, as there are millions of them."""
-
-    places: array[int] = field(default_factory=lambda: array("H"))
-    weights: bytearray = field(default_factory=bytearray)
-
-
-@dataclass(slots=True)
-class _Block:
-    """What changes in one block."""
-
-    added: defaultdict[str, _Added] = field(default_factory=lambda: defaultdict(_Added))
-    removed: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
-    lengths: dict[int, int] = field(default_factory=dict)
-
-
-class PostingsWriter:
-    """Adds and removes passages inside the caller's transaction; nothing is written before `flush`.
-
-    A passage is removed with the same fields it was added with.
-    """
-
-    def __init__(self, connection: sqlite3.Connection, file: Path) -> None:
-        self._connection = connection
-        self._file = file
-        self._blocks: dict[int, _Block] = {}
-
-    def add(self, passage: int, fields: Fields) -> None:
-        """Enter a passage under its row number."""
-        number, place = divmod(passage, BLOCK)
-        if number not in self._blocks and len(self._blocks) > 1:
-            # Row numbers mostly ascend in a large build, so that what is held stays small.
-            self.flush()
-        block = self._blocks.setdefault(number, _Block())
-        weights, length = fields.weigh()
-        for term, weight in weights.items():
-            added = block.added[term]
-            added.places.append(place)
-            added.weights.append(min(weight, _MOST_WEIGHT))
-        block.lengths[place] = min(max(length, 1), _LONGEST)
-
-    def remove(self, passage: int, fields: Fields) -> None:
-        """Take a passage out."""
-        number, place = divmod(passage, BLOCK)
-        if number in self._blocks and self._blocks[number].added:
-            self.flush()  # it may be among what was added
-        block = self._blocks.setdefault(number, _Block())
-        for term in fields.weigh()[0]:
-            block.removed[term].append(place)
-        block.lengths[place] = 0
-
-    def clear(self) -> None:
-        """Take everything out."""
-        self._blocks.clear()
-        for table in ("postings", "lengths"):
-            self._connection.execute(f"DELETE FROM {table}")
-
-    def flush(self) -> None:
-        """Write what was added and removed.
-
-        Raises:
-            DamagedIndexError: A row to be changed does not hold what was written.
-        """
-        for number in sorted(self._blocks):
-            self._flush(number, self._blocks[number])
-        self._blocks.clear()
-
-    def _flush(self, number: int, block: _Block) -> None:
-        touched = sorted(block.added.keys() | block.removed.keys())
-        query = f"SELECT block, term, data, checksum FROM postings WHERE block = ? AND term IN {AMONG}"
-        stored: dict[str, bytes] = {}
-        held, sized = (
-            self._connection.execute(f"SELECT 1 FROM {table} WHERE block = ? LIMIT 1", (number,)).fetchone()
-            for table in ("postings", "lengths")
-        )
-        if held and not sized:
-            raise damaged(self._file, f"the keyword index (block {number})")
-        if held:
-            for row in self._connection.execute(query, (number, json.dumps(touched))):
-                stored[row[1]] = _checked(row, self._file)
-        written, emptied = [], []
-        for term in touched:
-            added = block.added.get(term)
-            entries = dict(zip(added.places, added.weights, strict=True)) if added else {}
-            if term in stored:
-                gone = frozenset(block.removed.get(term, ()))
-                places, weights = _entries(stored[term])
-                old = zip(places.tolist(), weights.astype(int).tolist(), strict=True)
-                entries = {place: weight for place, weight in old if place not in gone} | entries
-            if entries:
-                data = _packed(entries)
-                written.append((number, term, data, _row_checksum(number, term, data)))
-            else:
-                emptied.append((number, term))
-        self._connection.executemany("DELETE FROM postings WHERE block = ? AND term = ?", emptied)
-        self._connection.executemany(
-            "INSERT OR REPLACE INTO postings (block, term, data, checksum) VALUES (?, ?, ?, ?)", written
-        )
-        self._write_lengths(number, block.lengths)
-
-    def _write_lengths(self, number: int, changed: Mapping[int, int]) -> None:
-        lengths = np.zeros(BLOCK, dtype="<u2")
-        query = "SELECT block, data, checksum FROM lengths WHERE block = ?"
-        for row in self._connection.execute(query, (number,)):
-            before = _checked_lengths(row, self._file)
-            lengths[: len(before)] = before
-        lengths[list(changed.keys())] = list(changed.values())
-        used = np.flatnonzero(lengths)
-        if not len(used):
-            self._connection.execute("DELETE FROM lengths WHERE block = ?", (number,))
-            return
-        data = lengths[: int(used[-1]) + 1].tobytes()
-        self._connection.execute(
-            "INSERT OR REPLACE INTO lengths (block, data, checksum) VALUES (?, ?, ?)",
-            (number, data, _row_checksum(number, "", data)),
-        )
+    numbers: tuple[int, ...]
+    norms: dict[int, Floats]
+    buckets: npt.NDArray[np.uint8]
 
 
 class Postings:
-    """The keyword index of one generation, for reading.
+    """The keyword index, for reading.
 
     Args:
         connection: Holds the generation; the caller turns its errors into ours.
@@ -196,25 +59,27 @@ class Postings:
         self._connection = connection
         self._file = file
         self._passages = passages
+        # Of the last question: its words are counted after they were searched for.
+        self._last: _Held = {}
 
     def load(self) -> None:
-        """Read now what every search needs: how long the passages are.
+        """Read now what every search needs: how long the passages are, and which buckets there are.
 
         Raises:
             DamagedIndexError: It does not hold what was written.
         """
-        _ = self._norms
+        _ = self._blocks
 
     def frequencies(self, wanted: Iterable[str]) -> dict[str, int]:
-        """In how many passages each term stands."""
-        # CROSS JOIN keeps SQLite to the order written: it would rather read all postings.
-        found = dict.fromkeys(wanted, 0)
-        query = (
-            "SELECT p.term, sum(length(p.data)) / 3 FROM json_each(?) t CROSS JOIN lengths l "
-            "CROSS JOIN postings p ON p.block = l.block AND p.term = t.value GROUP BY p.term"
-        )
-        found.update(self._connection.execute(query, (json.dumps(list(found)),)))
-        return found
+        """In how many passages each term stands.
+
+        Raises:
+            DamagedIndexError: A row that is read does not hold what was written.
+        """
+        wanted = tuple(wanted)
+        known = self._last
+        held = {**known, **self._read([term for term in wanted if term not in known])}
+        return {term: sum(len(data) for data in held[term].values()) // 3 for term in wanted}
 
     def search(self, wanted: Sequence[str], limit: int, *, among: Numbers | None = None) -> tuple[Numbers, Floats]:
         """Passages that have any of the terms, by BM25, best first, with all that tie with the last.
@@ -230,63 +95,87 @@ class Postings:
         Raises:
             DamagedIndexError: A row that is read does not hold what was written.
         """
-        norms_of = self._norms
-        rows = self._rows(wanted)
-        frequency: defaultdict[str, int] = defaultdict(int)
-        for held in rows.values():
-            for term, (places, _) in held.items():
-                frequency[term] += len(places)
-        idf = {term: _idf(self._passages, count) for term, count in frequency.items()}
+        held = self._read(wanted)
+        self._last = held
+        idf = {term: _idf(self._passages, sum(map(len, rows.values())) // 3) for term, rows in held.items()}
         allowed = None if among is None else _by_block(among)
         best = _Best(limit)
-        for number, held in rows.items():
-            norms = norms_of[number]
+        for number in self._blocks.numbers:
+            norms = self._blocks.norms[number]
             scores = np.zeros(len(norms))
             # In the question's order, so that equal passages get equal sums wherever they stand.
             for term in wanted:
-                if term in held:
-                    places, weights = held[term]
+                if number in held[term]:
+                    places, weights = entries_in(held[term][number])
+                    if places[-1] >= len(norms):
+                        raise lost(self._file, number)
                     scores[places] += idf[term] * (_K1 + 1) * weights / (weights + norms[places])
             if allowed is not None:
                 kept = np.zeros(len(scores), dtype=bool)
                 kept[allowed.get(number, [])] = True
                 scores[~kept] = 0.0
-            best.add(number * BLOCK, scores)
+            best.add(number * buckets.BLOCK, scores)
         return best.take()
+
+    def passages(self) -> Numbers:
+        """Row numbers of the passages that are entered, ascending."""
+        places = [
+            np.flatnonzero(block.lengths) + number * buckets.BLOCK
+            for number, block in read_blocks(self._connection, self._file).items()
+        ]
+        return np.concatenate([np.empty(0, dtype=np.int64), *places])
 
     def verify(self) -> None:
         """Check every row.
 
         Raises:
-            DamagedIndexError: One does not hold what was written, or a passage is missing.
+            DamagedIndexError: One does not hold what was written, or is missing, or speaks of a passage that is.
         """
-        places = {number: len(block) for number, block in self._norms.items()}
-        for row in self._connection.execute("SELECT block, term, data, checksum FROM postings"):
-            found = _entries(_checked(row, self._file))[0]
-            if not len(found) or found[-1] >= places.get(row[0], 0):
-                raise damaged(self._file, f"the keyword index (block {row[0]})")
+        sizes = {number: len(norms) for number, norms in self._blocks.norms.items()}
+        seen = np.zeros_like(self._blocks.buckets)
+        at = {number: i for i, number in enumerate(self._blocks.numbers)}
+        for row in self._connection.execute("SELECT id, data, checksum FROM postings"):
+            number, bucket = divmod(row[0], BUCKETS)
+            if number not in at:
+                raise lost(self._file, number)
+            for name, data in bucket_in(row, self._file).items():
+                places = entries_in(data)[0]
+                sound = len(places) and places[-1] < sizes[number] and (np.diff(places) > 0).all()
+                if not sound or bucket_of(name) != bucket:
+                    raise lost(self._file, number)
+            seen[at[number], bucket >> 3] |= 1 << (bucket & 7)
+        if not np.array_equal(seen, self._blocks.buckets):
+            raise damaged(self._file, "the keyword index (a row is missing)")
 
-    def _rows(self, wanted: Sequence[str]) -> dict[int, dict[str, tuple[Numbers, Floats]]]:
-        query = (
-            "SELECT p.block, p.term, p.data, p.checksum FROM lengths l CROSS JOIN json_each(?) t "
-            "CROSS JOIN postings p ON p.block = l.block AND p.term = t.value"
-        )
-        found: defaultdict[int, dict[str, tuple[Numbers, Floats]]] = defaultdict(dict)
-        for row in self._connection.execute(query, (json.dumps(list(wanted)),)):
-            found[row[0]][row[1]] = _entries(_checked(row, self._file))
-        return found
+    def _read(self, wanted: Sequence[str]) -> _Held:
+        """What each block keeps of each term."""
+        names = {term: name_of(term) for term in wanted}
+        bucket = {term: bucket_of(name) for term, name in names.items()}
+        blocks = self._blocks
+        rows: set[int] = set()
+        for place in set(bucket.values()):
+            there = blocks.buckets[:, place >> 3] >> (place & 7) & 1
+            rows.update(row_of(blocks.numbers[i], place) for i in np.flatnonzero(there))
+        found = dict(read_buckets(self._connection, self._file, sorted(rows)))
+        held: dict[str, dict[int, bytes]] = {term: {} for term in wanted}
+        for number in blocks.numbers:
+            for term in wanted:
+                data = found.get(row_of(number, bucket[term]), {}).get(names[term])
+                if data:
+                    held[term][number] = data
+        return held
 
     @cached_property
-    def _norms(self) -> dict[int, Floats]:
-        """For each block what a passage's length adds to the divisor of BM25."""
-        lengths = {}
-        for row in self._connection.execute("SELECT block, data, checksum FROM lengths ORDER BY block"):
-            lengths[row[0]] = _checked_lengths(row, self._file)
-        if sum(int(np.count_nonzero(block)) for block in lengths.values()) != self._passages:
+    def _blocks(self) -> _Blocks:
+        blocks = read_blocks(self._connection, self._file)
+        if sum(int(np.count_nonzero(block.lengths)) for block in blocks.values()) != self._passages:
             raise damaged(self._file, "the number of passages in the keyword index")
-        total = sum(int(block.sum(dtype=np.int64)) for block in lengths.values())
+        total = sum(int(block.lengths.sum(dtype=np.int64)) for block in blocks.values())
         mean = total / max(self._passages, 1)
-        return {number: _K1 * (1 - _B + _B * block.astype(np.float64) / mean) for number, block in lengths.items()}
+        norms = {
+            number: _K1 * (1 - _B + _B * block.lengths.astype(np.float64) / mean) for number, block in blocks.items()
+        }
+        return _Blocks(tuple(blocks), norms, _stacked(list(blocks.values())))
 
 
 class _Best:
@@ -323,43 +212,17 @@ class _Best:
         return ids[kept], scores[kept]
 
 
+def _stacked(blocks: Sequence[Block]) -> npt.NDArray[np.uint8]:
+    """`(blocks, 8192)`."""
+    if not blocks:
+        return np.zeros((0, BUCKETS // 8), dtype=np.uint8)
+    return np.stack([block.buckets for block in blocks])
+
+
 def _idf(passages: int, frequency: int) -> float:
     return max(float(np.log((passages - frequency + 0.5) / (frequency + 0.5))), _LEAST_IDF)
 
 
 def _by_block(passages: Numbers) -> dict[int, Numbers]:
-    blocks = passages // BLOCK
-    return {int(number): passages[blocks == number] % BLOCK for number in np.unique(blocks)}
-
-
-def _packed(entries: Mapping[int, int]) -> bytes:
-    order = sorted(entries)
-    places = array("H", order)
-    if sys.byteorder == "big":
-        places.byteswap()
-    return places.tobytes() + bytes([entries[place] for place in order])
-
-
-def _entries(data: bytes) -> tuple[Numbers, Floats]:
-    count = len(data) // 3
-    places = np.frombuffer(data, dtype="<u2", count=count)
-    return places.astype(np.int64), np.frombuffer(data, dtype=np.uint8, offset=2 * count).astype(np.float64)
-
-
-def _row_checksum(block: int, term: str, data: bytes) -> int:
-    """CRC-32 over the row; it is taken for every row of a common word, so it has to be quick."""
-    return zlib.crc32(data, zlib.crc32(f"{block} {term}".encode("utf-8", "surrogatepass")))
-
-
-def _checked(row: tuple[Any, ...], file: Path) -> bytes:
-    block, term, data, check = row
-    if not isinstance(data, bytes) or len(data) % 3 or _row_checksum(block, term, data) != check:
-        raise damaged(file, f"the keyword index (block {block})")
-    return data
-
-
-def _checked_lengths(row: tuple[Any, ...], file: Path) -> npt.NDArray[np.uint16]:
-    block, data, check = row
-    if not isinstance(data, bytes) or _row_checksum(block, "", data) != check:
-        raise damaged(file, f"the keyword index (block {block})")
-    return np.frombuffer(data, dtype="<u2")
+    blocks = passages // buckets.BLOCK
+    return {int(number): passages[blocks == number] % buckets.BLOCK for number in np.unique(blocks)}

@@ -10,8 +10,8 @@ from pathlib import Path
 from corpus.errors import StorageError
 
 from . import disk
-from .records import vector_checksum
 from .schema import DATABASE
+from .vector_rows import vector_checksum
 
 _ASIDE = DATABASE + ".damaged"
 # Behind the database itself: SQLite drops a log whose database is gone.

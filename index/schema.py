@@ -12,7 +12,7 @@ from corpus.errors import DamagedIndexError, IncompatibleError, LockedError, NoI
 
 DATABASE = "index.db"
 APPLICATION_ID = 0x71614958  # "qaIX", in the SQLite header
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 REPAIR = "Run `qa check --repair`, or `qa index --full` to rebuild it."
 
 _BUSY_SECONDS = 5.0
@@ -37,6 +37,7 @@ CREATE TABLE documents (
     checked_ns INTEGER NOT NULL,
     media_type TEXT NOT NULL,
     title TEXT NOT NULL,
+    passages INTEGER NOT NULL,  -- how many it has
     checksum BLOB NOT NULL
 );
 
@@ -47,21 +48,21 @@ CREATE TABLE vectors (
     checksum INTEGER NOT NULL
 );
 
-CREATE TABLE spare (  -- vectors that no passage refers to
+CREATE TABLE places (  -- one row for each vector
     vector INTEGER PRIMARY KEY REFERENCES vectors (id),
-    used INTEGER NOT NULL
+    segment INTEGER NOT NULL,  -- the FAISS file that holds it, or 0
+    uses INTEGER NOT NULL,  -- passages that refer to it
+    used INTEGER NOT NULL,  -- where none does: the generation that was being made when the last one went
+    checksum INTEGER NOT NULL
 );
-
-CREATE TABLE placed (  -- which FAISS file holds a vector
-    vector INTEGER PRIMARY KEY,
-    segment INTEGER NOT NULL
-);
+CREATE INDEX places_spare ON places (used, vector) WHERE uses = 0;
 
 CREATE TABLE passages (
     id INTEGER PRIMARY KEY,
     key TEXT NOT NULL UNIQUE,
     document INTEGER NOT NULL REFERENCES documents (id),
     vector INTEGER NOT NULL REFERENCES vectors (id),
+    link INTEGER NOT NULL,  -- checksum of the four before
     start INTEGER NOT NULL,
     end INTEGER NOT NULL,
     body INTEGER NOT NULL,
@@ -74,9 +75,15 @@ CREATE TABLE passages (
     text_digest BLOB NOT NULL,
     checksum BLOB NOT NULL
 );
-CREATE INDEX passages_document ON passages (document, vector);
+CREATE INDEX passages_document ON passages (document);
 CREATE INDEX passages_text ON passages (text_digest);
 CREATE INDEX passages_vector ON passages (vector);
+
+CREATE TABLE repeats (  -- texts that more than one passage has
+    text_digest BLOB PRIMARY KEY,
+    passages INTEGER NOT NULL,
+    checksum INTEGER NOT NULL
+) WITHOUT ROWID;
 
 CREATE TABLE free (  -- row numbers of passages to be given again
     passage INTEGER PRIMARY KEY
@@ -88,20 +95,20 @@ CREATE TABLE skipped (
     unreadable INTEGER NOT NULL,
     size INTEGER,
     mtime_ns INTEGER,
-    checked_ns INTEGER
+    checked_ns INTEGER,
+    checksum BLOB NOT NULL
 );
 
 CREATE TABLE postings (
-    block INTEGER NOT NULL,
-    term TEXT NOT NULL,
-    data BLOB NOT NULL,  -- places in the block as uint16, little-endian and ascending, then weights as uint8
-    checksum INTEGER NOT NULL,
-    PRIMARY KEY (block, term)
-) WITHOUT ROWID;
+    id INTEGER PRIMARY KEY,  -- block * 65536 + bucket
+    data BLOB NOT NULL,  -- the terms of the bucket, each with its passages
+    checksum INTEGER NOT NULL
+);
 
-CREATE TABLE lengths (
+CREATE TABLE blocks (
     block INTEGER PRIMARY KEY,
-    data BLOB NOT NULL,  -- words of each passage as uint16, little-endian; 0 where there is none
+    lengths BLOB NOT NULL,  -- words of each passage as uint16, little-endian; 0 where there is none
+    buckets BLOB NOT NULL,  -- a bit for each bucket that has a row
     checksum INTEGER NOT NULL
 );
 """
@@ -151,6 +158,7 @@ def open_for_writing(file: Path) -> sqlite3.Connection:
         connection = sqlite3.connect(file, timeout=_BUSY_SECONDS, isolation_level=None)
         try:
             connection.execute(f"PRAGMA cache_size = -{_WRITER_CACHE}")
+            _distrust(connection)
             if _is_blank(connection):
                 connection.execute(f"PRAGMA page_size = {_PAGE_SIZE}")
                 connection.executescript(
@@ -216,12 +224,19 @@ def _begin(file: Path, option: str) -> sqlite3.Connection:
     )
     try:
         connection.execute(f"PRAGMA cache_size = -{_READER_CACHE}")
+        _distrust(connection)
         connection.execute("BEGIN")
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _distrust(connection: sqlite3.Connection) -> None:
+    """A file may hold anything: pages are checked as they are read, and nothing in it can call functions."""
+    connection.execute("PRAGMA cell_size_check = ON")
+    connection.execute("PRAGMA trusted_schema = OFF")
 
 
 def _is_blank(connection: sqlite3.Connection) -> bool:

@@ -5,56 +5,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import numpy as np
-
 from corpus.errors import IncompatibleError, NoIndexError, UsageError
 
 from .analysis import cut, term_of
 from .encoder import Encoder, Vectors
+from .meta import Info, Left, read_info, read_left
+from .nearest import Candidate, Nearest
 from .postings import Postings
 from .records import (
     AMONG,
-    Info,
-    Left,
+    Link,
     StoredDocument,
     StoredPassage,
     damaged,
     ids_json,
     read_documents,
-    read_info,
-    read_left,
+    read_links,
     read_passages,
-    read_vectors,
-    read_vectors_there,
 )
+from .repeats import read_repeats
 from .schema import DATABASE, open_for_reading, seam
+from .scope import Scope, read_scope
 from .terms import query_terms
-from .vectors import Ids, VectorIndex, exact_scores, open_all
-
-# What FAISS computes from float16 differs from the exact inner product of unit vectors by less than this.
-_ROUNDING = 1e-3
-# How many more than wanted are fetched at first: enough that nothing left out ties with the last place.
-_BEYOND = 16
-# So many vectors are compared one by one rather than searched for among all.
-_FEW = 20_000
-
-# Sorts as results are ordered everywhere: by score turned negative, then by passage key; the row number comes along.
-_Ranked = tuple[float, str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A passage, by row number and stable id, and how well it matches; higher is better."""
-
-    passage: int
-    key: str
-    score: float
+from .vector_rows import read_vectors
 
 
 class Snapshot:
@@ -75,6 +53,7 @@ class Snapshot:
         self._folder = folder
         self._file = folder / DATABASE
         self._connection = open_for_reading(self._file)
+        self._last_scope: Scope | None = None
         try:
             with seam(self._file):
                 self.info = self._read_info()
@@ -98,17 +77,24 @@ class Snapshot:
         """Read now what the first question would read of both halves of the index."""
         with seam(self._file):
             self._postings.load()
-        _ = self._nearest
+        self._nearest.load()
 
     def documents(self) -> tuple[StoredDocument, ...]:
-        """All documents, by path."""
+        """All documents, by path.
+
+        Raises:
+            DamagedIndexError: One is missing or does not hold what was written.
+        """
         with seam(self._file):
-            return tuple(read_documents(self._connection, self._file))
+            found = tuple(read_documents(self._connection, self._file))
+        if len(found) != self.info.documents:
+            raise damaged(self._file, "the number of documents")
+        return found
 
     def skipped(self) -> tuple[Left, ...]:
         """What was left out, by path."""
         with seam(self._file):
-            return read_left(self._connection)
+            return read_left(self._connection, self._file)
 
     def dense(self, vector: Vectors, limit: int, *, documents: frozenset[int] | None = None) -> list[Candidate]:
         """The passages whose vectors are nearest, best first; ties by passage key.
@@ -131,29 +117,7 @@ class Snapshot:
             )
         if limit < 1:
             return []
-        share, wanted = 1.0, limit
-        if documents is not None:
-            among = self._vector_ids(documents)
-            if len(among) <= _FEW:
-                return _candidates(self._ranked(self._scored(among, vector), documents), limit)
-            # Of a scope far from the question as many must be compared as without one.
-            share, wanted = len(among) / self.info.vectors, 8 * limit
-        size = int((limit + _BEYOND) / share)
-        while True:
-            ids, bound = self._nearest.search(vector, size)
-            scored = self._scored(ids, vector)
-            # Passages are looked up for no more vectors than needed.
-            head = len(scored) if documents is not None else limit + _BEYOND
-            ranked = self._ranked(scored[:head], documents)
-            bound += _ROUNDING
-            if head < len(scored):
-                bound = max(bound, -scored[head][0])
-            # What was left out scores no better than the bound, so it cannot tie with the last place.
-            if len(ranked) >= wanted and bound < -ranked[limit - 1][0]:
-                return _candidates(ranked, limit)
-            if size >= self._nearest.held:
-                return _candidates(self._ranked(scored, documents), limit)
-            size *= 2
+        return self._nearest.search(vector, limit, None if documents is None else self._scope(documents))
 
     def keyword(self, question: str, limit: int, *, documents: frozenset[int] | None = None) -> list[Candidate]:
         """The passages that share the question's words, by BM25, best first; ties by passage key.
@@ -166,15 +130,16 @@ class Snapshot:
         wanted = query_terms(question)
         if not wanted or limit < 1:
             return []
-        among = None if documents is None else self._passage_ids(documents)
+        among = None if documents is None else self._scope(documents).passages
         with seam(self._file):
             ids, scores = self._postings.search(wanted, limit, among=among)
-        keys = dict(self._rows(f"SELECT id, key FROM passages WHERE id IN {AMONG}", ids_json(ids.tolist())))
-        missing = [number for number in ids.tolist() if number not in keys]
-        if missing:
-            raise damaged(self._file, f"passage {missing[0]} (missing)")
-        pairs = zip(ids.tolist(), scores.tolist(), strict=True)
-        return _candidates(sorted((-score, keys[number], number) for number, score in pairs), limit)
+        links = self._links(ids.tolist())
+        if documents is not None and any(link.document not in documents for link in links.values()):
+            raise damaged(self._file, "the list of passages of documents")
+        found = (
+            Candidate(one, links[one].key, score) for one, score in zip(ids.tolist(), scores.tolist(), strict=True)
+        )
+        return sorted(found, key=lambda one: (-one.score, one.key))[:limit]
 
     def document_frequency(self, words: Sequence[str]) -> dict[str, int]:
         """In how many passages each word stands, after stemming; of writing without spaces, its rarest pair."""
@@ -186,15 +151,6 @@ class Snapshot:
         """In how many passages each term stands; terms as `index.terms.query_terms` gives them."""
         with seam(self._file):
             return self._postings.frequencies(terms)
-
-    def verify_terms(self) -> None:
-        """Check the whole keyword index, of which a question reads only its own words.
-
-        Raises:
-            DamagedIndexError: It does not hold what was written.
-        """
-        with seam(self._file):
-            self._postings.verify()
 
     def passages(self, ids: Sequence[int]) -> list[StoredPassage]:
         """Passages by row number, in the order asked.
@@ -214,12 +170,8 @@ class Snapshot:
         Raises:
             DamagedIndexError: One is missing or does not hold what was written.
         """
-        rows = self._rows(f"SELECT id, vector FROM passages WHERE id IN {AMONG}", ids_json(ids))
-        numbers: dict[int, int] = dict(rows)
-        missing = [number for number in ids if number not in numbers]
-        if missing:
-            raise damaged(self._file, f"passage {missing[0]} (missing)")
-        return self._stored_vectors([numbers[number] for number in ids])
+        links = self._links(ids)
+        return self._stored_vectors([links[number].vector for number in ids])
 
     def twins(self, ids: Sequence[int]) -> dict[int, tuple[StoredPassage, ...]]:
         """For each passage the others with the same text, by path and place; empty for most."""
@@ -227,16 +179,35 @@ class Snapshot:
         same: dict[bytes, list[StoredPassage]] = {}
         for passage in self._passages(f"p.text_digest IN {asked} ORDER BY d.path, p.start", ids_json(ids)):
             same.setdefault(passage.text_digest, []).append(passage)
+        with seam(self._file):
+            counts = read_repeats(self._connection, self._file, list(same))
+        wrong = [group[0].id for digest, group in same.items() if len(group) != counts[digest]]
         owner = {passage.id: group for group in same.values() for passage in group}
-        return {number: tuple(twin for twin in owner.get(number, ()) if twin.id != number) for number in ids}
+        if wrong or any(number not in owner for number in ids):
+            raise damaged(self._file, f"what has the text of passage {(*wrong, *ids)[0]}")
+        return {number: tuple(twin for twin in owner[number] if twin.id != number) for number in ids}
 
     def find(self, key: str) -> StoredPassage | None:
         """The passage with this stable id, if there is one."""
-        return next(iter(self._passages("p.key = ?", key)), None)
+        found = next(iter(self._passages("p.key = ?", key)), None)
+        if found is None:
+            # That there is none, only the table itself can tell.
+            with seam(self._file):
+                links = read_links(self._connection, self._file, "true")
+                number = next((link.id for link in links if link.key == key), None)
+            if number is not None:
+                raise damaged(self._file, f"the way to passage {number}")
+        return found
 
     def passages_of(self, path: str) -> tuple[StoredPassage, ...]:
-        """The passages of a document, in the order of the text."""
-        return tuple(self._passages("d.path = ? ORDER BY p.start, p.end", path))
+        """The passages of a document, in the order of the text; none where there is no such document."""
+        document = next((one for one in self.documents() if one.path == path), None)
+        if document is None:
+            return ()
+        found = tuple(self._passages("p.document = ? ORDER BY p.start, p.end", document.id))
+        if len(found) != document.passages:
+            raise damaged(self._file, f"the number of passages of document {document.id}")
+        return found
 
     def match_paths(self, pattern: str) -> frozenset[int]:
         """Row numbers of the documents whose paths match a pattern, in the syntax of .gitignore.
@@ -273,64 +244,34 @@ class Snapshot:
         with seam(self._file):
             return read_vectors(self._connection, self._file, ids, self.info.dimension)
 
-    def _vector_ids(self, documents: frozenset[int]) -> Ids:
-        return self._numbers("SELECT DISTINCT vector FROM passages WHERE document IN", documents)
+    def _links(self, ids: Sequence[int]) -> dict[int, Link]:
+        """What a search needs of passages, by row number; all must be there."""
+        with seam(self._file):
+            found = {
+                link.id: link for link in read_links(self._connection, self._file, f"id IN {AMONG}", (ids_json(ids),))
+            }
+        missing = [number for number in ids if number not in found]
+        if missing:
+            raise damaged(self._file, f"passage {missing[0]} (missing)")
+        return found
 
-    def _passage_ids(self, documents: frozenset[int]) -> Ids:
-        return self._numbers("SELECT id FROM passages WHERE document IN", documents)
-
-    def _numbers(self, query: str, among: frozenset[int]) -> Ids:
-        rows = self._rows(f"{query} {AMONG}", ids_json(tuple(among)))
-        return np.array(rows, dtype=np.int64).reshape(-1)
+    def _scope(self, documents: frozenset[int]) -> Scope:
+        """What a path pattern leaves of the collection."""
+        scope = self._last_scope
+        if scope is None or scope.documents != documents:
+            size = sum(document.passages for document in self.documents() if document.id in documents)
+            with seam(self._file):
+                scope = read_scope(self._connection, self._file, documents, size)
+            self._last_scope = scope
+        return scope
 
     @cached_property
     def _postings(self) -> Postings:
         return Postings(self._connection, self._file, self.info.passages)
 
     @cached_property
-    def _nearest(self) -> VectorIndex:
-        return open_all(
-            self._folder,
-            self.info.segments,
-            self._members,
-            lambda ids: self._stored_vectors(ids.tolist()),
-            dimension=self.info.dimension,
-        )
-
-    def _members(self, segment: int) -> Ids:
-        """The live vectors of a segment."""
-        query = (
-            "SELECT vector FROM placed p WHERE segment = ? AND EXISTS (SELECT 1 FROM passages WHERE vector = p.vector) "
-            "ORDER BY vector"
-        )
-        return np.array(self._rows(query, segment), dtype=np.int64).reshape(-1)
-
-    def _scored(self, ids: Ids, query: Vectors) -> list[tuple[float, int]]:
-        """Vectors by their exact scores, turned negative, the best first; those that are gone are left out."""
-        asked: list[int] = ids.tolist()
-        with seam(self._file):
-            there, vectors = read_vectors_there(self._connection, self._file, asked, self.info.dimension)
-        if len(there) < len(asked):
-            self._require_unused(frozenset(asked).difference(there))
-        return sorted(zip((-exact_scores(vectors, query)).tolist(), there, strict=True))
-
-    def _require_unused(self, gone: frozenset[int]) -> None:
-        rows = self._rows(f"SELECT vector FROM passages WHERE vector IN {AMONG} LIMIT 1", ids_json(tuple(gone)))
-        if rows:
-            raise damaged(self._file, f"vector {rows[0][0]} (missing)")
-
-    def _ranked(self, scored: Sequence[tuple[float, int]], documents: frozenset[int] | None) -> list[_Ranked]:
-        """The passages of vectors, best first; vectors that no passage has any more have none."""
-        negative_of = {vector: negative for negative, vector in scored}
-        rows = self._rows(
-            f"SELECT id, key, vector, document FROM passages WHERE vector IN {AMONG}",
-            ids_json(tuple(negative_of)),
-        )
-        return sorted(
-            (negative_of[vector], key, number)
-            for number, key, vector, document in rows
-            if documents is None or document in documents
-        )
+    def _nearest(self) -> Nearest:
+        return Nearest(self._connection, self._file, self.info)
 
 
 def require_same_encoder(info: Info, encoder: Encoder) -> None:
@@ -344,7 +285,3 @@ def require_same_encoder(info: Info, encoder: Encoder) -> None:
             f"the index was built with {info.model} (fingerprint {info.fingerprint[:12]}), not with {encoder.name} "
             f"({encoder.fingerprint[:12]}). Ask with that model, or embed again: `qa index --model {encoder.name}`."
         )
-
-
-def _candidates(ranked: Sequence[_Ranked], limit: int) -> list[Candidate]:
-    return [Candidate(passage, key, -negative) for negative, key, passage in ranked[:limit]]

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,34 +16,31 @@ import numpy as np
 from corpus.errors import ModelError
 
 from . import disk
-from .arrange import arrange
-from .changes import Change, Extent, Maker, Seen
+from .changes import Change, Extent, Maker, Seen, maker_of
 from .encoder import Vectors
+from .entering import PostingsWriter
 from .insert import Inserter, fields_of
-from .postings import PostingsWriter
+from .meta import Info, Left, read_info, read_left, write_info, write_left
+from .places import Place, write_places
 from .records import (
     AMONG,
-    Info,
-    Left,
-    Segment,
     StoredDocument,
     damaged,
+    document_checksum,
     ids_json,
-    pack_vector,
     read_documents,
-    read_info,
-    read_left,
     read_passages,
-    read_vectors,
-    vector_checksum,
-    write_info,
-    write_left,
 )
-from .schema import DATABASE, checksum, open_for_writing, seam
-from .vectors import SEGMENT_MOST, Ids, build, delete_others, is_there, save
+from .repeats import count
+from .schema import DATABASE, open_for_writing, seam
+from .settle import Settled, Settling
+from .vector_rows import is_sound, pack_vector, vector_checksum
+from .vectors import Ids, delete_others
 
 # Vectors that no passage refers to any more are kept for undo, up to this many or as many as are in use.
 SPARE_VECTORS = 10_000
+# Lengths of an encoder's vectors differ from 1 by less than this.
+_UNIT = 1e-3
 
 
 class Store:
@@ -85,7 +82,7 @@ class Store:
     def skipped(self) -> tuple[Left, ...]:
         """What was left out, by path."""
         with seam(self._file):
-            return read_left(self._connection)
+            return read_left(self._connection, self._file)
 
     def known(self, digests: Iterable[bytes]) -> frozenset[bytes]:
         """Those of the digests whose vectors are stored and undamaged."""
@@ -93,9 +90,9 @@ class Store:
         with seam(self._file):
             for digest in digests:
                 row = self._connection.execute(
-                    "SELECT vector, checksum FROM vectors WHERE digest = ?", (digest,)
+                    "SELECT digest, vector, checksum FROM vectors WHERE digest = ?", (digest,)
                 ).fetchone()
-                if row is not None and vector_checksum(digest, row[0]) == row[1]:
+                if row is not None and is_sound(*row):
                     found.add(digest)
         return frozenset(found)
 
@@ -105,8 +102,10 @@ class Store:
         Raises:
             ModelError: The encoder gave something that is no vector.
         """
-        if not np.isfinite(vectors).all():
-            raise ModelError("the model gave a vector that is not finite. Choose another model.")
+        norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+        # Written so that what is not a number fails too.
+        if not (np.abs(norms - 1) < _UNIT).all():
+            raise ModelError("the model gave a vector that is not finite or not of length 1. Choose another model.")
         rows = []
         for digest, vector in zip(digests, vectors, strict=True):
             data = pack_vector(vector)
@@ -117,7 +116,7 @@ class Store:
                 "DO UPDATE SET vector = excluded.vector, checksum = excluded.checksum",
                 rows,
             )
-            self._mark_spare(digests)
+            self._enter_places(digests)
 
     def adopt_vectors(self, rows: Sequence[tuple[bytes, bytes]]) -> None:
         """Take over digests and vectors of another database, those known already left as they are."""
@@ -126,16 +125,16 @@ class Store:
                 "INSERT OR IGNORE INTO vectors (digest, vector, checksum) VALUES (?, ?, ?)",
                 [(digest, data, vector_checksum(digest, data)) for digest, data in rows],
             )
-            self._mark_spare([digest for digest, _ in rows])
+            self._enter_places([digest for digest, _ in rows])
 
-    def _mark_spare(self, digests: Sequence[bytes]) -> None:
+    def _enter_places(self, digests: Sequence[bytes]) -> None:
+        """Every vector has a place; that of a vector which is known already stays as it is."""
         used = self._next_generation()
-        self._connection.executemany(
-            "INSERT INTO spare (vector, used) SELECT id, ? FROM vectors v WHERE digest = ? "
-            "AND NOT EXISTS (SELECT 1 FROM passages WHERE vector = v.id) "
-            "ON CONFLICT (vector) DO UPDATE SET used = excluded.used",
-            [(used, digest) for digest in digests],
+        query = (
+            "SELECT id FROM vectors v WHERE digest = ? AND NOT EXISTS (SELECT 1 FROM places p WHERE p.vector = v.id)"
         )
+        rows = (self._connection.execute(query, (digest,)).fetchone() for digest in digests)
+        write_places(self._connection, [Place(row[0], 0, 0, used) for row in rows if row is not None])
 
     def require_intact(self) -> None:
         """Check the structure of the whole database, which reading single rows does not.
@@ -165,21 +164,40 @@ class Store:
         with self._transaction():
             generation = self._next_generation()
             postings = PostingsWriter(self._connection, self._file)
+            settled, came, gone = Settled(0, ()), array("q"), array("q")
+            # Where much is written, all texts are counted again.
+            texts: set[bytes] | None = None
             if change.extent is Extent.ALL:
-                before = None if before is None else replace(before, vectors=0, segments=())
-                self._clear(change.kept, generation, postings)
-                dropped: list[int] = []
-            else:
-                dropped = self._remove(change.removed | set(change.paths), postings)
-            Inserter(self._connection, postings).insert(change.entries)
+                came = self._clear(change.kept, generation, postings)
+            elif before is not None:
+                settled = Settled(before.vectors, before.segments)
+                gone, texts = self._remove(change, postings)
+            inserter = Inserter(self._connection, postings, texts=texts)
+            inserter.insert(change.entries)
             postings.flush()
+            count(self._connection, texts)
             self._note(seen, left)
-            vectors, segments = self._save_vectors(before, dropped, generation, maker.dimension)
-            info = self._info(maker, generation, vectors, segments)
+            settling = Settling(self._connection, self._file, generation=generation, dimension=maker.dimension)
+            settled = settling.settle(settled, came=_ids(came + inserter.vectors), gone=_ids(gone))
+            info = self._info(maker, generation, settled)
             self._prune(info)
             write_info(self._connection, info)
-        delete_others(self.folder, [segment.name for segment in segments])
+        delete_others(self.folder, [segment.name for segment in info.segments])
         return info
+
+    def rederive(self) -> None:
+        """Make anew, from documents, passages and vectors, all that follows from them; nothing is read or embedded.
+
+        Raises:
+            DamagedIndexError: They themselves do not hold what was written.
+        """
+        documents, info = self.documents(), self.info()
+        if info is None or len(documents) != info.documents:
+            raise damaged(self._file, "the number of documents")
+        with seam(self._file):
+            self._connection.execute("REINDEX")
+        change = Change(Extent.ALL, (), (), kept=frozenset(documents))
+        self.commit(change, maker_of(info), seen=(), left=self.skipped())
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -201,130 +219,67 @@ class Store:
             info = read_info(self._connection, self._file)
         return 1 if info is None else info.generation + 1
 
-    def _clear(self, kept: frozenset[str], generation: int, postings: PostingsWriter) -> None:
-        """Empty everything but some documents, whose words are entered again."""
-        ids = ids_json([document for document, path in self._paths() if path in kept])
-        self._connection.execute(
-            "INSERT INTO spare (vector, used) SELECT DISTINCT vector, ? FROM passages WHERE true "
-            "ON CONFLICT (vector) DO UPDATE SET used = excluded.used",
-            (generation,),
-        )
-        for table in ("placed", "free"):
+    def _clear(self, kept: frozenset[str], generation: int, postings: PostingsWriter) -> array[int]:
+        """Empty everything but some documents, whose words are entered again; returns their passages' vectors."""
+        for table in ("places", "free"):
             self._connection.execute(f"DELETE FROM {table}")
+        numbers = self._connection.execute("SELECT id FROM vectors").fetchall()
+        write_places(self._connection, (Place(number, 0, 0, generation) for (number,) in numbers))
         postings.clear()
+        kept_documents = [(one.id, one.passages) for one in self.documents().values() if one.path in kept]
+        ids = ids_json([number for number, _ in kept_documents])
         for table, column in (("passages", "document"), ("documents", "id")):
             self._connection.execute(f"DELETE FROM {table} WHERE {column} NOT IN {AMONG}", (ids,))
+        vectors = array("q")
         held = set()
         for passage in read_passages(self._connection, self._file, f"p.document IN {AMONG}", (ids,)):
             held.add(passage.id)
+            vectors.append(passage.vector)
             postings.add(passage.id, fields_of(passage.document.path, passage.title, passage))
+        if len(held) != sum(passages for _, passages in kept_documents):
+            raise damaged(self._file, "the number of passages of documents")
         gaps = [(number,) for number in range(1, max(held, default=0)) if number not in held]
         self._connection.executemany("INSERT INTO free (passage) VALUES (?)", gaps)
+        return vectors
 
-    def _remove(self, paths: frozenset[str] | set[str], postings: PostingsWriter) -> list[int]:
-        """Take documents out; returns the row numbers of their vectors."""
-        chosen = (ids_json([document for document, path in self._paths() if path in paths]),)
+    def _remove(self, change: Change, postings: PostingsWriter) -> tuple[array[int], set[bytes]]:
+        """Take documents out; returns the vectors of their passages, and the texts."""
+        paths = change.removed | set(change.paths)
+        rows = self._connection.execute("SELECT id, path, passages FROM documents").fetchall()
+        documents = [(number, passages) for number, path, passages in rows if path in paths]
+        chosen = (ids_json([number for number, _ in documents]),)
         passages = list(read_passages(self._connection, self._file, f"p.document IN {AMONG}", chosen))
+        if len(passages) != sum(count for _, count in documents) or not change.removed <= {path for _, path, _ in rows}:
+            raise damaged(self._file, "the number of passages of documents")
         for passage in passages:
             postings.remove(passage.id, fields_of(passage.document.path, passage.title, passage))
         self._connection.executemany("INSERT INTO free (passage) VALUES (?)", [(passage.id,) for passage in passages])
         self._connection.execute(f"DELETE FROM passages WHERE document IN {AMONG}", chosen)
         self._connection.execute(f"DELETE FROM documents WHERE id IN {AMONG}", chosen)
-        return sorted({passage.vector for passage in passages})
-
-    def _paths(self) -> list[tuple[int, str]]:
-        return self._connection.execute("SELECT id, path FROM documents").fetchall()
+        return array("q", [passage.vector for passage in passages]), {passage.text_digest for passage in passages}
 
     def _note(self, seen: Sequence[Seen], left: Sequence[Left]) -> None:
         documents = self.documents() if seen else {}
         for file in seen:
             old = documents[file.path]
-            stat = (file.size, file.mtime_ns, file.checked_ns)
-            check = checksum(old.id, old.path, old.sha256, *stat, old.media_type, old.title)
+            check = document_checksum(replace(old, size=file.size, mtime_ns=file.mtime_ns, checked_ns=file.checked_ns))
             self._connection.execute(
                 "UPDATE documents SET size = ?, mtime_ns = ?, checked_ns = ?, checksum = ? WHERE id = ?",
-                (*stat, check, old.id),
+                (file.size, file.mtime_ns, file.checked_ns, check, old.id),
             )
         write_left(self._connection, left)
 
     def _prune(self, info: Info) -> None:
-        """Forget the spare vectors that were used longest ago."""
-        limit = max(SPARE_VECTORS, info.vectors)
-        (spare,) = self._connection.execute("SELECT count(*) FROM spare").fetchone()
-        if spare > limit:
-            oldest = "SELECT vector FROM spare ORDER BY used, vector LIMIT ?"
-            gone = ids_json([number for (number,) in self._connection.execute(oldest, (spare - limit,))])
-            self._connection.execute(f"DELETE FROM spare WHERE vector IN {AMONG}", (gone,))
+        """Forget the vectors that were used longest ago; what a FAISS file holds stays as long as the file."""
+        (spare,) = self._connection.execute("SELECT count(*) FROM places WHERE uses = 0").fetchone()
+        over = spare - max(SPARE_VECTORS, info.vectors)
+        if over > 0:
+            oldest = "SELECT vector FROM places WHERE uses = 0 AND segment = 0 ORDER BY used, vector LIMIT ?"
+            gone = ids_json([number for (number,) in self._connection.execute(oldest, (over,))])
+            self._connection.execute(f"DELETE FROM places WHERE vector IN {AMONG}", (gone,))
             self._connection.execute(f"DELETE FROM vectors WHERE id IN {AMONG}", (gone,))
 
-    def _save_vectors(
-        self, before: Info | None, dropped: Sequence[int], generation: int, dimension: int
-    ) -> tuple[int, tuple[Segment, ...]]:
-        """Bring the FAISS files in line with the passages; how many vectors are in use, and the files."""
-        gone = self._numbers(
-            "SELECT value FROM json_each(?) WHERE NOT EXISTS (SELECT 1 FROM passages WHERE vector = value)",
-            ids_json(dropped),
-        )
-        come = self._numbers("SELECT vector FROM spare s WHERE EXISTS (SELECT 1 FROM passages WHERE vector = s.vector)")
-        segments = self._recounted(() if before is None else before.segments, gone, come)
-        self._connection.execute("DELETE FROM spare AS s WHERE EXISTS (SELECT 1 FROM passages WHERE vector = s.vector)")
-        self._connection.executemany(
-            "INSERT INTO spare (vector, used) VALUES (?, ?)", ((number, generation) for number in gone.tolist())
-        )
-        new = come[~np.isin(come, self._placed(come))]
-        lost = [segment for segment in segments if not is_there(self.folder, segment)]
-        plan = arrange(segments, len(new), lost=lost)
-        written = self._write_segments(plan.merged, plan.kept, new, generation, dimension)
-        live = (0 if before is None else before.vectors) + len(come) - len(gone)
-        return live, (*plan.kept, *written)
-
-    def _recounted(self, segments: Sequence[Segment], gone: Ids, come: Ids) -> list[Segment]:
-        """The segments, with as many dead vectors as they have now."""
-        change: Counter[int] = Counter()
-        query = f"SELECT segment, count(*) FROM placed WHERE vector IN {AMONG} GROUP BY segment"
-        change.update(dict(self._connection.execute(query, (ids_json(gone.tolist()),))))
-        if segments:
-            change.subtract(dict(self._connection.execute(query, (ids_json(come.tolist()),))))
-        return [replace(segment, dead=segment.dead + change[segment.number]) for segment in segments]
-
-    def _placed(self, ids: Ids) -> Ids:
-        if not self._connection.execute("SELECT 1 FROM placed LIMIT 1").fetchone():
-            return np.empty(0, dtype=np.int64)
-        return self._numbers(f"SELECT vector FROM placed WHERE vector IN {AMONG}", ids_json(ids.tolist()))
-
-    def _write_segments(
-        self, merged: Sequence[Segment], kept: Sequence[Segment], new: Ids, generation: int, dimension: int
-    ) -> list[Segment]:
-        old = [segment.number for segment in merged]
-        live = self._numbers(
-            f"SELECT vector FROM placed p WHERE segment IN {AMONG} "
-            "AND EXISTS (SELECT 1 FROM passages WHERE vector = p.vector)",
-            ids_json(old),
-        )
-        self._connection.execute(f"DELETE FROM placed WHERE segment IN {AMONG}", (ids_json(old),))
-        ids = np.sort(np.concatenate([new, live]))
-        number = max((segment.number for segment in (*kept, *merged)), default=0)
-
-        def fetch(wanted: Ids) -> Vectors:
-            return read_vectors(self._connection, self._file, wanted.tolist(), dimension)
-
-        written = []
-        for start in range(0, len(ids), SEGMENT_MOST):
-            part = ids[start : start + SEGMENT_MOST]
-            number += 1
-            written.append(
-                save(build(part, fetch, dimension=dimension), self.folder, number=number, generation=generation)
-            )
-            self._connection.executemany(
-                "INSERT INTO placed (vector, segment) VALUES (?, ?)", ((vector, number) for vector in part.tolist())
-            )
-        return written
-
-    def _numbers(self, query: str, *values: object) -> Ids:
-        rows = self._connection.execute(query, values)
-        return np.fromiter((number for (number,) in rows), dtype=np.int64)
-
-    def _info(self, maker: Maker, generation: int, vectors: int, segments: tuple[Segment, ...]) -> Info:
+    def _info(self, maker: Maker, generation: int, settled: Settled) -> Info:
         (documents,) = self._connection.execute("SELECT count(*) FROM documents").fetchone()
         (passages,) = self._connection.execute("SELECT count(*) FROM passages").fetchone()
         return Info(
@@ -337,6 +292,10 @@ class Store:
             splitter=maker.splitter,
             include=maker.include,
             exclude=maker.exclude,
-            vectors=vectors,
-            segments=segments,
+            vectors=settled.vectors,
+            segments=settled.segments,
         )
+
+
+def _ids(numbers: array[int]) -> Ids:
+    return np.frombuffer(numbers, dtype=np.int64) if numbers else np.empty(0, dtype=np.int64)

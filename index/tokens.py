@@ -182,7 +182,7 @@ def _converted_tokenizer(model: Model, folder: Path) -> Any:
     """For models that carry no tokenizer.json: what transformers makes of their older files."""
     from transformers import AutoTokenizer
 
-    found = AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
+    found = AutoTokenizer.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False)
     if not getattr(found, "is_fast", False):
         raise ModelError(f"the model {model.name} has no tokenizer.json, and none can be made. Choose another model.")
     return found.backend_tokenizer

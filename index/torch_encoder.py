@@ -99,6 +99,7 @@ def load_network(model: Model, device: str = "cpu") -> Any:
                     str(model.folder),
                     device=device,
                     local_files_only=True,
+                    trust_remote_code=False,
                     model_kwargs={"use_safetensors": True},
                 )
             except Exception as error:  # the libraries raise whatever a damaged model leads to

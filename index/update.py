@@ -16,8 +16,9 @@ from . import salvage
 from .build import Build, Findings, in_order_of_path, patterns
 from .changes import Extent
 from .files import hide_from_git, make_folder, sweep, writer_lock
+from .meta import Info, Left
 from .plan import survey
-from .records import Info, Left, StoredDocument
+from .records import StoredDocument
 from .report import BuildReport, Progress, ProgressCallback, Request
 from .schema import DATABASE, NewerFormatError
 from .snapshot import Snapshot
@@ -31,6 +32,7 @@ __all__ = [
     "Request",
     "preview",
     "rebuild",
+    "rederive",
     "update",
 ]
 
@@ -74,6 +76,21 @@ def rebuild(request: Request) -> BuildReport:
             salvage.set_aside(folder)
         with _opened(folder) as store:
             return Build(request, store, started).run(Extent.ALL)
+
+
+def rederive(root: Path) -> None:
+    """Make anew, from the documents, passages and vectors of an index, all that follows from them.
+
+    No file of the corpus is read and nothing is embedded.
+
+    Raises:
+        LockedError: Another process writes this index.
+        DamagedIndexError: They themselves do not hold what was written; `rebuild` cures that.
+        IncompatibleError: Another version of the format.
+        StorageError: The disk refused; the index is as it was.
+    """
+    with _writing(root) as folder, _opened(folder) as store:
+        store.rederive()
 
 
 def preview(root: Path, *, include: Sequence[str] | None = None, exclude: Sequence[str] | None = None) -> BuildReport:

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from . import disk
 from .encoder import Vectors
 from .files import write_atomically
-from .records import Segment
+from .meta import Segment
 
 _LOG = logging.getLogger(__name__)
 _PREFIX = "vectors-"
@@ -161,6 +161,14 @@ def load(folder: Path, segment: Segment, *, dimension: int) -> Any:
     return index
 
 
+def members(index: Any) -> Ids:
+    """Row numbers of the vectors in a segment, in the order they were added."""
+    import faiss
+
+    found: Ids = faiss.vector_to_array(index.id_map)
+    return found
+
+
 def is_there(folder: Path, segment: Segment) -> bool:
     """Whether a segment's file has the size it should have; its bytes are not looked at."""
     try:
@@ -170,7 +178,7 @@ def is_there(folder: Path, segment: Segment) -> bool:
 
 
 def open_all(
-    folder: Path, segments: Iterable[Segment], members: Callable[[int], Ids], fetch: Fetch, *, dimension: int
+    folder: Path, segments: Iterable[Segment], members: Callable[[Segment], Ids], fetch: Fetch, *, dimension: int
 ) -> VectorIndex:
     """All segments; one whose file is of no use is made anew from its members and the stored vectors."""
     parts = []
@@ -179,7 +187,7 @@ def open_all(
             parts.append(load(folder, segment, dimension=dimension))
         except (OSError, ValueError) as error:
             _LOG.warning("%s is not used (%s); made again from the stored vectors", folder / segment.name, error)
-            parts.append(build(members(segment.number), fetch, dimension=dimension))
+            parts.append(build(members(segment), fetch, dimension=dimension))
     return VectorIndex(parts)
 
 

@@ -1,6 +1,23 @@
 """Run the command line as `python -m qa`."""
 
-from qa.cli import main
+import os
+import sys
+
+
+def _working_directory() -> str:
+    try:
+        return os.getcwd()  # noqa: PTH109 - before anything is imported
+    except OSError:
+        return ""
+
+
+# Python looks for modules in the working directory first, and that may be a folder of documents: a `click.py` there is
+# not to be run. Where this package itself was found there, it stays.
+_HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
+if sys.path[:1] == [_working_directory()] != [_HOME]:
+    del sys.path[:1]
+
+from qa.cli import main  # noqa: E402
 
 if __name__ == "__main__":
     main()

@@ -11,6 +11,8 @@ from typing import TextIO
 from corpus.errors import UsageError
 
 LONGEST_QUESTION = 10_000
+# Of a whole batch: a device without an end is not read until memory is full.
+MOST_BYTES = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +56,23 @@ def read_batch(name: str) -> bytes:
     """Read a batch whole: a file, or stdin for "-".
 
     Raises:
-        UsageError: It cannot be read.
+        UsageError: It cannot be read, or has more bytes than `MOST_BYTES`.
     """
     try:
         if name != "-":
-            return Path(name).read_bytes()
-        stdin = _stdin()
-        if stdin is None:
-            raise UsageError("--batch - reads stdin, which is closed")
-        return stdin.buffer.read()
+            with Path(name).open("rb") as file:
+                data = file.read(MOST_BYTES + 1)
+        else:
+            stdin = _stdin()
+            if stdin is None:
+                raise UsageError("--batch - reads stdin, which is closed")
+            data = stdin.buffer.read(MOST_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise UsageError(f"cannot read the batch {name}: {reason}") from error
+    if len(data) > MOST_BYTES:
+        raise UsageError(f"the batch {name} is larger than {MOST_BYTES // (1024 * 1024)} MiB; ask in several")
+    return data
 
 
 def _stdin() -> TextIO | None:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 
 from corpus.errors import DamagedIndexError
-from index.records import StoredDocument, damaged
 from index.report import BuildReport, ProgressCallback
-from index.schema import DATABASE, REPAIR, open_for_reading, seam
-from index.snapshot import Snapshot
-from index.vectors import load
+from index.verify import Verified, verify
 from qa.build import Rescan, build_index
 from qa.locate import INDEX_FOLDER
+
+
+class Cure(Enum):
+    """What a repair took."""
+
+    NONE = "nothing was damaged"
+    DERIVED = "what follows from documents, passages and vectors was made again; nothing was read or embedded"
+    REBUILT = "every document was read again; embeddings that were sound were kept"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,17 +29,21 @@ class Checked:
         folder: The index folder.
         documents: Documents.
         passages: Passages, each with its vector.
-        repaired: What the repair did, or None where none was needed.
+        cure: What the repair took.
+        problems: What it cured.
+        rebuilt: What reading the documents again did, where that was needed.
     """
 
     folder: Path
     documents: int
     passages: int
-    repaired: BuildReport | None = None
+    cure: Cure = Cure.NONE
+    problems: tuple[str, ...] = ()
+    rebuilt: BuildReport | None = None
 
 
 def check(root: Path) -> Checked:
-    """Verify SQLite's own structure, the checksum of every row, and the FAISS files.
+    """Verify SQLite's own structure, the checksum of every row, the FAISS files, and that all of them agree.
 
     Raises:
         NoIndexError: There is no index.
@@ -41,55 +51,47 @@ def check(root: Path) -> Checked:
         DamagedIndexError: Something does not hold what was written; the message says what.
     """
     folder = root / INDEX_FOLDER
-    _check_structure(folder / DATABASE)
-    with Snapshot(folder) as snapshot:
-        documents = snapshot.documents()
-        passages = sum(_check_document(snapshot, document) for document in documents)
-        if passages != snapshot.info.passages:
-            raise damaged(folder / DATABASE, "the number of passages")
-        snapshot.verify_terms()
-        _check_segments(folder, snapshot)
-    return Checked(folder, len(documents), passages)
+    found = verify(folder)
+    if found.problems:
+        others = len(found.problems) - 1
+        more = f" So {'is 1 other part' if others == 1 else f'are {others} other parts'} of it." if others else ""
+        raise DamagedIndexError(found.problems[0] + more)
+    return Checked(folder, found.documents, found.passages)
 
 
 def repair(root: Path, *, progress: ProgressCallback | None = None) -> Checked:
-    """Check, and where something is damaged write the index anew; embeddings that hold are taken over.
+    """Check, and make good what is damaged.
+
+    What follows from documents, passages and vectors is made from them again, without the files or the model. Where
+    they themselves are damaged, the files are read again, and only texts whose embeddings are lost are embedded.
 
     Raises:
-        As `qa.build.build_index`.
+        As `qa.build.build_index`; the index is as it was then.
     """
-    try:
+    problems = _problems(root)
+    if not problems:
         return check(root)
-    except DamagedIndexError:
-        report = build_index(root, rescan=Rescan.ALL, progress=progress)
+    if _rederived(root):
+        cure, rebuilt = Cure.DERIVED, None
+    else:
+        cure, rebuilt = Cure.REBUILT, build_index(root, rescan=Rescan.ALL, progress=progress)
     checked = check(root)
-    return Checked(checked.folder, checked.documents, checked.passages, report)
+    return Checked(checked.folder, checked.documents, checked.passages, cure, problems, rebuilt)
 
 
-def _check_structure(file: Path) -> None:
-    connection = open_for_reading(file)
+def _problems(root: Path) -> tuple[str, ...]:
     try:
-        with seam(file):
-            (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
-    finally:
-        connection.close()
-    if verdict != "ok":
-        raise DamagedIndexError(f"{file} is damaged: {' '.join(str(verdict).split())}. {REPAIR}")
+        found: Verified = verify(root / INDEX_FOLDER)
+    except DamagedIndexError as error:
+        return (str(error),)
+    return found.problems
 
 
-def _check_document(snapshot: Snapshot, document: StoredDocument) -> int:
-    """Read a document's passages and vectors, which checks them; how many there are."""
-    ids = [passage.id for passage in snapshot.passages_of(document.path)]
-    snapshot.vectors(ids)
-    return len(ids)
+def _rederived(root: Path) -> bool:
+    from index.update import rederive  # noqa: PLC0415 - what writes is imported where it is needed
 
-
-def _check_segments(folder: Path, snapshot: Snapshot) -> None:
-    for segment in snapshot.info.segments:
-        try:
-            load(folder, segment, dimension=snapshot.info.dimension)
-        except (OSError, ValueError) as error:
-            raise DamagedIndexError(
-                f"{folder / segment.name} is damaged: {error}. Questions are still answered rightly, but slower. "
-                f"{REPAIR}"
-            ) from error
+    try:
+        rederive(root)
+    except DamagedIndexError:
+        return False
+    return not _problems(root)

@@ -12,7 +12,7 @@ from qa.results import Place, Source, State
 def file_state(root: Path, path: str, sha256: str) -> State:
     """Re-read a file and compare its bytes with those that were indexed."""
     try:
-        data = read_bytes(root / path)
+        data = read_bytes(root, path)
     except Unreadable as error:
         return State.MISSING if error.gone else State.CHANGED
     return State.VERIFIED if digest(data) == sha256 else State.CHANGED

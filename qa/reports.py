@@ -146,7 +146,11 @@ def check(found: Checked, look: Look) -> str:
         f"{clean_name(str(found.folder))} is sound: {count(found.documents, 'document')}, "
         f"{count(found.passages, 'passage')} and their vectors hold what was written.\n"
     )
-    return fine if found.repaired is None else f"Repaired. {build(found.repaired, look)}{fine}"
+    if not found.problems:
+        return fine
+    cured = "".join(f"- {clean_name(problem)}\n" for problem in found.problems)
+    rebuilt = "" if found.rebuilt is None else build(found.rebuilt, look)
+    return f"Damaged were:\n{cured}Repaired: {found.cure.value}.\n{rebuilt}{fine}"
 
 
 def _drift(found: Status) -> str:

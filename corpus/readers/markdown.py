@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock, table
 from markdown_it.token import Token
 
 from corpus.headings import LONGEST_HEADING
@@ -18,7 +19,7 @@ _FRONT_MATTER = re.compile(
     r"\A\ufeff?---[ \t]*\r?\n(?P<body>(?=\s*[\"']?\w[^\n:]*:).*?)^(?:---|\.\.\.)[ \t]*\r?$",
     re.DOTALL | re.MULTILINE,
 )
-_FRONT_TITLE = re.compile(r"^title[ \t]*:[ \t]*(?P<title>\S.*?)[ \t]*\r?$", re.MULTILINE | re.IGNORECASE)
+_FRONT_TITLE = re.compile(r"^title[ \t]*:[ \t]*(?P<title>\S.*)", re.MULTILINE | re.IGNORECASE)
 _LEAVES = {
     "paragraph_open": BlockKind.PARAGRAPH,
     "heading_open": BlockKind.PARAGRAPH,
@@ -28,6 +29,9 @@ _LEAVES = {
     "table_open": BlockKind.TABLE,
 }
 _NOT_PARSED = re.compile(r"\r\n?|\A\ufeff")
+_MARKUP = re.compile(r"[\[\]*_`<&\\]")
+# A heading with more marks than this is taken as it stands: they can be nested so that undoing them takes for ever.
+_MOST_MARKS = 32
 
 
 def read_markdown(text: str) -> tuple[str, tuple[Block, ...]]:
@@ -38,7 +42,9 @@ def read_markdown(text: str) -> tuple[str, tuple[Block, ...]]:
     front = _FRONT_MATTER.match(text)
     offset = front.end() if front else 0
     # Inline markup matters in headings alone, and is slow to parse where it is hostile.
-    tokens = MarkdownIt("commonmark").enable("table").disable("inline").parse(_same_length(text[offset:]))
+    parser = MarkdownIt("commonmark").enable("table").disable("inline")
+    parser.block.ruler.at("table", _table, {"alt": ["paragraph", "reference"]})
+    tokens = parser.parse(_same_length(text[offset:]))
     if not any(token.type == "heading_open" for token in tokens):
         return _without_headings(text, front)
     found = title, blocks = _blocks(text, offset, tokens)
@@ -46,6 +52,30 @@ def read_markdown(text: str) -> tuple[str, tuple[Block, ...]]:
         return found
     meta = Block(BlockKind.META, front.start(), front.end())
     return _front_title(front) or title, with_gaps_filled(text, [meta, *blocks])
+
+
+def _table(state: StateBlock, first: int, end: int, silent: bool) -> bool:  # noqa: FBT001 - the parser's own signature
+    """The parser's rule for tables without its cells, of which a few lines can have millions."""
+    if not table(state, first, end, True):  # noqa: FBT003
+        return False
+    if silent:
+        return True
+    outside, state.parentType = state.parentType, "table"
+    opening = state.push("table_open", "table", 1)
+    enders = state.md.block.ruler.getRules("blockquote")
+    line = first + 2
+    while line < end and not (
+        state.sCount[line] < state.blkIndent
+        or any(ends(state, line, end, True) for ends in enders)  # noqa: FBT003
+        or state.isEmpty(line)
+        or state.is_code_block(line)
+    ):
+        line += 1
+    opening.map = [first, line]
+    state.push("table_close", "table", -1)
+    state.parentType = outside
+    state.line = line
+    return True
 
 
 def _same_length(text: str) -> str:
@@ -56,7 +86,8 @@ def _same_length(text: str) -> str:
 
 def _front_title(front: re.Match[str]) -> str:
     found = _FRONT_TITLE.search(front["body"])
-    return found["title"].strip("\"'") if found else ""
+    title = found["title"].rstrip(" \t\r") if found else ""
+    return title.strip("\"'") if len(title) <= LONGEST_HEADING else ""
 
 
 def _without_headings(text: str, front: re.Match[str] | None) -> tuple[str, tuple[Block, ...]]:
@@ -85,7 +116,7 @@ def _blocks(text: str, offset: int, tokens: list[Token]) -> tuple[str, tuple[Blo
         start = offset + lines.span(token.map[0] + 1)[0]
         end = offset + lines.span(min(token.map[1], len(lines)))[1]
         if token.type == "heading_open" and len(tokens[i + 1].content) <= LONGEST_HEADING:
-            level, words = int(token.tag[1]), _inline_text(inline.parseInline(tokens[i + 1].content)[0])
+            level, words = int(token.tag[1]), _words(inline, tokens[i + 1].content)
             while open_headings and open_headings[-1][0] >= level:
                 open_headings.pop()
             open_headings.append((level, words))
@@ -102,7 +133,9 @@ def _path(open_headings: list[tuple[int, str]]) -> tuple[str, ...]:
     return tuple(words for _, words in open_headings if words)
 
 
-def _inline_text(token: Token) -> str:
+def _words(inline: MarkdownIt, heading: str) -> str:
     """A heading's words without their markup."""
-    parts = [child.content if child.type in ("text", "code_inline") else " " for child in token.children or ()]
-    return " ".join("".join(parts).split())
+    if 0 < len(_MARKUP.findall(heading)) <= _MOST_MARKS:
+        children = inline.parseInline(heading)[0].children or ()
+        heading = "".join(child.content if child.type in ("text", "code_inline") else " " for child in children)
+    return " ".join(heading.split())

@@ -11,8 +11,8 @@ from corpus.types import Block, BlockKind
 
 _BULLET = re.compile(r"^(?P<indent>[ \t]*)(?:[•◦▪‣●○■□–—*+-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,4})[.)])[ \t]+(?=\S)")
 _UNDERLINE = re.compile(r"^([=\-~^\"'`#*+:._])\1{2,}[ \t]*$")
-_ATX = re.compile(r"^(#{1,6})[ \t]+(\S.*?)(?:[ \t]+#*)?[ \t]*$")
-_WIKI = re.compile(r"^[ \t]*((?:= ?){1,6})(?=[^=\s])(.*?[^=\s])[ \t]*\1?(?:= ?)*$")
+_ATX = re.compile(r"^(#{1,6})[ \t]+(?=\S)")
+_WIKI = re.compile(r"^[ \t]*((?:= ?){1,6})(?=[^=\s])(.*?[^=\s])[ \t]*\1?(?:= ?)*+$")
 _TABLE_ROW = re.compile(r"\|.*\||\t.*\t")
 _WRAP_WIDTH = 120
 
@@ -60,9 +60,9 @@ def _title(text: str, pieces: list[_Piece]) -> str:
         if piece.kind is not BlockKind.PARAGRAPH:
             return ""
         line = piece.title or text[piece.start : piece.end]
-        if piece.level or (len(line.split()) >= 2 and piece.alone and could_be_heading(line)):
+        if piece.level or (piece.alone and could_be_heading(line) and len(line.split()) >= 2):
             return heading_title(line)
-        if "\n" not in line.strip() and 20 <= len(line) <= 160 and piece.alone and line.rstrip()[-1] not in ".!":
+        if piece.alone and 20 <= len(line) <= 160 and "\n" not in line.strip() and line.rstrip()[-1] not in ".!":
             return heading_title(line)
     return ""
 
@@ -104,10 +104,11 @@ def _chunk(text: str, lines: list[tuple[int, int]], levels: dict[str, int]) -> l
             i += used
             continue
         j = i + 1
+        hang = _hang(text[slice(*lines[i])])
         while (
             not titles
             and j < len(lines)
-            and _continues(text, lines, i, j)
+            and _continues(text, lines, j, begun=j - i == 1, hang=hang)
             and not _marked_heading(text, lines, j, levels)
         ):
             j += 1
@@ -119,8 +120,9 @@ def _chunk(text: str, lines: list[tuple[int, int]], levels: dict[str, int]) -> l
 
 def _two_titles(text: str, lines: list[tuple[int, int]]) -> bool:
     """Whether the chunk is a heading with a second one right below: "Test of Time Award", "Presentations"."""
-    words = [text[start:end] for start, end in lines]
-    return len(words) == 2 and all(could_be_heading(line) and is_title_case(line) for line in words)
+    if len(lines) != 2:
+        return False
+    return all(could_be_heading(line) and is_title_case(line) for line in (text[slice(*span)] for span in lines))
 
 
 def _marked_heading(
@@ -131,10 +133,17 @@ def _marked_heading(
         return None
     line = text[start:end].rstrip("\r")
     if match := _ATX.match(line):
-        return _Piece(BlockKind.PARAGRAPH, start, end, match[2], len(match[1])), 1
-    if (match := _WIKI.match(line)) and line.rstrip().endswith("="):
+        return _Piece(BlockKind.PARAGRAPH, start, end, _atx_title(line[match.end() :]), len(match[1])), 1
+    if line.rstrip().endswith("=") and (match := _WIKI.match(line)):
         return _Piece(BlockKind.PARAGRAPH, start, end, match[2].strip(), match[1].count("=")), 1
     return _underlined(text, lines, i, levels)
+
+
+def _atx_title(rest: str) -> str:
+    """What stands behind the signs of a heading, without those that close it."""
+    rest = rest.rstrip(" \t")
+    opened = rest.rstrip("#")
+    return opened.rstrip(" \t") if opened.endswith((" ", "\t")) else rest
 
 
 def _underlined(text: str, lines: list[tuple[int, int]], i: int, levels: dict[str, int]) -> tuple[_Piece, int] | None:
@@ -156,25 +165,36 @@ def _underlined(text: str, lines: list[tuple[int, int]], i: int, levels: dict[st
     return _Piece(BlockKind.PARAGRAPH, lines[i][0], lines[at + 1][1], title.strip(), level), at + 2 - i
 
 
-def _continues(text: str, lines: list[tuple[int, int]], first: int, j: int) -> bool:
-    """Whether line `j` goes on with the block that began at line `first`."""
+def _hang(line: str) -> int | None:
+    """How far in the bullet of a list item stands; None where there is none."""
+    return len(line) - len(line.lstrip()) if _BULLET.match(line) else None
+
+
+def _continues(text: str, lines: list[tuple[int, int]], j: int, *, begun: bool, hang: int | None) -> bool:
+    """Whether line `j` goes on with the block above it.
+
+    Args:
+        text: The whole text.
+        lines: Spans of the lines.
+        j: The line.
+        begun: Whether the block has one line so far.
+        hang: How far in the block's bullet stands, None where it is no list item.
+    """
     line, before = text[slice(*lines[j])], text[slice(*lines[j - 1])]
     if _BULLET.match(line) or bool(_TABLE_ROW.search(line)) != bool(_TABLE_ROW.search(before)):
         return False
     if _TABLE_ROW.search(line):
         return True
-    indented = len(line) - len(line.lstrip())
-    if _BULLET.match(text[slice(*lines[first])]):
+    if hang is not None:
         # Wrapped text of a list item stands further in than its bullet.
-        marker = text[slice(*lines[first])]
-        return indented > len(marker) - len(marker.lstrip())
-    if j - first == 1 and is_upper(before) and could_be_heading(before):
+        return len(line) - len(line.lstrip()) > hang
+    if begun and could_be_heading(before) and is_upper(before):
         return False
     ends_sentence = before.rstrip()[-1] in ".!?:;”\"'。"
     if line.lstrip()[:1].islower() and not ends_sentence:
         return True
     # A line as wide as the page goes on; a short one, or one as long as a paragraph, ends there.
-    return len(before) <= _WRAP_WIDTH and len(before.rstrip()) + len(line.split()[0]) >= 60
+    return len(before) <= _WRAP_WIDTH and len(before.rstrip()) + len(line.split(maxsplit=1)[0]) >= 60
 
 
 def _piece(text: str, lines: list[tuple[int, int]], i: int, j: int) -> _Piece:
@@ -185,5 +205,5 @@ def _piece(text: str, lines: list[tuple[int, int]], i: int, j: int) -> _Piece:
     if _TABLE_ROW.search(first):
         return _Piece(BlockKind.TABLE, start, end)
     one_line = j == i + 1
-    alone = one_line and i == 0 and (len(lines) == 1 or is_upper(first))
+    alone = one_line and i == 0 and (len(lines) == 1 or (len(first) <= LONGEST_HEADING and is_upper(first)))
     return _Piece(BlockKind.PARAGRAPH, start, end, alone=alone)

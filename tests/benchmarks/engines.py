@@ -81,8 +81,8 @@ def given_vectors(file: Path) -> Iterator[tuple[Array, Array]]:
 
 def stored_vectors(index: Path) -> Iterator[tuple[Array, Array]]:
     """What our index holds, by the row numbers of passages."""
-    from index.records import read_vectors
     from index.schema import DATABASE, open_for_reading
+    from index.vector_rows import read_vectors
 
     connection = open_for_reading(index / DATABASE)
     (dimension,) = connection.execute("SELECT value FROM meta WHERE key = 'dimension'").fetchone()

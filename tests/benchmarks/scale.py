@@ -11,6 +11,9 @@ makes the neighbourhoods denser than real ones. Passages' vectors are recorded, 
 are those of reading, splitting and writing; the model's own come on top. Everything else is the real thing: the
 command line, the real model for the questions, the real files. Questions are real ones of 10 to 15 words.
 
+What checking costs is measured too: opening an index, the checksums of a question (the time spent in computing them, as
+share of `--no-rerank`), `qa check`, and, up to 100,000 passages, making again all that is derived.
+
 Each size is measured in processes of its own. Peak memory of a build includes the recorded vectors, mapped from a
 file.
 """
@@ -27,17 +30,22 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import numpy.typing as npt
 
+from index import buckets, places, records, repeats, vector_rows
 from index.encoder import Encoder, TokenVectors, Vectors
 from index.loading import load_encoder
-from index.records import read_vectors
 from index.schema import DATABASE, open_for_reading
 from index.snapshot import Snapshot
+from index.update import rederive
+from index.vector_rows import read_vectors
+from index.verify import verify
 from qa import Retriever, build_index
 
 _SECTIONS = 100
@@ -48,6 +56,18 @@ _NOISE = 0.02
 _LONGEST = 600
 _QUESTIONS = 200
 _COLD_RUNS = 5
+
+# Bytes of text in a corpus whose derived parts are made again.
+_REPAIRED_MOST = 100_000_000
+# Where checksums are computed.
+_CHECKS = (
+    (buckets, "bucket_checksum"),
+    (places, "place_checksum"),
+    (records, "link_checksum"),
+    (records, "checksum"),
+    (vector_rows, "vector_checksum"),
+    (repeats, "repeat_checksum"),
+)
 
 Array = npt.NDArray[Any]
 
@@ -111,9 +131,9 @@ def generate(pool: Path, work: Path, size: int) -> None:
     def passages() -> Iterator[tuple[str, Array]]:
         for place in order:
             yield texts[place], known[place]
-        for places in joined:
-            summed: Array = known[places].sum(axis=0) + rng.standard_normal(known.shape[1], dtype=np.float32) * _NOISE
-            yield " ".join(texts[place] for place in places), summed / np.linalg.norm(summed)
+        for three in joined:
+            summed: Array = known[three].sum(axis=0) + rng.standard_normal(known.shape[1], dtype=np.float32) * _NOISE
+            yield " ".join(texts[place] for place in three), summed / np.linalg.norm(summed)
 
     shuffled = rng.permutation(size)
     file: Any = None
@@ -184,8 +204,8 @@ def ask(work: Path, pool: Path) -> dict[str, Any]:
         for name in ("dense_first_ms", "dense_ms"):
             found[name] = _spread([_timed(snapshot.dense, vector, 10) for vector in vectors])
         found["dense_100_ms"] = _spread([_timed(snapshot.dense, vector, 100) for vector in vectors])
-        nearest = snapshot._nearest
-        found["faiss_ms"] = _spread([_timed(nearest.search, vector, 36) for vector in vectors])
+        segments = snapshot._nearest._segments
+        found["faiss_ms"] = _spread([_timed(segments.search, vector, 36) for vector in vectors])
         found["ask_ms"] = _spread([_timed(retriever.ask, question) for question in questions])
         results = [retriever.ask(question, rerank=False) for question in questions]
         found["quick_ms"] = _spread([_timed(retriever.ask, question, rerank=False) for question in questions])
@@ -242,6 +262,55 @@ def cold(work: Path, pool: Path) -> dict[str, Any]:
     return {"cold_seconds": float(np.median(seconds[1:])), "cold_peak_mb": max(peaks)}
 
 
+def check(work: Path, pool: Path) -> dict[str, Any]:
+    """What it costs to verify: at the opening, with every question, everything, and to repair."""
+    root = work / "corpus"
+    begun = time.perf_counter()
+    with Snapshot(root / ".qa") as snapshot:
+        found: dict[str, Any] = {"open_ms": 1000 * (time.perf_counter() - begun)}
+        begun = time.perf_counter()
+        snapshot.load()
+        found["load_ms"] = 1000 * (time.perf_counter() - begun)
+    lines = (pool / "questions.jsonl").read_text(encoding="utf-8").splitlines()[:_QUESTIONS]
+    with Retriever.open(root) as retriever:
+        questions = [str(json.loads(line)["question"]) for line in lines]
+        for question in questions:
+            retriever.ask(question, rerank=False)
+        found["checksums_ms"] = _spread([_spent(retriever, question) for question in questions])
+    begun = time.perf_counter()
+    problems = verify(root / ".qa").problems
+    found["check_seconds"] = time.perf_counter() - begun
+    found["check_peak_mb"] = _peak()
+    if problems:
+        raise SystemExit(f"{root}: {problems}")
+    if json.loads((work / "corpus.json").read_text(encoding="utf-8")).get("bytes", 0) < _REPAIRED_MOST:
+        begun = time.perf_counter()
+        rederive(root)
+        found["rederive_seconds"] = time.perf_counter() - begun
+    return found
+
+
+def _spent(retriever: Retriever, question: str) -> float:
+    """Milliseconds that a question spends in checksums."""
+    spent = 0.0
+
+    def timed(call: Any) -> Any:
+        def inner(*values: Any) -> Any:
+            nonlocal spent
+            begun = time.perf_counter()
+            found = call(*values)
+            spent += time.perf_counter() - begun
+            return found
+
+        return inner
+
+    with ExitStack() as patches:
+        for module, name in _CHECKS:
+            patches.enter_context(patch.object(module, name, timed(getattr(module, name))))
+        retriever.ask(question, rerank=False)
+    return 1000 * spent
+
+
 def _timed(call: Any, *values: Any, **named: Any) -> float:
     begun = time.perf_counter()
     call(*values, **named)
@@ -273,7 +342,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     parser.add_argument("--sizes", default="1000,10000,100000,1000000")
     parser.add_argument("--questions", action="store_true", help="only ask again; the builds in --out stand")
-    parser.add_argument("--step", choices=["generate", "build", "ask", "cold"], help=argparse.SUPPRESS)
+    parser.add_argument("--step", choices=["generate", "build", "ask", "cold", "check"], help=argparse.SUPPRESS)
     given = parser.parse_args()
     sizes = [int(size) for size in given.sizes.split(",")]
     if given.step:
@@ -285,19 +354,19 @@ def main() -> None:
         elif given.step == "build":
             found = build(work)
         else:
-            found = ask(work, given.pool) if given.step == "ask" else cold(work, given.pool)
+            found = {"ask": ask, "cold": cold, "check": check}[given.step](work, given.pool)
         json.dump(found, sys.stdout)
         return
     result: dict[str, Any] = {"cores": os.cpu_count(), "sizes": {}}
     if given.questions:
         result = json.loads(given.out.read_text(encoding="utf-8"))
         for size in sizes:
-            result["sizes"][str(size)] |= {step: _step(step, given, size) for step in ("ask", "cold")}
+            result["sizes"][str(size)] |= {step: _step(step, given, size) for step in ("ask", "cold", "check")}
         sizes = []
     for size in sizes:
         if not (given.work / str(size) / "corpus.json").is_file():
             _step("generate", given, size)
-        result["sizes"][str(size)] = {step: _step(step, given, size) for step in ("build", "ask", "cold")}
+        result["sizes"][str(size)] = {step: _step(step, given, size) for step in ("build", "ask", "cold", "check")}
     text = json.dumps(result, indent=1) + "\n"
     if given.out:
         given.out.write_text(text, encoding="utf-8")

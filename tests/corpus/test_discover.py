@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from corpus import discover
-from corpus.discover import MAX_BYTES, FoundFile, Skipped, walk
+from corpus.discover import MAX_IGNORE_BYTES, MAX_PATTERNS, FoundFile, Skipped, walk
 from corpus.errors import CorpusError, UsageError
+from corpus.files import MAX_BYTES
 
 
 def make(root: Path, *paths: str, **texts: str) -> None:
@@ -97,11 +99,63 @@ def test_qaignore_overrules_gitignore_in_its_folder(tmp_path: Path) -> None:
     assert found(tmp_path) == ["a.txt"]
 
 
-def test_an_ignore_file_that_cannot_be_used_is_named(tmp_path: Path) -> None:
-    make(tmp_path, "a.md")
-    ignore(tmp_path, ".gitignore", ["!"])
-    assert walk(tmp_path).skipped == (Skipped(".gitignore", "ignore file cannot be used: Invalid git pattern: '!'"),)
-    assert found(tmp_path) == ["a.md"]
+def test_qaignore_overrules_gitignore_in_every_folder(tmp_path: Path) -> None:
+    """What is said to this tool alone counts more, whatever a repository below says to git."""
+    make(tmp_path, "sub/a.txt", "sub/b.txt", "sub/c.txt", "out/d.txt")
+    ignore(tmp_path, ".gitignore", ["out/"])
+    ignore(tmp_path, ".qaignore", ["a.txt", "!b.txt", "!out/"])
+    ignore(tmp_path, "sub/.gitignore", ["!a.txt", "b.txt", "c.txt"])
+    assert found(tmp_path) == ["out/d.txt", "sub/b.txt"]
+    ignore(tmp_path, "sub/.qaignore", ["!a.txt", "b.txt"])
+    assert found(tmp_path) == ["out/d.txt", "sub/a.txt"]
+
+
+def test_a_line_that_is_no_pattern_is_named_and_the_others_count(tmp_path: Path) -> None:
+    make(tmp_path, "a.md", "b.md", "c.md")
+    ignore(tmp_path, ".gitignore", ["a.md", "!", "# comment", "c.md", "**/x/**/y/**/z"])
+    reason = "ignore file has lines that are no patterns (line 2, 5)"
+    assert walk(tmp_path).skipped == (Skipped(".gitignore", reason),)
+    assert found(tmp_path) == ["b.md"]
+    ignore(tmp_path, ".gitignore", ["!"] * 9)
+    assert walk(tmp_path).skipped[0].reason.endswith("(line 1, 2, 3, 4, 5 and others)")
+
+
+def test_an_ignore_file_of_any_newlines_is_read(tmp_path: Path) -> None:
+    """With a byte order mark, as Windows editors write it."""
+    make(tmp_path, "a.md", "b.md", "c.md")
+    (tmp_path / ".qaignore").write_bytes(b"\xef\xbb\xbfa.md\r\nb.md\r\n")
+    assert found(tmp_path) == ["c.md"]
+
+
+def test_an_ignore_file_that_is_none_is_passed_over(tmp_path: Path) -> None:
+    """A FIFO is not waited for, and of a file of gigabytes no more than a megabyte is read."""
+    make(tmp_path, "a.md", "sub/b.md")
+    os.mkfifo(tmp_path / ".gitignore")
+    with (tmp_path / "sub" / ".gitignore").open("wb") as stream:
+        stream.truncate(10 * 1024**3)
+    assert walk(tmp_path).skipped == (Skipped("sub/.gitignore", "ignore file cannot be used: larger than 1 MiB"),)
+    assert found(tmp_path) == ["a.md", "sub/b.md"]
+    assert MAX_IGNORE_BYTES == 1024 * 1024
+
+
+def test_patterns_of_an_ignore_file_are_capped(tmp_path: Path) -> None:
+    make(tmp_path, "a0.md", f"a{MAX_PATTERNS - 1}.md", f"a{MAX_PATTERNS}.md")
+    ignore(tmp_path, ".gitignore", [f"a{number}.md" for number in range(MAX_PATTERNS + 1)])
+    assert walk(tmp_path).skipped == (Skipped(".gitignore", "only its first 1,000 patterns are used"),)
+    assert found(tmp_path) == [f"a{MAX_PATTERNS}.md"]
+
+
+def test_patterns_of_many_stars_are_passed_over(tmp_path: Path) -> None:
+    """Of three in a name it is soon clear whether they match; of forty it would take centuries."""
+    names = ["a" * 250, "a" * 245 + "b.md", "aXaXb.md"]
+    for name in names:
+        (tmp_path / name).touch()
+    ignore(tmp_path, ".gitignore", ["*a" * 40 + "*c", "**/x/**/y/**", "*a*X*b.md", "*a*a*c"])
+    begun = time.perf_counter()
+    assert found(tmp_path) == ["a" * 250, "a" * 245 + "b.md"]
+    assert time.perf_counter() - begun < 1
+    (skipped,) = walk(tmp_path).skipped
+    assert skipped == Skipped(".gitignore", "ignore file has lines that are no patterns (line 1, 2)")
 
 
 def test_an_ignore_file_behind_a_link_is_not_read(tmp_path: Path) -> None:
@@ -181,7 +235,7 @@ def test_a_file_over_the_cap_is_named_unread(tmp_path: Path) -> None:
     with (tmp_path / "b.txt").open("wb") as stream:
         stream.truncate(MAX_BYTES + 1)
     assert found(tmp_path) == ["a.txt"]
-    assert walk(tmp_path).skipped == (Skipped("b.txt", "larger than 256 MiB (268,435,457 bytes)"),)
+    assert walk(tmp_path).skipped == (Skipped("b.txt", "larger than 8 MiB (8,388,609 bytes)"),)
 
 
 def test_a_root_that_cannot_be_read(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from corpus import load
-from corpus.load import Unreadable, decode, digest, parse, read_bytes
+from corpus.files import MAX_BYTES
+from corpus.load import MAX_LINES, Unreadable, decode, digest, parse, read_bytes
 from corpus.types import Block, BlockKind, Document
 
 TEXT = "# Title\n\nBody, naïve.\n"
@@ -19,7 +20,7 @@ TEXT = "# Title\n\nBody, naïve.\n"
 
 def reason(file: Path) -> Unreadable:
     with pytest.raises(Unreadable) as caught:
-        read_bytes(file)
+        read_bytes(file.parent, file.name)
     assert str(caught.value) == caught.value.reason
     return caught.value
 
@@ -109,6 +110,7 @@ def test_special_files_are_refused_and_nothing_stays_open(tmp_path: Path) -> Non
     before = descriptors()
     assert reason(tmp_path).reason == "not a regular file"
     assert reason(Path("/dev/zero")).reason == "not a regular file"
+    assert reason(tmp_path / "no" / "a.md").gone
     assert descriptors() == before
 
 
@@ -116,7 +118,8 @@ def test_a_socket_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.chdir(tmp_path)
     with socket.socket(socket.AF_UNIX) as server:
         server.bind("a.md")
-        assert reason(Path("a.md")).reason == "cannot be read: No such device or address"
+        found = reason(Path("a.md"))
+    assert (found.reason, found.gone, found.unknown) == ("not a regular file", False, False)
 
 
 def test_a_link_is_not_followed(tmp_path: Path) -> None:
@@ -125,6 +128,45 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "link.md").symlink_to("real.md")
     found = reason(tmp_path / "link.md")
     assert (found.reason, found.gone, found.unknown) == ("symbolic link, not followed", False, False)
+
+
+def test_a_folder_that_became_a_link_is_not_followed(tmp_path: Path) -> None:
+    """Nothing outside the root is read, though the walk saw a folder there."""
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "a.md").write_text(TEXT, encoding="utf-8")
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "sub").symlink_to("../outside")
+    (root / "self").symlink_to(".")
+    for path in ("sub/a.md", "self/sub/a.md"):
+        with pytest.raises(Unreadable) as caught:
+            load.load(root, path)
+        assert caught.value.gone
+    (tmp_path / "way").symlink_to("outside")
+    assert load.load(tmp_path / "way", "a.md").text == TEXT
+
+
+@pytest.mark.parametrize("path", ["../a.md", "sub/../../a.md", "/etc/hostname", "a//b", ".", "", "sub/"])
+def test_a_path_that_leads_out_is_refused(tmp_path: Path, path: str) -> None:
+    (tmp_path / "a.md").write_text(TEXT, encoding="utf-8")
+    (tmp_path / "root" / "sub").mkdir(parents=True)
+    with pytest.raises(Unreadable, match=r"^not a path inside the folder$"):
+        read_bytes(tmp_path / "root", path)
+
+
+def test_a_path_longer_than_the_system_takes_is_read(tmp_path: Path) -> None:
+    """It is opened folder by folder."""
+    names = ["n" * 250] * 20
+    at = os.open(tmp_path, os.O_RDONLY)
+    for name in names:
+        os.mkdir(name, dir_fd=at)
+        below = os.open(name, os.O_RDONLY, dir_fd=at)
+        os.close(at)
+        at = below
+    with open(os.open("a.md", os.O_WRONLY | os.O_CREAT, dir_fd=at), "wb") as stream:  # noqa: PTH123 - a descriptor
+        stream.write(b"deep")
+    os.close(at)
+    assert read_bytes(tmp_path, "/".join([*names, "a.md"])) == b"deep"
 
 
 def test_what_the_system_refuses_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,11 +180,19 @@ def test_what_the_system_refuses_is_unknown(tmp_path: Path, monkeypatch: pytest.
     assert (found.reason, found.gone, found.unknown) == ("cannot be read: Permission denied", False, True)
 
 
-def test_the_cap_holds_for_a_file_that_grew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cap_holds_for_a_file_that_grew(tmp_path: Path) -> None:
     """One byte more than the cap is read, never the whole."""
-    monkeypatch.setattr(load, "MAX_BYTES", 1024 * 1024)
     with (tmp_path / "sparse.txt").open("wb") as stream:
-        stream.truncate(1024 * 1024)
-    assert len(read_bytes(tmp_path / "sparse.txt")) == 1024 * 1024
+        stream.truncate(MAX_BYTES)
+    assert len(read_bytes(tmp_path, "sparse.txt")) == MAX_BYTES
     os.truncate(tmp_path / "sparse.txt", 10 * 1024**3)
-    assert reason(tmp_path / "sparse.txt").reason == "larger than 1 MiB"
+    assert reason(tmp_path / "sparse.txt").reason == "larger than 8 MiB"
+    with pytest.raises(Unreadable, match=r"^larger than 8 MiB$"):
+        parse("a.txt", b"x" * (MAX_BYTES + 1))
+
+
+def test_lines_are_capped() -> None:
+    """Each costs a kilobyte while it is read."""
+    assert len(parse("a.txt", b"\n" * MAX_LINES).text) == MAX_LINES
+    with pytest.raises(Unreadable, match=r"^more than 200,000 lines; split it into smaller files$"):
+        parse("a.txt", b"\n" * (MAX_LINES + 1))

@@ -8,7 +8,7 @@ from tests.documents import count_characters, count_words
 
 
 def units(text: str, *, kind: BlockKind = BlockKind.PARAGRAPH, room: int = 8) -> list[tuple[str, int]]:
-    found = units_of(text, Block(kind, 0, len(text)), count=bounded(count_words, 254), room=room)
+    found = list(units_of(text, Block(kind, 0, len(text)), count=bounded(count_words, 254), room=room))
     return [(text[unit.start : unit.end], unit.tokens) for unit in found]
 
 
@@ -34,13 +34,13 @@ def test_a_long_sentence_is_cut_at_a_clause() -> None:
 
 def test_a_long_word_is_cut_anywhere() -> None:
     text = "x" * 25
-    found = units_of(text, Block(BlockKind.PARAGRAPH, 0, 25), count=count_characters, room=10)
+    found = list(units_of(text, Block(BlockKind.PARAGRAPH, 0, 25), count=count_characters, room=10))
     assert found == [Unit(0, 10, 10), Unit(10, 20, 10), Unit(20, 25, 5)]
 
 
 def test_a_character_of_more_tokens_than_there_is_room_is_a_unit() -> None:
-    found = units_of(
-        "ab", Block(BlockKind.PARAGRAPH, 0, 2), count=lambda texts: [9 * len(text) for text in texts], room=5
+    found = list(
+        units_of("ab", Block(BlockKind.PARAGRAPH, 0, 2), count=lambda texts: [9 * len(text) for text in texts], room=5)
     )
     assert [(unit.start, unit.end) for unit in found] == [(0, 1), (1, 2)]
 

@@ -5,6 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# What `--hypothesis-profile=long` means, for the tests that have a long form.
+settings.register_profile(
+    "long",
+    max_examples=250,
+    stateful_step_count=30,
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=list(HealthCheck),
+)
 
 CATS = "# Cats\n\nThe cat sat on the mat.\n\n## Dogs\n\nDogs bark at state-of-the-art robots.\n"
 BIRDS = "Birds sing in the morning.\n"

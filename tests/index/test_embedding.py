@@ -18,10 +18,10 @@ from corpus.errors import ModelError, StorageError
 from index import embedding
 from index.embedding import Embedding
 from index.encoder import Vectors
-from index.records import vector_digest
 from index.report import Request
 from index.store import Store
 from index.update import update
+from index.vector_rows import vector_digest
 from tests.encoders import BagEncoder
 
 Sized = Callable[..., None]
@@ -101,7 +101,7 @@ def test_every_text_gets_its_own_vector_whatever_the_sizes(
     with pytest.MonkeyPatch.context() as patch, Store(tmp_path) as store:
         for name, value in (("_GATHERED", gathered), ("_CHUNK", chunk), ("_AHEAD", ahead)):
             patch.setattr(embedding, name, value)
-        store._connection.execute("DELETE FROM spare")
+        store._connection.execute("DELETE FROM places")
         store._connection.execute("DELETE FROM vectors")
         with Embedding(encoder, store, told.append) as target:
             offer_all(target, texts)
@@ -348,7 +348,9 @@ def test_an_error_of_the_store_reaches_the_caller(tmp_path: Path, sized: Sized) 
 
 
 @pytest.mark.parametrize(
-    ("rows", "error"), [(np.zeros((1, 64)), ValueError), (np.full((2, 64), np.nan), ModelError)], ids=["few", "NaN"]
+    ("rows", "error"),
+    [(np.eye(1, 64), ValueError), (np.full((2, 64), np.nan), ModelError), (np.zeros((2, 64)), ModelError)],
+    ids=["few", "NaN", "zero"],
 )
 def test_vectors_that_are_none_are_never_stored(store: Store, rows: Vectors, error: type[Exception]) -> None:
     class Wrong(BagEncoder):

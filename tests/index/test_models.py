@@ -17,6 +17,9 @@ from index.models import DEFAULT_MODEL, find
 from index.tokens import Tokens, read_settings
 
 DEFAULT = find()
+# A whole safetensors file: the length of its head, the head, one tensor of four bytes.
+HEAD = b'{"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
+WEIGHTS = len(HEAD).to_bytes(8, "little") + HEAD + b"\0\0\0\0"
 
 
 @pytest.fixture
@@ -24,7 +27,7 @@ def copy(tmp_path: Path) -> Path:
     """The default model's small files beside weights of a few bytes."""
     folder = tmp_path / "model"
     shutil.copytree(DEFAULT.folder, folder, ignore=shutil.ignore_patterns("model.safetensors", ".git*"))
-    (folder / "model.safetensors").write_bytes(b"weights")
+    (folder / "model.safetensors").write_bytes(WEIGHTS)
     return folder
 
 
@@ -105,6 +108,51 @@ def test_code_of_its_own_is_refused(copy: Path) -> None:
     module = {"idx": 0, "name": "0", "path": "", "type": "custom_st.Transformer"}
     (copy / "modules.json").write_text(json.dumps([module]), encoding="utf-8")
     with pytest.raises(ModelError, match="brings code of its own"):
+        find(str(copy))
+
+
+@pytest.mark.parametrize(
+    ("file", "values", "code"),
+    [
+        ("config.json", {"auto_map": {"AutoModel": "evil.Model"}}, "auto_map"),
+        ("tokenizer_config.json", {"auto_map": {"AutoTokenizer": ["evil.Tokenizer", None]}}, "auto_map"),
+        ("1_Pooling/config.json", {"activation_function": "evil.Activation"}, r"evil\.Activation"),
+        ("router_config.json", {"types": {"query_0_X": "evil.Module"}}, r"evil\.Module"),
+    ],
+)
+def test_settings_that_ask_for_code_are_refused(copy: Path, file: str, values: dict[str, object], code: str) -> None:
+    """Whatever file names it; nothing of it is looked for."""
+    (copy / "evil.py").write_text("raise SystemExit", encoding="utf-8")
+    edit(copy / file, **values)
+    with pytest.raises(ModelError, match=rf"is refused: {file} asks for other code \({code}\)"):
+        find(str(copy))
+
+
+def test_the_libraries_own_settings_are_no_code(copy: Path) -> None:
+    edit(copy / "config.json", activation_function="gelu", auto_map={})
+    edit(copy / "1_Pooling" / "config.json", activation_function="torch.nn.modules.activation.Tanh")
+    edit(copy / "router_config.json", types={"query_0": "sentence_transformers.models.Transformer"})
+    assert find(str(copy)).folder == copy
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        WEIGHTS[:-1],
+        WEIGHTS + b"x",
+        WEIGHTS[:20],
+        WEIGHTS[:7],
+        b"",
+        b"\xff" * 100,
+        (10).to_bytes(8, "little") + b"[" * 10,
+        (2).to_bytes(8, "little") + b"[]",
+        b"<html>no such file</html>",
+    ],
+)
+def test_weights_that_end_too_early_are_refused(copy: Path, data: bytes) -> None:
+    """At once, not when the model is loaded."""
+    (copy / "model.safetensors").write_bytes(data)
+    with pytest.raises(ModelError, match=r"is incomplete: .*model\.safetensors ends too early"):
         find(str(copy))
 
 

@@ -16,16 +16,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpus.errors import DamagedIndexError
-from index import postings
+from index import buckets
 from index.analysis import terms
-from index.postings import Fields, Postings, PostingsWriter
+from index.buckets import BUCKETS, bucket_checksum, bucket_of, name_of, read_blocks
+from index.entering import Fields, PostingsWriter
+from index.postings import Postings
 from index.schema import open_for_writing
 
 # Stems that fall together, joined words, and writing without spaces.
 WORDS = ["cat", "cats", "dog", "sea", "state-of-the-art", "art", "日本語", "日本", "Öl"]
 VOCABULARY = sorted({term for word in WORDS for several in terms(word) for term in several})
 MOST_ROWS = 26
-REAL_BLOCK = postings.BLOCK
+REAL_BLOCK = buckets.BLOCK
 
 Held = dict[int, Fields]
 Change = tuple[int, Fields | None]
@@ -41,7 +43,7 @@ queries = st.lists(st.sampled_from([*VOCABULARY, "unicorn"]), unique=True, max_s
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Four passages in a block, so that a few passages fill many."""
-    monkeypatch.setattr(postings, "BLOCK", 4)
+    monkeypatch.setattr(buckets, "BLOCK", 4)
 
 
 @pytest.fixture(scope="module")
@@ -84,9 +86,27 @@ def enter(connection: sqlite3.Connection, held: Mapping[int, Fields]) -> None:
 def rows(connection: sqlite3.Connection) -> list[list[tuple[Any, ...]]]:
     """All that stands on disk."""
     return [
-        connection.execute("SELECT block, term, data, checksum FROM postings ORDER BY block, term").fetchall(),
-        connection.execute("SELECT block, data, checksum FROM lengths ORDER BY block").fetchall(),
+        connection.execute("SELECT id, data, checksum FROM postings ORDER BY id").fetchall(),
+        connection.execute("SELECT block, lengths, buckets, checksum FROM blocks ORDER BY block").fetchall(),
     ]
+
+
+def stored(connection: sqlite3.Connection) -> dict[tuple[int, str], bytes]:
+    """What is kept of each term in each block."""
+    return {
+        (row[0] // BUCKETS, name.decode("utf-8", "surrogatepass")): data
+        for row in rows(connection)[0]
+        for name, data in buckets.bucket_in(row, Path("index.db")).items()
+    }
+
+
+def lengths(connection: sqlite3.Connection) -> dict[int, list[int]]:
+    """Words of the passages of each block."""
+    return {number: block.lengths.tolist() for number, block in read_blocks(connection, Path("index.db")).items()}
+
+
+def row_of(block: int, term: str) -> int:
+    return buckets.row_of(block, bucket_of(name_of(term)))
 
 
 def text(words: str) -> Fields:
@@ -215,37 +235,41 @@ def test_a_passage_may_go_before_it_was_written(connection: sqlite3.Connection) 
     target.add(2, text("cat"))
     target.remove(1, text("cat dog"))
     target.flush()
-    assert [row[:3] for row in rows(connection)[0]] == [(0, "cat", b"\2\0\1")]
+    assert stored(connection) == {(0, "cat"): b"\2\0\1"}
     assert [row[:2] for row in rows(connection)[1]] == [(0, b"\0\0\0\0\1\0")]
 
 
 def test_rows_are_as_the_format_says(connection: sqlite3.Connection) -> None:
     """Places as uint16 and weights as uint8 behind them; words of each passage as uint16, 0 where there is none."""
     enter(connection, {4: Fields("Cat", "", "cats", "cat"), 6: text("cat sea"), 11: text("sea")})
-    stored = {(block, term): data.hex() for block, term, data, _ in rows(connection)[0]}
-    lengths = {block: data.hex() for block, data, _ in rows(connection)[1]}
-    assert stored == {(1, "cat"): "000002000401", (1, "sea"): "020001", (2, "sea"): "030001"}
-    assert lengths == {1: "030000000200", 2: "0000000000000100"}
+    assert {key: data.hex() for key, data in stored(connection).items()} == {
+        (1, "cat"): "000002000401",
+        (1, "sea"): "020001",
+        (2, "sea"): "030001",
+    }
+    assert lengths(connection) == {1: [3, 0, 2], 2: [0, 0, 0, 1]}
+    # Row 1 * 65,536 + CRC-32 of the name modulo 65,536; bytes of the name, passages, name, places, weights.
+    data = bytes.fromhex("030000000200" + b"cat".hex() + "000002000401")
+    assert (82_856, data) in [row[:2] for row in rows(connection)[0]]
 
 
 def test_a_block_is_16384_rows(connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postings, "BLOCK", REAL_BLOCK)
+    monkeypatch.setattr(buckets, "BLOCK", REAL_BLOCK)
     enter(connection, {16_383: text("cat"), 16_384: text("cat")})
-    assert [row[:3] for row in rows(connection)[0]] == [(0, "cat", b"\xff\x3f\1"), (1, "cat", b"\0\0\1")]
-    assert [len(data) for _, data, _ in rows(connection)[1]] == [2 * 16_384, 2]
+    assert stored(connection) == {(0, "cat"): b"\xff\x3f\1", (1, "cat"): b"\0\0\1"}
+    assert [len(words) for words in lengths(connection).values()] == [16_384, 1]
 
 
 def test_every_word_of_title_headings_and_text_weighs_one_and_of_the_path_two(connection: sqlite3.Connection) -> None:
     enter(connection, {1: Fields("sea", "art", "dog", "cat"), 2: text("oak")})
-    weights = {term: data[-1] for _, term, data, _ in rows(connection)[0]}
+    weights = {term: data[-1] for (_, term), data in stored(connection).items()}
     assert weights == {"sea": 1, "art": 1, "dog": 1, "cat": 2, "oak": 1}
 
 
 @pytest.mark.parametrize(("one", "words"), [(text("cat " * 300), 300), (Fields("", "", "", "cat " * 128), 128)])
 def test_weights_are_capped_at_255(connection: sqlite3.Connection, one: Fields, words: int) -> None:
     enter(connection, {1: one, 2: text("dog"), 3: text("dog")})
-    ((data,),) = connection.execute("SELECT data FROM postings WHERE term = 'cat'").fetchall()
-    assert data == b"\1\0\xff"
+    assert stored(connection)[0, "cat"] == b"\1\0\xff"
     norm = 1.2 * (1 - 0.75 + 0.75 * words / ((words + 2) / 3))
     expected = np.log(2.5 / 1.5) * 2.2 * 255 / (255 + norm)
     assert reader(connection, 3).search(["cat"], 1)[1].tolist() == pytest.approx([expected], rel=1e-12)
@@ -253,8 +277,7 @@ def test_weights_are_capped_at_255(connection: sqlite3.Connection, one: Fields, 
 
 def test_lengths_are_capped_at_65535_and_are_at_least_1(connection: sqlite3.Connection) -> None:
     enter(connection, {1: text("cat " * 65_540), 2: text(""), 3: text("dog")})
-    ((data,),) = connection.execute("SELECT data FROM lengths").fetchall()
-    assert np.frombuffer(data, dtype="<u2").tolist() == [0, 65_535, 1, 1]
+    assert lengths(connection) == {0: [0, 65_535, 1, 1]}
     norm = 1.2 * (1 - 0.75 + 0.75 * 65_535 / (65_537 / 3))
     expected = np.log(2.5 / 1.5) * 2.2 * 255 / (255 + norm)
     assert reader(connection, 3).search(["cat"], 1)[1].tolist() == pytest.approx([expected], rel=1e-12)
@@ -313,74 +336,140 @@ def removed_from(connection: sqlite3.Connection, block: int, term: str) -> None:
     target.flush()
 
 
-@pytest.mark.parametrize("reads", [searched, verified, added_to, removed_from])
-@pytest.mark.parametrize("table", ["postings", "lengths"])
-def test_a_changed_byte_in_any_row_is_noticed_when_the_row_is_read(
-    connection: sqlite3.Connection, table: str, reads: Callable[[sqlite3.Connection, int, str], None]
-) -> None:
-    """Every byte of the data of every row, and its checksum; undamaged, all of it can be read."""
+READS = pytest.mark.parametrize("reads", [searched, verified, added_to, removed_from])
+Read = Callable[[sqlite3.Connection, int, str], None]
+
+
+@READS
+def test_a_changed_byte_in_any_row_is_noticed_when_the_row_is_read(connection: sqlite3.Connection, reads: Read) -> None:
+    """Every byte of the data of every bucket, and its checksum; undamaged, all of it can be read."""
     enter(connection, SMALL)
-    for *key, data, check in connection.execute(f"SELECT * FROM {table}").fetchall():  # noqa: S608 - from above
-        block, term = (*key, "")[:2]
-        at = f"WHERE block = {block}" + (f" AND term = '{term}'" if term else "")
+    for block, term in stored(connection):
+        number = row_of(block, term)
+        ((data, check),) = connection.execute("SELECT data, checksum FROM postings WHERE id = ?", (number,)).fetchall()
         for values in (*((changed, check) for changed in flips(data)), (data, check ^ 1)):
             connection.execute("SAVEPOINT whole")
-            connection.execute(f"UPDATE {table} SET data = ?, checksum = ? {at}", values)  # noqa: S608 - from above
+            connection.execute("UPDATE postings SET data = ?, checksum = ? WHERE id = ?", (*values, number))
             with pytest.raises(DamagedIndexError, match=rf"the keyword index \(block {block}\)"):
                 reads(connection, block, term)
             connection.execute("ROLLBACK TO whole")
     reads(connection, 0, "dog")
 
 
-def test_a_row_under_another_word_or_block_is_noticed(connection: sqlite3.Connection) -> None:
+@READS
+@pytest.mark.parametrize("column", ["lengths", "buckets"])
+def test_a_changed_byte_in_what_is_known_of_a_block_is_noticed(
+    connection: sqlite3.Connection, column: str, reads: Read
+) -> None:
     enter(connection, SMALL)
-    connection.execute("UPDATE postings SET term = 'oak' WHERE block = 0 AND term = 'cat'")
-    connection.execute("UPDATE postings SET block = 1 WHERE block = 3 AND term = 'dog'")
-    for term in ("oak", "dog"):
+    for block, old in connection.execute(f"SELECT block, {column} FROM blocks").fetchall():  # noqa: S608 - from above
+        for changed in list(flips(old))[:: max(1, len(old) // 60)]:
+            connection.execute("SAVEPOINT whole")
+            connection.execute(f"UPDATE blocks SET {column} = ? WHERE block = ?", (changed, block))  # noqa: S608
+            with pytest.raises(DamagedIndexError, match=rf"the keyword index \(block {block}\)"):
+                reads(connection, block, "")
+            connection.execute("ROLLBACK TO whole")
+
+
+@READS
+def test_a_lost_row_never_passes_for_a_word_that_stands_nowhere(connection: sqlite3.Connection, reads: Read) -> None:
+    enter(connection, SMALL)
+    for block, term in stored(connection):
+        connection.execute("SAVEPOINT whole")
+        connection.execute("DELETE FROM postings WHERE id = ?", (row_of(block, term),))
+        with pytest.raises(DamagedIndexError, match="the keyword index"):
+            reads(connection, block, term)
+        connection.execute("ROLLBACK TO whole")
+
+
+def test_words_of_one_bucket_are_told_apart(connection: sqlite3.Connection) -> None:
+    """Two words whose hashes are equal."""
+    seen: dict[int, str] = {}
+    words = (f"w{number}" for number in range(10_000))
+    one, other = next(
+        (word, known) for word in words if (known := seen.setdefault(bucket_of(name_of(word)), word)) != word
+    )
+    before = rows(connection)
+    enter(connection, {1: text(one), 2: text(other), 3: text(f"{one} {other}")})
+    assert len(rows(connection)[0]) == 1
+    found = reader(connection, 3)
+    assert set(found.search([one], 3)[0].tolist()) == {1, 3}
+    assert found.frequencies([one, other]) == {one: 2, other: 2}
+    found.verify()
+    target = writer(connection)
+    for row, both in ((1, one), (3, f"{one} {other}")):
+        target.remove(row, text(both))
+    target.flush()
+    assert reader(connection, 1).search([one], 3)[0].tolist() == []
+    assert reader(connection, 1).search([other], 3)[0].tolist() == [2]
+    target.remove(2, text(other))
+    target.flush()
+    assert rows(connection) == before
+
+
+def test_a_row_in_another_place_is_noticed(connection: sqlite3.Connection) -> None:
+    enter(connection, SMALL)
+    connection.execute("UPDATE postings SET id = ? WHERE id = ?", (row_of(0, "oak"), row_of(0, "cat")))
+    connection.execute("UPDATE postings SET id = ? WHERE id = ?", (row_of(1, "dog"), row_of(3, "dog")))
+    for term in ("cat", "dog"):
         with pytest.raises(DamagedIndexError):
             reader(connection, len(SMALL)).search([term], 5)
     with pytest.raises(DamagedIndexError):
         reader(connection, len(SMALL)).verify()
 
 
-def test_a_posting_of_a_passage_that_is_not_there_fails_verification(connection: sqlite3.Connection) -> None:
-    enter(connection, {1: text("cat")})
-    enter(connection, {2: text("dog")})
-    data = b"\3\0\1"
-    connection.execute(
-        "UPDATE postings SET data = ?, checksum = ? WHERE term = 'cat'",
-        (data, postings._row_checksum(0, "cat", data)),
-    )
+@pytest.mark.parametrize(("places", "reads"), [(b"\3\0\1", verified), (b"\x09\0\1", verified), (b"\x09\0\1", searched)])
+def test_a_posting_of_a_passage_that_is_not_there_is_noticed(
+    connection: sqlite3.Connection, places: bytes, reads: Read
+) -> None:
+    enter(connection, {1: text("cat"), 2: text("dog"), 4: text("dog"), 5: text("dog")})
+    data = (3).to_bytes(4, "little") + (1).to_bytes(2, "little") + b"cat" + places
+    number = row_of(0, "cat")
+    values = (data, bucket_checksum(number, data), number)
+    connection.execute("UPDATE postings SET data = ?, checksum = ? WHERE id = ?", values)
     with pytest.raises(DamagedIndexError):
-        reader(connection, 2).verify()
+        reads(connection, 0, "cat")
 
 
-def test_a_lost_row_of_lengths_is_noticed(connection: sqlite3.Connection) -> None:
+@pytest.mark.parametrize("data", [b"\xff\xff\xff\xff\1\0cat\1\0\1", b"\3\0\0\0\xff\xffcat", b"\3\0"])
+def test_a_row_that_was_never_written_so_is_refused_whatever_its_checksum(
+    connection: sqlite3.Connection, data: bytes
+) -> None:
+    enter(connection, {1: text("cat")})
+    number = row_of(0, "cat")
+    values = (data, bucket_checksum(number, data), number)
+    connection.execute("UPDATE postings SET data = ?, checksum = ? WHERE id = ?", values)
+    for read in (lambda one: one.search(["cat"], 3), Postings.verify):
+        with pytest.raises(DamagedIndexError):
+            read(reader(connection, 1))
+
+
+def test_a_lost_block_is_noticed(connection: sqlite3.Connection) -> None:
     """By a search that has to do with other blocks too, and by verification."""
     enter(connection, SMALL)
     for block in (0, 1, 3):
         connection.execute("SAVEPOINT whole")
-        connection.execute("DELETE FROM lengths WHERE block = ?", (block,))
+        connection.execute("DELETE FROM blocks WHERE block = ?", (block,))
         for ask in (lambda one: one.search(["dog", "cat"], 5), Postings.verify):
             with pytest.raises(DamagedIndexError, match="the number of passages"):
                 ask(reader(connection, len(SMALL)))
         connection.execute("ROLLBACK TO whole")
 
 
-def test_a_lost_row_of_lengths_is_noticed_where_nothing_else_is_read(connection: sqlite3.Connection) -> None:
+def test_a_lost_block_is_noticed_where_nothing_else_is_read(connection: sqlite3.Connection) -> None:
     enter(connection, SMALL | {20: text("oak")})
-    connection.execute("DELETE FROM lengths WHERE block = 5")
+    connection.execute("DELETE FROM blocks WHERE block = 5")
     with pytest.raises(DamagedIndexError):
         reader(connection, len(SMALL) + 1).search(["oak"], 5)
 
 
 @pytest.mark.parametrize("changed", [added_to, removed_from])
-def test_a_lost_row_of_lengths_is_noticed_by_a_change(
+def test_a_lost_block_is_noticed_by_a_change(
     connection: sqlite3.Connection,
     changed: Callable[[sqlite3.Connection, int, str], None],
 ) -> None:
     enter(connection, SMALL)
-    connection.execute("DELETE FROM lengths WHERE block = 0")
+    connection.execute("DELETE FROM blocks WHERE block = 0")
     with pytest.raises(DamagedIndexError):
         changed(connection, 0, "cat")
 

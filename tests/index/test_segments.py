@@ -24,12 +24,14 @@ from corpus.types import Passage
 from index import arrange, embedding, vectors
 from index.changes import Change, Entry, Extent, Maker
 from index.encoder import Vectors
-from index.records import Info, Segment, read_info, read_vectors
+from index.meta import Info, Segment, read_info
+from index.nearest import Candidate
 from index.report import Request
 from index.schema import DATABASE
-from index.snapshot import Candidate, Snapshot
+from index.snapshot import Snapshot
 from index.store import Store
 from index.update import rebuild, update
+from index.vector_rows import read_vectors
 from index.vectors import Ids, VectorIndex, exact_scores
 from tests.encoders import BagEncoder
 
@@ -39,7 +41,7 @@ MAKER = Maker("random", "f" * 64, DIMENSION, 1, (), ())
 
 def limit_sizes(patch: pytest.MonkeyPatch, *, exact: int, most: int) -> None:
     patch.setattr(vectors, "EXACT_MOST", exact)
-    for module in ("vectors", "arrange", "store"):
+    for module in ("vectors", "arrange", "settle"):
         patch.setattr(f"index.{module}.SEGMENT_MOST", most)
 
 
@@ -322,20 +324,24 @@ def check(folder: Path) -> None:
         info = read_info(connection, folder / DATABASE)
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
         used = numbers("SELECT DISTINCT vector FROM passages")
-        assert numbers("SELECT vector FROM spare") == sorted({*numbers("SELECT id FROM vectors")} - {*used})
+        assert numbers("SELECT vector FROM places WHERE uses = 0") == sorted(
+            {*numbers("SELECT id FROM vectors")} - {*used}
+        )
         rows, free = numbers("SELECT id FROM passages"), numbers("SELECT passage FROM free")
         assert sorted(rows + free) == list(range(1, max((*rows, *free), default=0) + 1))
         if info is None:
             return
         assert (info.passages, info.vectors) == (len(rows), len(used))
         assert info.documents == len(numbers("SELECT id FROM documents"))
-        assert numbers("SELECT DISTINCT segment FROM placed") == sorted(one.number for one in info.segments)
+        assert numbers("SELECT DISTINCT segment FROM places WHERE segment > 0") == sorted(
+            one.number for one in info.segments
+        )
         assert sorted(path.name for path in folder.glob("*.faiss")) == sorted(one.name for one in info.segments)
         living: Counter[int] = Counter()
         for segment in info.segments:
             index = vectors.load(folder, segment, dimension=info.dimension)
             held = members(index)
-            assert held == numbers("SELECT vector FROM placed WHERE segment = ?", segment.number)
+            assert held == numbers("SELECT vector FROM places WHERE segment = ?", segment.number)
             live = {*held} & {*used}
             assert (segment.held, segment.dead) == (len(held), len(held) - len(live))
             assert is_exact(index) is (len(held) <= vectors.EXACT_MOST)
@@ -396,7 +402,7 @@ def test_compressed_segments_find_nearly_all_that_brute_force_finds(
     queries = clustered(20, seed=5)
     with Snapshot(tmp_path) as snapshot:
         assert recall(snapshot, queries) >= 0.95
-        monkeypatch.setattr("index.snapshot._FEW", 0)
+        monkeypatch.setattr("index.scope._FEW", 0)
         assert recall(snapshot, queries, scope(snapshot, ["0.txt", "2.txt", "4.txt"])) >= 0.95
 
 
@@ -425,7 +431,7 @@ def test_several_exact_segments_give_what_brute_force_gives(tmp_path: Path, monk
     commit(tmp_path, rows, {"b.txt": range(90, 120)})
     info = commit(tmp_path, rows, {"c.txt": range(120, 130)})
     assert [segment.held for segment in info.segments] == [90, 30, 10]
-    monkeypatch.setattr("index.snapshot._FEW", 0)
+    monkeypatch.setattr("index.scope._FEW", 0)
     with Snapshot(tmp_path) as snapshot:
         for documents in (None, scope(snapshot, ["a.txt", "c.txt"]), scope(snapshot, ["c.txt"])):
             truth = Truth(snapshot, documents)
@@ -490,7 +496,7 @@ def test_a_file_made_again_has_no_dead_vectors(tmp_path: Path, monkeypatch: pyte
     assert [(segment.held, segment.dead) for segment in info.segments] == [(500, 50)]
     (tmp_path / info.segments[0].name).unlink()
     with Snapshot(tmp_path) as snapshot:
-        assert snapshot._nearest.held == 450
+        assert snapshot._nearest._segments.held == 450
         assert snapshot.dense(rows[3], 500) == Truth(snapshot).nearest(rows[3], 500)
 
 

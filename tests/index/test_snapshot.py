@@ -16,8 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from corpus.errors import IncompatibleError, NoIndexError, UsageError
+from index.nearest import Candidate
 from index.report import Request
-from index.snapshot import Candidate, Snapshot
+from index.snapshot import Snapshot
 from index.update import rebuild, update
 from index.vectors import exact_scores
 from tests.encoders import BagEncoder

@@ -13,7 +13,7 @@ from qa.late import Question, Reading, read_passages
 
 def stored(text: str, *, path: str = "x.txt", context: str = "", start: int = 0, body: int = 0) -> StoredPassage:
     """A passage as the index gives it back; its text proper begins at `body`."""
-    document = StoredDocument(1, path, "0" * 64, 0, 0, 0, "text/plain", "")
+    document = StoredDocument(1, path, "0" * 64, 0, 0, 0, "text/plain", "", 1)
     digest = text_digest(text)
     key = passage_key(path, start, start + len(text), digest)
     end = start + len(text)

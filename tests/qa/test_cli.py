@@ -585,7 +585,7 @@ def test_status(indexed: Path) -> None:
         "Passages    3",
         "Model       sentence-transformers/all-MiniLM-L6-v2",
         "Generation  1",
-        "Format      2",
+        "Format      3",
         "Changed     nothing since it was built",
     ]
     assert fresh[0].startswith(f"Index       {indexed / '.qa'} (")
@@ -732,6 +732,8 @@ def test_check_and_repair(indexed: Path) -> None:
         assert "is damaged" in broken.stderr
         mended = qa("check", "--repair")
         assert mended.exit_code == 0
-        assert mended.stdout.startswith("Repaired. ")
+        assert mended.stdout.startswith("Damaged were:\n- ")
+        again = "every document was read again" if file == "database" else "what follows from documents"
+        assert f"\nRepaired: {again}" in mended.stdout
         assert mended.stdout.endswith(sound)
     assert qa("check").stdout == qa("check", "--repair").stdout == sound

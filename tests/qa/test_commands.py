@@ -48,23 +48,63 @@ def database(root: Path) -> Iterator[sqlite3.Connection]:
 def test_check_counts(root: Path) -> None:
     """What was read and holds."""
     assert check.check(root) == check.Checked(root / ".qa", documents=1, passages=2)
-    assert check.repair(root).repaired is None
+    assert check.repair(root).cure is check.Cure.NONE
 
 
 def test_check_finds_passages_of_no_document(root: Path, database: sqlite3.Connection) -> None:
-    """A passage that no document owns is damage, though each row by itself holds."""
+    """A passage that no document owns is damage, though its text holds."""
     database.execute("UPDATE passages SET document = 77 WHERE id = 1")
-    with pytest.raises(DamagedIndexError, match="the number of passages does not hold"):
+    with pytest.raises(DamagedIndexError, match=r"the number of passages of a document .* So is 1 other part of it\.$"):
+        check.check(root)
+
+
+def test_check_sees_that_the_tables_are_others(root: Path, database: sqlite3.Connection) -> None:
+    """What SQLite believes its tables to be is checked before anything is read."""
+    database.execute("PRAGMA writable_schema = ON")
+    database.execute("UPDATE sqlite_master SET sql = replace(sql, 'page INTEGER', 'page INTEGER NOT NULL')")
+    database.execute("PRAGMA writable_schema = RESET")
+    with pytest.raises(DamagedIndexError, match=r"index\.db is damaged: the list of tables"):
         check.check(root)
 
 
 def test_check_asks_sqlite(root: Path, database: sqlite3.Connection) -> None:
-    """Damage to SQLite's own structure is told in its words."""
-    database.execute("PRAGMA writable_schema = ON")
-    database.execute("UPDATE sqlite_master SET sql = replace(sql, 'page INTEGER', 'page INTEGER NOT NULL')")
-    database.execute("PRAGMA writable_schema = RESET")
-    with pytest.raises(DamagedIndexError, match=r"index\.db is damaged: NULL value in passages\.page\. "):
+    """Damage to SQLite's own structure is told in its words; it is cured without reading a document."""
+    (page,) = database.execute("SELECT rootpage FROM sqlite_master WHERE name = 'passages_document'").fetchone()
+    (size,) = database.execute("PRAGMA page_size").fetchone()
+    database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    file = root / ".qa" / "index.db"
+    data = bytearray(file.read_bytes())
+    data[page * size - 2] ^= 1  # the document or the row number of the index's first entry
+    file.write_bytes(data)
+    with pytest.raises(DamagedIndexError, match=r"index\.db is damaged: (row|wrong)"):
         check.check(root)
+    found = check.repair(root)
+    assert (found.cure, found.rebuilt) == (check.Cure.DERIVED, None)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DELETE FROM places WHERE vector = 1",
+        "UPDATE places SET uses = 7",
+        "DELETE FROM postings",
+        "UPDATE blocks SET lengths = x'0000'",
+        "INSERT INTO free (passage) VALUES (1)",
+        "INSERT INTO repeats (text_digest, passages, checksum) VALUES (x'00', 2, 3)",
+        "UPDATE postings SET data = x'00' WHERE id = (SELECT min(id) FROM postings)",
+    ],
+)
+def test_what_follows_from_the_rest_is_repaired_from_it(root: Path, database: sqlite3.Connection, damage: str) -> None:
+    """Without a document or the model: both may be gone."""
+    sound = check.check(root)
+    database.execute(damage)
+    for file in root.glob("*.md"):
+        file.unlink()
+    with pytest.raises(DamagedIndexError):
+        check.check(root)
+    found = check.repair(root)
+    assert (found.cure, found.rebuilt, found.passages) == (check.Cure.DERIVED, None, sound.passages)
+    assert check.check(root) == sound
 
 
 # qa status

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from index.records import read_vectors
 from index.schema import DATABASE, open_for_reading
 from index.snapshot import Snapshot
 from index.store import Store
+from index.vector_rows import read_vectors
 from index.vectors import Fetch, save
 from index.vectors import build as build_segment
 from tests.benchmarks.engine_drivers import common
@@ -24,7 +24,7 @@ from tests.benchmarks.engine_drivers import common
 # What a build embeds and stores in one transaction.
 _STORED = 1000
 # What finding the nearest passages reads of the database.
-_TABLES = ("vectors", "sqlite_autoindex_vectors_1", "placed", "passages_vector")
+_TABLES = ("vectors", "sqlite_autoindex_vectors_1", "places", "passages_vector")
 
 
 def build(_vectors: Path, store: Path, *, index: str) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def build(_vectors: Path, store: Path, *, index: str) -> dict[str, Any]:
     size = 0
     members = []
     for segment in info.segments:
-        query = "SELECT vector FROM placed WHERE segment = ? ORDER BY vector"
+        query = "SELECT vector FROM places WHERE segment = ? ORDER BY vector"
         members.append(np.array(connection.execute(query, (segment.number,)).fetchall(), dtype=np.int64).reshape(-1))
         made = build_segment(members[-1], fetch, dimension=info.dimension)
         size += save(made, store, number=segment.number, generation=1).size

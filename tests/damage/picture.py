@@ -1,0 +1,174 @@
+"""All that an index shows, as plain values: two pictures are equal where nobody could tell the indexes apart."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from corpus.errors import QAError
+from index.encoder import Encoder
+from index.records import StoredPassage
+from index.snapshot import Candidate, Snapshot
+from index.vector_rows import is_sound
+from qa.results import Mode
+from qa.retriever import Retriever
+from qa.show import show
+
+# Answers by the name of the question; each is made of lists, dicts, texts and numbers.
+Picture = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A question that was not answered, and the typed error that said so."""
+
+    error: QAError
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """What is asked of an index.
+
+    Attributes:
+        texts: Questions in plain language; the first is also asked in every other way.
+        words: Looked up one by one, some of them in no passage.
+        pattern: Of paths.
+        path: Of a document to show.
+        key: Of a passage to show, which has twins.
+    """
+
+    texts: tuple[str, ...]
+    words: tuple[str, ...]
+    pattern: str
+    path: str
+    key: str
+
+
+def listing(snapshot: Snapshot) -> list[Any]:
+    """Every document with every passage of it, free of row numbers."""
+    found = []
+    for one in snapshot.documents():
+        passages = snapshot.passages_of(one.path)
+        vectors = snapshot.vectors([passage.id for passage in passages])
+        rows = [
+            [
+                *(passage.key, passage.start, passage.end, passage.body, list(passage.lines), passage.page),
+                *(list(passage.heading), passage.context, passage.text, passage.text_digest.hex()),
+                hashlib.sha256(vector.tobytes()).hexdigest(),
+            ]
+            for passage, vector in zip(passages, vectors, strict=True)
+        ]
+        found.append([one.path, one.sha256, one.size, one.mtime_ns, one.media_type, one.title, rows])
+    return found
+
+
+def left_out(snapshot: Snapshot) -> list[Any]:
+    """What was skipped, and why."""
+    return [[one.path, one.reason, one.unreadable, one.size, one.mtime_ns] for one in snapshot.skipped()]
+
+
+def ranked(candidates: Sequence[Candidate]) -> list[list[Any]]:
+    """Keys and scores, in order."""
+    return [[one.key, one.score] for one in candidates]
+
+
+def twins(snapshot: Snapshot, key: str) -> list[Any]:
+    """Other places with the text of a passage."""
+    passage = snapshot.find(key)
+    if passage is None:
+        return [None]
+    return [[one.document.path, one.start, one.end, one.text] for one in snapshot.twins([passage.id])[passage.id]]
+
+
+def answers(snapshot: Snapshot, encoder: Encoder, texts: Sequence[str], limit: int = 10) -> Picture:
+    """What both halves of the index say to questions, down to the last bit of a score."""
+    found: Picture = {}
+    for text in texts:
+        found[f"dense {text}"] = ranked(snapshot.dense(encoder.encode_query(text), limit))
+        found[f"keyword {text}"] = ranked(snapshot.keyword(text, limit))
+    return found
+
+
+def ask_everything(root: Path, encoder: Encoder, questions: Questions) -> tuple[int | None, Picture]:
+    """Open an index and put every question to it; one that is refused does not stand in the way of the others.
+
+    Returns:
+        The generation that answered, None where the index could not be opened, and the answers.
+    """
+    try:
+        retriever = Retriever.open(root, encoder=encoder)
+    except QAError as error:
+        return None, {"open": Refused(error)}
+    with retriever:
+        asked = _questions(root, retriever, encoder, questions)
+        picture: Picture = {}
+        for name, ask in asked.items():
+            try:
+                picture[name] = ask()
+            except QAError as error:
+                picture[name] = Refused(error)
+        return retriever.snapshot.info.generation, picture
+
+
+def _questions(
+    root: Path, retriever: Retriever, encoder: Encoder, questions: Questions
+) -> Mapping[str, Callable[[], Any]]:
+    snapshot = retriever.snapshot
+    text, *others = questions.texts
+
+    def ask(question: str, **how: Any) -> Any:
+        found = retriever.ask(question, **how).as_json()
+        del found["timings_ms"], found["index"]["generation"]
+        return found
+
+    def shown(place: str) -> Any:
+        view = show(root, place, context=1)
+        return [view.path, [list(line) for line in view.lines], view.marked, str(view.state), view.stored]
+
+    def scoped() -> Any:
+        documents = snapshot.match_paths(questions.pattern)
+        vector = encoder.encode_query(text)
+        return [
+            ranked(snapshot.dense(vector, 7, documents=documents)),
+            ranked(snapshot.keyword(text, 7, documents=documents)),
+        ]
+
+    return {
+        "dense": lambda: [ranked(snapshot.dense(encoder.encode_query(one), 10)) for one in questions.texts],
+        "dense, all": lambda: ranked(snapshot.dense(encoder.encode_query(text), 100_000)),
+        "keyword": lambda: [ranked(snapshot.keyword(one, 10)) for one in questions.texts],
+        "keyword, all": lambda: ranked(snapshot.keyword(text, 100_000)),
+        "words": lambda: snapshot.document_frequency(questions.words),
+        "within": scoped,
+        "hybrid": lambda: [ask(one, k=5) for one in others],
+        "hybrid, within": lambda: ask(text, k=5, path=questions.pattern),
+        "keyword, quick": lambda: ask(text, k=8, mode=Mode.KEYWORD, rerank=False),
+        "twins": lambda: twins(snapshot, questions.key),
+        "show passage": lambda: shown(questions.key),
+        "show file": lambda: shown(questions.path),
+        "listing": lambda: listing(snapshot),
+        "left out": lambda: left_out(snapshot),
+    }
+
+
+def read_text(root: Path, path: str) -> tuple[StoredPassage, ...]:
+    """The passages of a document, as the index keeps them."""
+    with Snapshot(root / ".qa") as snapshot:
+        return snapshot.passages_of(path)
+
+
+def stored_digests(folder: Path) -> frozenset[bytes]:
+    """Of the vectors that an index keeps, in use or spare."""
+    found = set()
+    connection = sqlite3.connect(f"{(folder / 'index.db').resolve().as_uri()}?mode=ro", uri=True)
+    try:
+        for digest, vector, check in connection.execute("SELECT digest, vector, checksum FROM vectors"):
+            if is_sound(digest, vector, check):
+                found.add(digest)
+    finally:
+        connection.close()
+    return frozenset(found)

@@ -1,0 +1,96 @@
+"""Short forms of the trials with damaged files; the long form is `python -m tests.damage.flips`."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.damage.flips import Tally, run_trials
+from tests.damage.forks import in_child, run
+from tests.damage.picture import Picture, Refused
+from tests.damage.samples import SHAPES, Sample, make, rebuilt
+from tests.damage.trials import Outcome, compare
+
+SEED = 4
+
+
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Sample]:
+    folder = tmp_path_factory.mktemp("samples")
+    return {name: make(name, folder / name, documents=20) for name in SHAPES}
+
+
+def test_the_samples_have_the_shapes_they_are_meant_to_have(samples: dict[str, Sample]) -> None:
+    """Several segments, twins, vectors to spare, skipped files, free rows; a log of several generations."""
+    for sample in samples.values():
+        picture = sample.expected[sample.newest]
+        assert len(picture["dense, all"]) > 100
+        assert len(picture["twins"]) == 3
+        assert [path for path, *_ in picture["left out"]] == ["skipped/binary.txt", "skipped/latin.txt"]
+    assert len([name for name in samples["plain"].files if name.endswith(".faiss")]) >= 2
+    assert len([name for name in samples["compressed"].files if name.endswith(".faiss")]) >= 4
+    assert sorted(samples["log"].expected) == [1, 2, 3, 4, 5]
+    assert "index.db-wal" not in samples["plain"].files
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_what_is_expected_is_what_a_clean_build_answers(samples: dict[str, Sample], shape: str) -> None:
+    sample = samples[shape]
+    found = in_child(lambda: rebuilt(sample))
+    sample.lay_out()
+    expected = sample.expected[sample.newest]
+    assert found["listing"] == expected["listing"]
+    assert [found[f"dense {text}"] for text in sample.questions.texts] == expected["dense"]
+    assert [found[f"keyword {text}"] for text in sample.questions.texts] == expected["keyword"]
+
+
+def test_damage_never_makes_an_answer_wrong(samples: dict[str, Sample]) -> None:
+    """400 flips and 60 losses of whole files: right or refused, quickly, within memory; repairs embed nothing twice."""
+    tally: Tally = run_trials(list(samples.values()), flips=400, truncations=60, seed=SEED)
+    assert tally.bad == []
+    assert tally.bad_repairs == []
+    assert tally.trials == 460
+    # Neither is all damage without consequence, nor is everything refused.
+    assert min(tally.outcomes[Outcome.RIGHT], tally.outcomes[Outcome.REFUSED]) > 20
+
+
+# --- the judge --------------------------------------------------------------------------------------------------------
+
+
+def test_the_judge_sees_a_wrong_answer(samples: dict[str, Sample]) -> None:
+    sample = samples["plain"]
+    right = sample.expected[sample.newest]
+    short: Picture = {**right, "dense": right["dense"][:-1]}
+    assert compare(sample, sample.newest, right) == (Outcome.RIGHT, "")
+    assert compare(sample, sample.newest, short)[0] is Outcome.WRONG
+    assert compare(sample, sample.newest + 1, right)[0] is Outcome.WRONG
+
+
+def test_the_judge_sees_an_error_that_names_no_way_out(samples: dict[str, Sample]) -> None:
+    from corpus.errors import DamagedIndexError
+
+    sample = samples["plain"]
+    clear = Refused(DamagedIndexError("/x/.qa/index.db is damaged. Run `qa check --repair`."))
+    vague = Refused(DamagedIndexError("something is damaged"))
+    assert compare(sample, None, {"open": clear})[0] is Outcome.REFUSED
+    assert compare(sample, None, {"open": vague})[0] is Outcome.VAGUE
+
+
+def test_a_child_is_stopped_in_time_and_within_its_memory() -> None:
+    def spin() -> None:
+        while True:
+            pass
+
+    def grow() -> int:
+        return len(bytearray(3 << 30))
+
+    assert run(spin, seconds=0.2).signal == 14
+    assert run(grow, seconds=5, memory=1 << 20).out_of_memory
+    assert run(lambda: len(b"x" * (64 << 20)), seconds=5).grown > 60 << 20
+    assert run(lambda: int("no"), seconds=5).error.startswith("ValueError")
+
+
+def test_a_folder_is_as_it_was_after_a_trial(samples: dict[str, Sample]) -> None:
+    sample = samples["log"]
+    sample.lay_out({"index.db": None, "new": b""})
+    sample.lay_out()
+    assert {path.name: path.read_bytes() for path in sample.folder.iterdir()} == sample.files

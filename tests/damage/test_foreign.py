@@ -1,0 +1,417 @@
+"""Rows that the tool never wrote, under checksums that fit: nothing crashes, hangs, grows or leads out of the folder.
+
+What does not agree with the rest of the index is refused; a text that was forged with care is the index's own text.
+"""
+
+# ruff: noqa: S608 - what stands in the statements is written in this file
+
+from __future__ import annotations
+
+import os
+import struct
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import faiss
+import numpy as np
+import pytest
+
+from corpus.errors import QAError
+from index import buckets
+from index.snapshot import Snapshot
+from qa import check
+from qa.show import show
+from tests.damage.forks import in_child, run
+from tests.damage.picture import Refused
+from tests.damage.samples import Sample, make
+from tests.damage.seals import edit, replace_segment, set_meta
+from tests.damage.trials import MEMORY, SECONDS, Outcome, compare, is_clear
+
+# An id that no table has.
+NOWHERE = 10**12
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Sample:
+    return make("plain", tmp_path_factory.mktemp("foreign") / "corpus", documents=12)
+
+
+@pytest.fixture
+def sample(made: Sample) -> Sample:
+    made.lay_out()
+    return made
+
+
+def answers(sample: Sample) -> tuple[Outcome, str, list[str]]:
+    """Ask everything within the limits; the outcome, why, and which questions were refused."""
+
+    def task() -> tuple[Outcome, str, list[str]]:
+        generation, found = sample.ask()
+        refused = [name for name, answer in found.items() if isinstance(answer, Refused)]
+        return (*compare(sample, generation, found), refused)
+
+    ended = run(task, seconds=SECONDS, memory=sample.size + MEMORY)
+    assert not ended.signal, ended.signal
+    assert not ended.error, ended.error
+    assert ended.grown < sample.size + MEMORY
+    outcome: tuple[Outcome, str, list[str]] = ended.value
+    return outcome
+
+
+def checked(sample: Sample) -> str:
+    """What `qa check` says: "" where it finds nothing."""
+
+    def task() -> str:
+        try:
+            check.check(sample.root)
+        except QAError as error:
+            return str(error) if is_clear(error) else f"unclear: {error}"
+        return ""
+
+    said = in_child(task)
+    assert not said.startswith("unclear")
+    return said
+
+
+def test_a_seal_alone_changes_nothing(sample: Sample) -> None:
+    """Else the tests below would be of the seals."""
+    edit(sample.folder / "index.db")
+    assert answers(sample)[0] is Outcome.RIGHT
+    assert checked(sample) == ""
+
+
+# --- counts and numbers (30, 31) --------------------------------------------------------------------------------------
+
+COUNTS = {
+    "a document has one passage more": "UPDATE documents SET passages = passages + 1 WHERE id = 3",
+    "a document has a negative number of passages": "UPDATE documents SET passages = -1 WHERE id = 3",
+    "a document is gone": "DELETE FROM documents WHERE id = 3",
+    "a document stands twice": "INSERT INTO documents SELECT id + 1000, path || '2', sha256, size, mtime_ns, "
+    "checked_ns, media_type, title, passages, checksum FROM documents WHERE id = 3",
+    "a passage is gone": "DELETE FROM passages WHERE id = 5",
+    "a passage stands twice": "INSERT INTO passages SELECT id + 100000, 'f' || substr(key, 2), document, vector, link, "
+    "start, end, body, line_first, line_last, page, heading, context, text, text_digest, checksum FROM passages "
+    "WHERE id = 5",
+    "a passage has the vector of another": "UPDATE passages SET vector = 9 WHERE id = 5",
+    "a passage has a vector that is not there": f"UPDATE passages SET vector = {NOWHERE} WHERE id = 5",
+    "a passage has a vector with a negative number": "UPDATE passages SET vector = -3 WHERE id = 5",
+    "a passage has a document that is not there": f"UPDATE passages SET document = {NOWHERE} WHERE id = 5",
+    "all passages have one vector": "UPDATE passages SET vector = 1",
+    "a vector is gone": "DELETE FROM vectors WHERE id = 7",
+    "a place is gone": "DELETE FROM places WHERE vector = 7",
+    "a place counts one passage more": "UPDATE places SET uses = uses + 1 WHERE vector = 7",
+    "no place counts a passage": "UPDATE places SET uses = 0",
+    "a place is in a segment that is not there": "UPDATE places SET segment = 77 WHERE vector = 7",
+    "a place is of a vector that is not there": f"INSERT INTO places VALUES ({NOWHERE}, 1, 1, 0, 0)",
+    "a repeated text is counted once more": "UPDATE repeats SET passages = passages + 1",
+    "repeated texts are forgotten": "DELETE FROM repeats",
+    "a row of the keyword index is gone": "DELETE FROM postings WHERE id = (SELECT min(id) FROM postings)",
+    "the keyword index is gone": "DELETE FROM postings",
+    "a block is gone": "DELETE FROM blocks",
+    "a block is of passages far away": f"UPDATE blocks SET block = {NOWHERE}",
+    "a row of the keyword index is of a block far away": f"UPDATE postings SET id = {NOWHERE} + id",
+    "lengths are cut": "UPDATE blocks SET lengths = substr(lengths, 1, 20)",
+    "lengths are all the greatest": "UPDATE blocks SET lengths = replace(hex(lengths), '00', 'FF')",
+    "there are free rows that are taken": "INSERT OR IGNORE INTO free SELECT id FROM passages",
+    "there are free rows far away": f"INSERT INTO free VALUES ({2**62})",
+}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_numbers_that_do_not_fit_are_noticed(sample: Sample, name: str) -> None:
+    """Every answer is right or refused, and `qa check` finds it even where no answer meets it."""
+    edit(sample.folder / "index.db", COUNTS[name])
+    outcome, detail, _ = answers(sample)
+    assert outcome in (Outcome.RIGHT, Outcome.REFUSED), detail
+    assert checked(sample) != ""
+
+
+def numbers(*pairs: tuple[int, int]) -> bytes:
+    """Places and weights as a bucket keeps them, whatever they are."""
+    return b"".join(struct.pack("<H", place) for place, _ in pairs) + bytes(weight for _, weight in pairs)
+
+
+ENTRIES = {
+    "a place behind the last": numbers((3, 1), (60_000, 1)),
+    "places that descend": numbers((60_000, 1), (3, 1)),
+    "one place many times": numbers(*[(3, 1)] * 1000),
+    "no places": b"",
+    "weights of nothing": numbers((3, 0), (4, 0)),
+    "a byte too many": numbers((3, 1), (4, 1)) + b"x",
+    "all places there are": numbers(*[(place, 255) for place in range(65_535)]),
+}
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_foreign_entries_of_a_word_are_harmless(sample: Sample, name: str) -> None:
+    """Of a word that is asked for; what cannot be is found by `qa check`, which reads all words."""
+    word, data = buckets.name_of("river"), ENTRIES[name]
+    row = struct.pack("<IH", len(word), len(data) // 3) + word + data
+    number = buckets.row_of(0, buckets.bucket_of(word))
+    edit(sample.folder / "index.db", ("UPDATE postings SET data = ? WHERE id = ?", (row, number)))
+    answers(sample)
+    assert name == "weights of nothing" or checked(sample) != ""
+
+
+META: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "one document more": ("documents", lambda value: value + 1),
+    "one passage more": ("passages", lambda value: value + 1),
+    "no passages": ("passages", lambda _: 0),
+    "a negative number of passages": ("passages", lambda _: -5),
+    "one vector more": ("vectors", lambda value: value + 1),
+    "a huge dimension": ("dimension", lambda _: 2**40),
+    "no dimension": ("dimension", lambda _: 0),
+    "a negative dimension": ("dimension", lambda _: -64),
+    "another dimension": ("dimension", lambda _: 32),
+    "no segments": ("segments", lambda _: []),
+    "a segment twice": ("segments", lambda value: [*value, value[0]]),
+    "a segment with more vectors": ("segments", lambda value: [value[0] | {"held": value[0]["held"] + 1}, *value[1:]]),
+    "a segment with a huge number": ("segments", lambda value: [value[0] | {"held": 2**62}, *value[1:]]),
+    "a segment with more dead": ("segments", lambda value: [value[0] | {"dead": value[0]["dead"] + 1}, *value[1:]]),
+    "a segment elsewhere": ("segments", lambda value: [value[0] | {"name": "../../secret.txt"}, *value[1:]]),
+    "a segment at an absolute path": ("segments", lambda value: [value[0] | {"name": "/etc/passwd"}, *value[1:]]),
+    "a segment with a NUL": ("segments", lambda value: [value[0] | {"name": "a\0b"}, *value[1:]]),
+    "a segment without a name": ("segments", lambda value: [value[0] | {"name": ""}, *value[1:]]),
+    "a segment that is the folder": ("segments", lambda value: [value[0] | {"name": "."}, *value[1:]]),
+    "a segment with a number for a name": ("segments", lambda value: [value[0] | {"name": 7}, *value[1:]]),
+    "a segment with a field too many": ("segments", lambda value: [value[0] | {"more": 7}, *value[1:]]),
+    "segments that are a number": ("segments", lambda _: 7),
+    "a passage count in words": ("passages", lambda _: "many"),
+    "a document count that is a list": ("documents", lambda _: [1]),
+    "a dimension in words": ("dimension", lambda _: "sixty-four"),
+    "a fingerprint that is a number": ("fingerprint", lambda _: 7),
+    "a model that is a list": ("model", lambda _: ["bag"]),
+    "patterns that are a number": ("include", lambda _: 7),
+    "patterns that are numbers": ("include", lambda _: [7, 8]),
+    "a generation in words": ("generation", lambda _: "first"),
+}
+
+
+@pytest.mark.parametrize("name", META)
+def test_foreign_values_of_the_whole_index_are_noticed(sample: Sample, name: str) -> None:
+    key, change = META[name]
+    set_meta(sample.folder / "index.db", key, change)
+    outcome, detail, _ = answers(sample)
+    harmless = name in ("a model that is a list", "patterns that are numbers", "patterns that are a number")
+    assert outcome in (Outcome.RIGHT, Outcome.REFUSED), detail
+    assert harmless or checked(sample) != ""
+
+
+# --- values of another kind -------------------------------------------------------------------------------------------
+
+KINDS = {
+    "a title of bytes": "UPDATE documents SET title = x'ff00ff' WHERE id = 3",
+    "a path of bytes": "UPDATE documents SET path = x'ff00ff' WHERE id = 3",
+    "a size in words": "UPDATE documents SET size = 'large' WHERE id = 3",
+    "a digest that is a number": "UPDATE documents SET sha256 = 7 WHERE id = 3",
+    "a number of passages in words": "UPDATE documents SET passages = 'some' WHERE id = 3",
+    "a text of bytes": "UPDATE passages SET text = x'ff00ff' WHERE id = 5",
+    "a text that is a number": "UPDATE passages SET text = 7.5 WHERE id = 5",
+    "a start in words": "UPDATE passages SET start = 'first' WHERE id = 5",
+    "a start after the end": "UPDATE passages SET start = end + 10 WHERE id = 5",
+    "a body behind the text": "UPDATE passages SET body = 1000000 WHERE id = 5",
+    "a negative body": "UPDATE passages SET body = -7 WHERE id = 5",
+    "a line of bytes": "UPDATE passages SET line_first = x'00' WHERE id = 5",
+    "a line far away": f"UPDATE passages SET line_first = {2**62} WHERE id = 5",
+    "a page in words": "UPDATE passages SET page = 'one' WHERE id = 5",
+    "headings that are no JSON": "UPDATE passages SET heading = '[' WHERE id = 5",
+    "headings nested without end": ("UPDATE passages SET heading = ? WHERE id = 5", ("[" * 100_000 + "]" * 100_000,)),
+    "headings that are a number": "UPDATE passages SET heading = '7' WHERE id = 5",
+    "headings that are lists": "UPDATE passages SET heading = '[[7], {}]' WHERE id = 5",
+    "a context of bytes": "UPDATE passages SET context = x'ff' WHERE id = 5",
+    "a key in another form": "UPDATE passages SET key = 'x' WHERE id = 5",
+    "a key of bytes": "UPDATE passages SET key = x'ff' WHERE id = 5",
+    "a text digest in words": "UPDATE passages SET text_digest = 'same' WHERE id = 5",
+    "a vector in words": "UPDATE vectors SET vector = 'vector' WHERE id = 7",
+    "a vector digest in words": "UPDATE vectors SET digest = 'digest' WHERE id = 7",
+    "a row of the keyword index in words": "UPDATE postings SET data = 'words'",
+    "lengths in words": "UPDATE blocks SET lengths = 'words'",
+    "buckets in words": "UPDATE blocks SET buckets = 'words'",
+    "a reason of bytes": "UPDATE skipped SET reason = x'ff'",
+    "a skipped path of bytes": "UPDATE skipped SET path = x'ff'",
+    "a time in words": "UPDATE skipped SET mtime_ns = 'long ago'",
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_values_of_another_kind_are_refused_or_harmless(sample: Sample, name: str) -> None:
+    """A row may say what nobody can tell from the truth; it is not to break what reads it."""
+    edit(sample.folder / "index.db", KINDS[name])
+    answers(sample)
+    checked(sample)
+
+
+# --- vectors (32) -----------------------------------------------------------------------------------------------------
+
+VECTORS = {
+    "not a number": np.full(64, np.nan),
+    "infinite": np.full(64, np.inf),
+    "one infinite": np.eye(64)[3] * -np.inf,
+    "nothing but zeros": np.zeros(64),
+    "ten times as long": np.eye(64)[3] * 10,
+    "too short": np.eye(63)[3],
+    "too long": np.eye(65)[3],
+    "empty": np.zeros(0),
+}
+
+
+@pytest.mark.parametrize("name", VECTORS)
+def test_a_vector_that_is_none_is_never_scored(sample: Sample, name: str) -> None:
+    with np.errstate(invalid="ignore"):
+        data = VECTORS[name].astype("<f2").tobytes()
+    edit(sample.folder / "index.db", ("UPDATE vectors SET vector = ? WHERE id = 7", (data,)))
+    outcome, detail, refused = answers(sample)
+    assert outcome is Outcome.REFUSED, detail
+    assert "dense, all" in refused
+    assert checked(sample) != ""
+
+
+# --- FAISS files (33) -------------------------------------------------------------------------------------------------
+
+
+def serialized(index: Any) -> bytes:
+    data: bytes = faiss.serialize_index(index).tobytes()
+    return data
+
+
+def flat(count: int, *, ids: Sequence[int] | None = None, dimension: int = 64) -> Any:
+    kind: Any = faiss.IndexScalarQuantizer(dimension, faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT)
+    index: Any = faiss.IndexIDMap(kind)
+    numbers = np.arange(1, count + 1) if ids is None else np.array(ids)
+    index.add_with_ids(np.eye(count, dimension, dtype=np.float32), numbers.astype(np.int64))
+    return index
+
+
+def with_numbers_patched(data: bytes, old: int, new: int) -> bytes:
+    """Every 8-byte number of one value becomes another: sizes and counts in the header among them."""
+    return data.replace(struct.pack("<q", old), struct.pack("<q", new))
+
+
+def nested(index: Any, depth: int) -> bytes:
+    """An index in an index in an index; the outer headers are the first bytes of an IndexIDMap."""
+    data = serialized(index)
+    inner = serialized(index.index)
+    head = data[: data.index(inner)]
+    return head * depth + data
+
+
+FILES: dict[str, Callable[[int], bytes]] = {
+    "a huge number of vectors": lambda held: with_numbers_patched(serialized(flat(held)), held, 2**50),
+    "a negative number of vectors": lambda held: with_numbers_patched(serialized(flat(held)), held, -1),
+    "codes far larger than the file": lambda held: with_numbers_patched(serialized(flat(held)), held * 128, 2**46),
+    "codes of no size": lambda held: with_numbers_patched(serialized(flat(held)), 128, 0),
+    "codes of a huge size": lambda held: with_numbers_patched(serialized(flat(held)), 128, 2**40),
+    "ids far away": lambda held: serialized(flat(held, ids=range(NOWHERE, NOWHERE + held))),
+    "negative ids": lambda held: serialized(flat(held, ids=range(-held, 0))),
+    "one id for all": lambda held: serialized(flat(held, ids=[1] * held)),
+    "another dimension": lambda held: serialized(flat(held, dimension=32)),
+    "an index without ids": lambda held: serialized(flat(held).index),
+    "a thousand indexes in one another": lambda held: nested(flat(held), 1_000),
+    "a hundred thousand indexes in one another": lambda held: nested(flat(held), 100_000),
+    "an index of another kind": lambda held: serialized(_wrapped(faiss.IndexHNSWFlat(64, 8), held)),
+    "a flat index": lambda held: serialized(_wrapped(faiss.IndexFlatIP(64), held)),
+    "an L2 index": lambda held: serialized(_wrapped(faiss.IndexFlatL2(64), held)),
+    "an index of lists": lambda held: serialized(_lists(held)),
+    "a transform before it": lambda held: serialized(_transformed(held)),
+    "nothing": lambda _: b"",
+    "four bytes": lambda _: b"IxMp",
+    "an unknown kind": lambda _: b"Qxyz" + bytes(100),
+    "only zeros": lambda _: bytes(10_000),
+}
+
+
+def _wrapped(index: Any, held: int) -> Any:
+    outer: Any = faiss.IndexIDMap(index)
+    outer.add_with_ids(np.eye(held, 64, dtype=np.float32), np.arange(1, held + 1))
+    return outer
+
+
+def _lists(held: int) -> Any:
+    quantizer = faiss.IndexFlatIP(64)
+    index: Any = faiss.IndexIVFFlat(quantizer, 64, 2, faiss.METRIC_INNER_PRODUCT)
+    index.train(np.eye(64, dtype=np.float32).repeat(2, axis=0))
+    return _wrapped(index, held)
+
+
+def _transformed(held: int) -> Any:
+    transform = faiss.LinearTransform(64, 64)
+    faiss.copy_array_to_vector(np.eye(64, dtype=np.float32).ravel(), transform.A)
+    transform.is_trained = True
+    index = faiss.IndexPreTransform(transform, faiss.IndexFlatIP(64))
+    return _wrapped(index, held)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_hostile_faiss_file_under_a_digest_that_fits_is_harmless(sample: Sample, name: str) -> None:
+    """Made again from the stored vectors, or what it says is noticed; in time, and within memory."""
+
+    def put() -> None:
+        with Snapshot(sample.folder) as snapshot:
+            held = snapshot.info.segments[0].held
+        replace_segment(sample.folder, FILES[name](held))
+
+    in_child(put)
+    outcome, detail, _ = answers(sample)
+    assert outcome in (Outcome.RIGHT, Outcome.REFUSED), detail
+    assert checked(sample) != ""
+
+
+# --- paths (34) -------------------------------------------------------------------------------------------------------
+
+OUTSIDE = "The harbour opens with walnut.\n"
+PATHS = [
+    "../secret.txt",
+    "../../etc/passwd",
+    "/etc/passwd",
+    "notes/../../secret.txt",
+    "..",
+    ".",
+    "",
+    "/",
+    "notes//03.md",
+    "./03.md",
+    "a\0b",
+    "\0",
+    "notes/" + "x" * 5000,
+    "..\\secret.txt",
+    "C:/secret.txt",
+    "\ud800.txt".encode("utf-8", "surrogatepass").decode("utf-8", "replace"),
+]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_no_path_of_the_index_leads_out_of_the_folder(sample: Sample, path: str) -> None:
+    """Citations are compared with files, and places are shown: never with a file outside, whatever the index says."""
+    secret = sample.root.parent / "secret.txt"
+    secret.write_text(OUTSIDE, encoding="utf-8")
+    edit(sample.folder / "index.db", ("UPDATE documents SET path = ? WHERE path = ?", (path, sample.questions.path)))
+
+    def task() -> tuple[Outcome, str, list[str]]:
+        opened: list[str] = []
+        sys.addaudithook(lambda event, given: opened.append(os.fspath(given[0])) if event == "open" else None)
+        generation, found = sample.ask()
+        for place in (path, f"{path}:1", "../secret.txt", str(secret)):
+            try:
+                shown = show(sample.root, place)
+            except QAError:
+                continue
+            assert OUTSIDE.strip() not in "".join(line for _, line in shown.lines)
+        outcome, detail = compare(sample, generation, found)
+        names = [name if isinstance(name, str) else "" for name in opened]
+        return outcome, detail, [name for name in names if name.endswith(("secret.txt", "etc/passwd"))]
+
+    ended = run(task, seconds=SECONDS, memory=sample.size + MEMORY)
+    assert not ended.error, ended.error
+    assert not ended.signal
+    _, _, opened = ended.value
+    assert opened == []
+
+
+@pytest.mark.parametrize("path", ["../secret.txt", "/etc/passwd", "a\0b", ""])
+def test_an_index_with_such_a_path_is_called_damaged(sample: Sample, path: str) -> None:
+    edit(sample.folder / "index.db", ("UPDATE documents SET path = ? WHERE path = ?", (path, sample.questions.path)))
+    outcome, detail, refused = answers(sample)
+    assert outcome is Outcome.REFUSED, detail
+    assert "listing" in refused
+    assert "document" in checked(sample)

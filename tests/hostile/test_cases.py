@@ -1,0 +1,37 @@
+"""The table of cases names tests that exist."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+_ROW = re.compile(r"^\| (?P<case>\d+) \| (?P<words>[^|]+) \| (?P<tests>[^|]+) \|$", re.MULTILINE)
+_TEST = re.compile(r"(?P<file>tests/[\w/]+\.py)::(?P<name>test_\w+)")
+
+
+def rows() -> list[tuple[int, list[str]]]:
+    table = Path(__file__).with_name("CASES.md").read_text(encoding="utf-8")
+    return [(int(row["case"]), row["tests"].split(", ")) for row in _ROW.finditer(table)]
+
+
+def test_every_case_names_tests_that_exist() -> None:
+    missing = []
+    for case, tests in rows():
+        for test in tests:
+            found = _TEST.fullmatch(test)
+            assert found, (case, test)
+            tree = ast.parse((REPOSITORY / found["file"]).read_text(encoding="utf-8"))
+            if found["name"] not in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}:
+                missing.append((case, test))
+    assert missing == []
+
+
+def test_the_cases_stand_in_order_and_are_many() -> None:
+    """Each once; a row that does not fit the pattern would be missed."""
+    cases = [case for case, _ in rows()]
+    table = Path(__file__).with_name("CASES.md").read_text(encoding="utf-8")
+    assert cases == sorted(set(cases))
+    assert len(cases) == sum(re.match(r"\| *\d", line) is not None for line in table.splitlines())
+    assert {19, 20, 21, 23, *range(40, 65), *range(69, 79)} <= set(cases)

@@ -1,0 +1,126 @@
+"""Make the index that pins the format: `python -m tests.index.golden`, when the number of the format rises.
+
+Writes `golden/index/` and, beside it, `golden/expected.json`: all that must be found in it, as literal values.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+import sqlite3
+import tempfile
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from index.report import Request
+from index.schema import FORMAT_VERSION
+from index.update import update
+from tests.damage.picture import Questions, ask_everything, read_text
+from tests.encoders import BagEncoder
+
+GOLDEN = Path(__file__).parent / "golden"
+# Files of the index that are kept: a log and a lock belong to a process.
+KEPT = ("index.db", ".faiss")
+FIRST = {
+    "birds.txt": b"Birds sing in the morning.\n",
+    "notes/größe.md": "# Größe\n\nDie Straße ist 3 m breit.\n\n## Höhe\n\nDie Brücke ist hoch.\n".encode(),
+    "notes/שלום.md": "# שלום\n\nירושלים היא עיר על הר.\n".encode(),
+    "copy.txt": b"Birds sing in the morning.\n",
+    "skipped.txt": b"\0\1\2",
+}
+# One passage less, so that a vector is left to spare, and one more, in a segment of its own or a merged one.
+SECOND = {
+    "notes/größe.md": "# Größe\n\nDie Straße ist 3 m breit.\n\n## Länge\n\nDer Weg führt über 12 km.\n".encode(),
+}
+QUESTIONS = Questions(
+    texts=("Wie breit ist die Straße?", "birds in the morning", "ירושלים"),
+    words=("birds", "straße", "höhe", "ירושלים"),
+    pattern="notes/",
+    path="notes/größe.md",
+    key="",
+)
+
+
+def write(root: Path, files: dict[str, bytes], tick: int) -> None:
+    """Write files with times of change in the past."""
+    for path, data in files.items():
+        file = root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data)
+        os.utime(file, (1_600_000_000 + tick, 1_600_000_000 + tick))
+
+
+def make(root: Path) -> None:
+    """Build the corpus and its index, in two generations."""
+    write(root, FIRST, 0)
+    update(Request(root, BagEncoder()))
+    write(root, SECOND, 1)
+    update(Request(root, BagEncoder()))
+
+
+def tables(file: Path) -> dict[str, list[list[Any]]]:
+    """Every row of every table, but for what depends on when it was written and with which FAISS."""
+    found: dict[str, list[list[Any]]] = {}
+    with closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+        names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        for table in sorted(names):
+            cursor = connection.execute(f"SELECT * FROM {table}")  # noqa: S608 - a name from the file
+            columns = [column[0] for column in cursor.description]
+            rows = [_row(table, dict(zip(columns, row, strict=True))) for row in cursor]
+            found[table] = sorted(rows, key=repr)
+    return found
+
+
+def _row(table: str, row: dict[str, Any]) -> list[Any]:
+    if "checked_ns" in row:
+        # The time of reading, and what is computed from it.
+        row |= {"checked_ns": None, "checksum": None}
+    if table == "meta" and row["key"] == "checksum":
+        row["value"] = None
+    if table == "meta" and row["key"] == "segments":
+        segments = json.loads(row["value"])
+        row["value"] = [[one["number"], one["held"], one["dead"]] for one in segments]
+    return [value.hex() if isinstance(value, bytes) else value for value in row.values()]
+
+
+def picture(root: Path) -> dict[str, Any]:
+    """All that is found in the index, as it stands in the JSON."""
+    generation, found = ask_everything(root, BagEncoder(), _questions(root))
+    plain: dict[str, Any] = json.loads(json.dumps(found))
+    return {"generation": generation, "answers": plain, "tables": json.loads(json.dumps(tables(root / ".qa/index.db")))}
+
+
+def _questions(root: Path) -> Questions:
+    key = read_text(root, "birds.txt")[0].key
+    return Questions(QUESTIONS.texts, QUESTIONS.words, QUESTIONS.pattern, QUESTIONS.path, key)
+
+
+def unpack(folder: Path) -> None:
+    """Put the files of the golden index, as they were written, into a new folder."""
+    folder.mkdir()
+    for path in sorted((GOLDEN / "index").iterdir()):
+        (folder / path.name.removesuffix(".gz")).write_bytes(gzip.decompress(path.read_bytes()))
+
+
+def main() -> None:
+    """Write the golden index anew."""
+    with tempfile.TemporaryDirectory() as place:
+        root = Path(place) / "corpus"
+        root.mkdir()
+        make(root)
+        shutil.rmtree(GOLDEN, ignore_errors=True)
+        (GOLDEN / "index").mkdir(parents=True)
+        for path in sorted((root / ".qa").iterdir()):
+            if path.name.endswith(KEPT):
+                # Most of a small database is the empty rest of its pages.
+                (GOLDEN / "index" / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes(), mtime=0))
+        expected = {"format": FORMAT_VERSION, **picture(root)}
+    text = json.dumps(expected, indent=1, ensure_ascii=False, sort_keys=True)
+    (GOLDEN / "expected.json").write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

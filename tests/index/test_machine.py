@@ -1,0 +1,452 @@
+"""Any history of a folder: after every update the index is the one that a clean build would make.
+
+Short by default. The long form, with more and longer histories:
+
+    pytest tests/index/test_machine.py --hypothesis-profile=long --no-cov
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Callable
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import faiss
+import pytest
+from hypothesis import HealthCheck, note, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+
+from corpus import load, split
+from corpus.errors import IncompatibleError, NoIndexError
+from index.encoder import Vectors
+from index.report import BuildReport, Request
+from index.schema import NewerFormatError
+from index.snapshot import Snapshot
+from index.update import rebuild, update
+from index.vector_rows import vector_digest
+from qa import check
+from tests.damage.forks import in_child, run
+from tests.damage.kills import dying_at
+from tests.damage.picture import Picture, answers, left_out, listing, stored_digests
+from tests.encoders import BagEncoder
+
+# A file checked this soon after its last change is read again next time.
+RACY_NS = 2_000_000_000
+PATHS = ["a.md", "b.md", "ä.txt", "notes/a.md", "notes/c.txt", "plans/old/d.md", "שלום.txt"]
+SENTENCES = [
+    "The cat sat on the mat.",
+    "Dogs bark at night.",
+    "Birds sing in the morning.",
+    "Fish swim in the wide sea.",
+    "Die Straße führt über die Brücke.",
+    "Owls hunt while dogs sleep.",
+    "A river passes the old bridge.",
+    "ירושלים is a city on a hill.",
+    "The morning sea is cold.",
+]
+QUESTIONS = ("cat on a mat", "dogs bark in the morning", "Straße Brücke bridge", "sea", "ירושלים", "unheard-of words")
+BINARY = b"\0\1\2\3\4\5\6\7"
+
+paths = st.sampled_from(PATHS)
+sections = st.lists(st.sampled_from(SENTENCES), max_size=4)
+
+
+class OtherEncoder(BagEncoder):
+    """Another model of the same dimension: no vector of one is a vector of the other."""
+
+    def __init__(self) -> None:
+        super().__init__(name="other", fingerprint="e" * 64)
+
+    def _direction(self, word: str) -> Vectors:
+        return super()._direction(f"other {word}")
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """What a file holds, and when it last changed."""
+
+    data: bytes
+    mtime_ns: int
+
+
+def document(parts: list[str]) -> bytes:
+    """A document of a section for each sentence; one part has no heading, none is an empty file."""
+    if len(parts) == 1:
+        return f"{parts[0]}\n".encode()
+    return "\n".join(f"## Part {number}\n\n{text}\n" for number, text in enumerate(parts)).encode()
+
+
+def picture(root: Path) -> Picture:
+    """All that an index shows; answers too, with every bit of their scores."""
+    with Snapshot(root / ".qa") as snapshot:
+        encoder = ENCODERS[snapshot.info.model]()
+        return {
+            "documents": listing(snapshot),
+            "left out": left_out(snapshot),
+            "words": snapshot.document_frequency(["cat", "dogs", "sea", "straße", "none"]),
+            **answers(snapshot, encoder, QUESTIONS, limit=4),
+        }
+
+
+ENCODERS: dict[str, Callable[[], BagEncoder]] = {"bag": BagEncoder, "other": OtherEncoder}
+
+
+class Folder(RuleBasedStateMachine):
+    """A folder, its index, and a model of what the index must know.
+
+    `disk` is what the files hold. `known` is what the index was told of each, which differs where a change cannot be
+    seen by size and time of change; documents and skipped files alike.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._place = tempfile.TemporaryDirectory()
+        self.root = Path(self._place.name) / "corpus"
+        self.root.mkdir()
+        self._patch = pytest.MonkeyPatch()
+        small(self._patch)
+        self._threads = faiss.omp_get_max_threads()
+        faiss.omp_set_num_threads(1)  # threads of OpenMP do not survive a fork
+        self.disk: dict[str, File] = {}
+        self.known: dict[str, File] = {}
+        self.past: list[tuple[str, bytes]] = []
+        self.model = "bag"
+        self.clock = 1_000_000_000
+        self.built = False
+        self.reader: Snapshot | None = None
+        self.read: Picture = {}
+        self._clean: dict[Any, Picture] = {}
+
+    def teardown(self) -> None:
+        if self.reader is not None:
+            self.reader.close()
+        self._patch.undo()
+        faiss.omp_set_num_threads(self._threads)
+        self._place.cleanup()
+
+    # --- files ---
+
+    def write(self, path: str, data: bytes, *, mtime_ns: int | None = None) -> None:
+        """Write a file; at a time of its own in the past, unless one is given."""
+        self.clock += 10
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data)
+        when = self.clock * 10**9 if mtime_ns is None else mtime_ns
+        os.utime(file, ns=(when, when))
+        if path in self.disk:
+            self.past.append((path, self.disk[path].data))
+        self.disk[path] = File(data, when)
+
+    @initialize(files=st.dictionaries(paths, sections, max_size=4))
+    def begin(self, files: dict[str, list[str]]) -> None:
+        for path, parts in files.items():
+            self.write(path, document(parts))
+
+    @rule(path=paths, parts=sections)
+    def add_or_edit(self, path: str, parts: list[str]) -> None:
+        self.write(path, document(parts))
+
+    @rule(path=paths, text=st.sampled_from(SENTENCES))
+    def append(self, path: str, text: str) -> None:
+        self.write(path, self.disk.get(path, File(b"", 0)).data + f"\n{text}\n".encode())
+
+    @rule(path=paths, parts=sections)
+    def write_now(self, path: str, parts: list[str]) -> None:
+        """With the time it really is, so close to the update that it is read again by the next."""
+        self.write(path, document(parts))
+        os.utime(self.root / path)
+        self.disk[path] = File(self.disk[path].data, (self.root / path).stat().st_mtime_ns)
+
+    @rule(data=st.data())
+    @precondition(lambda self: self.disk)
+    def delete(self, data: st.DataObject) -> None:
+        path = data.draw(st.sampled_from(sorted(self.disk)))
+        (self.root / path).unlink()
+        self.past.append((path, self.disk.pop(path).data))
+
+    @rule(data=st.data(), to=paths)
+    @precondition(lambda self: self.disk)
+    def rename_or_move(self, data: st.DataObject, to: str) -> None:
+        path = data.draw(st.sampled_from(sorted(self.disk)))
+        (self.root / to).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / path).rename(self.root / to)
+        self.disk[to] = self.disk.pop(path)
+
+    @rule(data=st.data())
+    @precondition(lambda self: len(self.disk) > 1)
+    def swap(self, data: st.DataObject) -> None:
+        one, other = data.draw(st.permutations(sorted(self.disk)))[:2]
+        aside = self.root / ".aside"
+        (self.root / one).rename(aside)
+        (self.root / other).rename(self.root / one)
+        aside.rename(self.root / other)
+        self.disk[one], self.disk[other] = self.disk[other], self.disk[one]
+
+    @rule(data=st.data(), to=paths, as_old=st.sampled_from(["as old", "new"]))
+    @precondition(lambda self: self.disk)
+    def copy(self, data: st.DataObject, to: str, as_old: str) -> None:
+        file = self.disk[data.draw(st.sampled_from(sorted(self.disk)))]
+        self.write(to, file.data, mtime_ns=file.mtime_ns if as_old == "as old" else None)
+
+    @rule(data=st.data())
+    @precondition(lambda self: self.disk)
+    def touch(self, data: st.DataObject) -> None:
+        path = data.draw(st.sampled_from(sorted(self.disk)))
+        self.write(path, self.disk[path].data)
+
+    @rule(data=st.data())
+    @precondition(lambda self: any(b"the" in file.data for file in self.disk.values()))
+    def edit_in_secret(self, data: st.DataObject) -> None:
+        """Same size, and the time of change put back: seen by a rebuild alone, or where the file was read too early."""
+        path = data.draw(st.sampled_from(sorted(path for path, file in self.disk.items() if b"the" in file.data)))
+        file = self.disk[path]
+        self.write(path, file.data.replace(b"the", b"our", 1), mtime_ns=file.mtime_ns)
+
+    @rule(path=paths)
+    def make_binary(self, path: str) -> None:
+        self.write(path, BINARY)
+
+    @rule(data=st.data())
+    @precondition(lambda self: self.past)
+    def undo(self, data: st.DataObject) -> None:
+        """What a file held before is written back."""
+        self.write(*data.draw(st.sampled_from(self.past)))
+
+    # --- the index ---
+
+    @rule()
+    def index(self) -> None:
+        self._bring_up_to_date(update)
+
+    @rule()
+    def index_in_full(self) -> None:
+        self._bring_up_to_date(rebuild)
+
+    @rule(refused=st.frozensets(paths, min_size=1), how=st.sampled_from([update, rebuild]))
+    @precondition(lambda self: self.built)
+    def update_while_files_cannot_be_read(self, refused: frozenset[str], how: Callable[[Request], BuildReport]) -> None:
+        """What the index knew of such files stays."""
+        read = load.read_bytes
+
+        def refusing(file: Path) -> bytes:
+            if file.relative_to(self.root).as_posix() in refused:
+                raise load.Unreadable("cannot be read: Permission denied", unknown=True)
+            return read(file)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(load, "read_bytes", refusing)
+            self._bring_up_to_date(how, refused=refused)
+
+    @rule()
+    @precondition(lambda self: self.built)
+    def change_model(self) -> None:
+        self.model = "other" if self.model == "bag" else "bag"
+        self._bring_up_to_date(update, everything=True)
+
+    @rule()
+    @precondition(lambda self: self.built)
+    def change_splitter(self) -> None:
+        """A version that cuts otherwise."""
+        self._patch.setattr(split, "VERSION", split.VERSION + 1)
+        self._patch.setattr(split, "TARGET_TOKENS", 120 if split.TARGET_TOKENS != 120 else 12)
+        self._bring_up_to_date(update, everything=True)
+
+    @rule(place=st.integers(1, 250), how=st.sampled_from([update, update, rebuild]))
+    def crash(self, place: int, how: Callable[[Request], BuildReport]) -> None:
+        """Killed at some operation on the database or a file: the old generation or the new one, and work goes on."""
+        self._close_reader()  # SQLite's locks do not survive a fork
+        before = self.known, self.built
+        self._expect(how is rebuild)
+        after = self.known
+        request = Request(self.root, ENCODERS[self.model](), allow_empty=True)
+        ended = run(dying_at(place, lambda: how(request)), seconds=20)
+        assert not ended.signal
+        assert ended.error in ("", "exit code 9")
+        note(f"killed at operation {place}" if ended.error else "not killed")
+        if not ended.error:
+            self.built = True
+            self._must_equal(picture(self.root))
+            return
+        try:
+            found = in_child(lambda: picture(self.root))
+        except RuntimeError as error:
+            assert "NoIndexError" in str(error)  # noqa: PT017 - the child's
+            assert not before[1]
+            self.known = {}
+            return
+        expected = self._expected()
+        if found != expected:
+            self.known, self.built = before
+            assert self.built
+            self._must_equal(found)
+            return
+        self.known, self.built = after, True
+
+    @rule(data=st.data())
+    @precondition(lambda self: self.built)
+    def damage_and_repair(self, data: st.DataObject) -> None:
+        """Whatever was damaged, after a repair the index is as if it was built anew; or nothing had to be done."""
+        random_ = random.Random(data.draw(st.integers(0, 10**6)))  # noqa: S311 - not for secrets
+        self._close_reader()
+        do_damage(self.root / ".qa", random_)
+        encoder = ENCODERS[self.model]()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("qa.build.load_encoder", lambda _: encoder)
+            patch.setattr("qa.build._model_of", lambda _: self.model)
+            try:
+                repaired = check.repair(self.root).rebuilt is not None
+            except (NoIndexError, IncompatibleError) as error:
+                if isinstance(error, NewerFormatError):  # the number of the format was hit
+                    shutil.rmtree(self.root / ".qa")
+                rebuild(Request(self.root, encoder, allow_empty=True))
+                repaired = True
+        assert len(set(encoder.embedded)) == len(encoder.embedded)
+        if repaired:
+            self._expect(True)
+        self._must_equal(picture(self.root))
+        check.check(self.root)
+
+    @rule()
+    @precondition(lambda self: self.built and self.reader is None)
+    def open_a_reader(self) -> None:
+        """It sees its generation for as long as it is open."""
+        self.read = picture(self.root)
+        self.reader = Snapshot(self.root / ".qa")
+
+    @rule()
+    @precondition(lambda self: self.reader is not None)
+    def close_the_reader(self) -> None:
+        self._close_reader()
+
+    # --- what must hold ---
+
+    def _bring_up_to_date(
+        self,
+        how: Callable[[Request], BuildReport],
+        *,
+        everything: bool = False,
+        refused: frozenset[str] = frozenset(),
+    ) -> None:
+        encoder = ENCODERS[self.model]()
+        kept = stored_digests(self.root / ".qa") if self.built else frozenset()
+        self._expect(everything or how is rebuild, refused=refused)
+        report = how(Request(self.root, encoder, allow_empty=True))
+        self.built = True
+        found = picture(self.root)
+        if refused:  # they are reported, with the time they were refused
+            found["left out"] = [one for one in found["left out"] if one[0] not in refused]
+        self._must_equal(found, without=refused)
+        checked = check.check(self.root)
+        assert (checked.documents, checked.passages) == (report.documents, report.passages)
+        digests = [vector_digest(encoder.fingerprint, text) for text in encoder.embedded]
+        assert len(set(digests)) == len(digests) == report.embedded
+        assert not kept.intersection(digests)
+        names = {path.name for path in (self.root / ".qa").iterdir()} - {"index.db", "index.db-wal", "index.db-shm"}
+        assert all(name in ("lock", ".gitignore") or name.endswith(".faiss") for name in names), names
+        self._reader_must_see_what_it_saw()
+
+    def _expect(self, everything: bool, *, refused: frozenset[str] = frozenset()) -> None:
+        """What the index will know after an update: new is what stat shows to be, or what was read too early."""
+        stored = self._stored() if self.built else {}
+        known = {}
+        for path, file in self.disk.items():
+            stat = len(file.data), file.mtime_ns
+            same = path in stored and stored[path][:2] == stat and abs(stored[path][2] - stat[1]) > RACY_NS
+            before = self.known.get(path)
+            if same and not everything and before is not None:
+                known[path] = before
+            elif path not in refused:
+                known[path] = file
+            elif before is not None and BINARY not in before.data:
+                known[path] = before
+        self.known = known
+
+    def _stored(self) -> dict[str, tuple[int, int, int]]:
+        """Size, time of change and time of the last reading of what the index knows, documents and skipped files."""
+        with Snapshot(self.root / ".qa") as snapshot:
+            found = {one.path: (one.size, one.mtime_ns, one.checked_ns) for one in snapshot.documents()}
+            for one in snapshot.skipped():
+                if not one.unreadable and one.size is not None:
+                    found[one.path] = (one.size, one.mtime_ns or 0, one.checked_ns or 0)
+        return found
+
+    def _must_equal(self, found: Picture, *, without: frozenset[str] = frozenset()) -> None:
+        expected = self._expected()
+        expected["left out"] = [one for one in expected["left out"] if one[0] not in without]
+        for name, value in expected.items():
+            assert found[name] == value, name
+
+    def _expected(self) -> Picture:
+        """The picture of a clean build, elsewhere, of what the index must know."""
+        at = frozenset(self.known.items()), self.model, split.VERSION, split.TARGET_TOKENS
+        if at not in self._clean:
+            with tempfile.TemporaryDirectory() as place:
+                for path, file in self.known.items():
+                    target = Path(place) / path
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    target.write_bytes(file.data)
+                    os.utime(target, ns=(file.mtime_ns, file.mtime_ns))
+                update(Request(Path(place), ENCODERS[self.model](), allow_empty=True))
+                self._clean[at] = picture(Path(place))
+        return dict(self._clean[at])
+
+    def _reader_must_see_what_it_saw(self) -> None:
+        if self.reader is not None:
+            assert listing(self.reader) == self.read["documents"]
+            encoder = ENCODERS[self.reader.info.model]()
+            for name, value in answers(self.reader, encoder, QUESTIONS, limit=4).items():
+                assert self.read[name] == value, name
+
+    def _close_reader(self) -> None:
+        if self.reader is not None:
+            self._reader_must_see_what_it_saw()
+            self.reader.close()
+            self.reader = None
+
+
+def small(patch: pytest.MonkeyPatch) -> None:
+    """What happens to millions of vectors happens to a few: merged and compressed segments, forgotten vectors."""
+    patch.setattr("index.vectors.EXACT_MOST", 4)
+    for module in ("vectors", "arrange", "settle"):
+        patch.setattr(f"index.{module}.SEGMENT_MOST", 8)
+    patch.setattr("index.arrange._DEAD_FEW", 1)
+    patch.setattr("index.store.SPARE_VECTORS", 5)
+    patch.setattr("index.embedding._CHUNK", 2)
+    patch.setattr("index.buckets.BLOCK", 8)
+
+
+def do_damage(folder: Path, random_: random.Random) -> None:
+    """A bit, the end or the whole of a file, or a row."""
+    with suppress(OSError, sqlite3.Error), closing(sqlite3.connect(folder / "index.db")) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    file = random_.choice(sorted(path for path in folder.iterdir() if path.suffix in (".db", ".faiss")))
+    data = bytearray(file.read_bytes())
+    kind = random_.choice(["flip", "flip", "flip", "cut", "missing"] if file.suffix == ".faiss" else ["flip", "cut"])
+    if kind == "missing":
+        file.unlink()
+    elif kind == "cut":
+        file.write_bytes(data[: random_.randrange(len(data))])
+    elif data:
+        data[random_.randrange(len(data))] ^= 1 << random_.randrange(8)
+        file.write_bytes(data)
+
+
+_SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+_SHORT = settings(max_examples=25, stateful_step_count=12, deadline=None, suppress_health_check=_SLOW, derandomize=True)
+
+TestFolder = Folder.TestCase
+TestFolder.settings = _SHORT if settings().max_examples <= 100 else settings()
+
+
+def test_the_encoders_differ() -> None:
+    """Else a vector of the one model in an index of the other would go unnoticed."""
+    assert (BagEncoder().encode_query("cat") != OtherEncoder().encode_query("cat")).any()
