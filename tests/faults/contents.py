@@ -9,8 +9,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from index.records import vector_checksum
 from index.snapshot import Snapshot
+from index.vector_rows import vector_checksum
 from qa.results import Mode
 from qa.retriever import Retriever
 from tests.encoders import BagEncoder

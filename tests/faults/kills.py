@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import Any
 
 from index.encoder import Vectors
-from index.records import vector_digest
 from index.report import Request
 from index.update import rebuild, update
+from index.vector_rows import vector_digest
 from tests.encoders import BagEncoder
 from tests.faults.contents import stored_digests
 from tests.faults.forks import Fork, value_of
