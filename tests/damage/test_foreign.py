@@ -95,8 +95,6 @@ COUNTS = {
     "a passage stands twice": "INSERT INTO passages SELECT id + 100000, 'f' || substr(key, 2), document, vector, link, "
     "start, end, body, line_first, line_last, page, heading, context, text, text_digest, checksum FROM passages "
     "WHERE id = 5",
-    "a passage has the vector of another": "UPDATE passages SET vector = (SELECT vector FROM passages WHERE id = 40) "
-    "WHERE id = 5",
     "a passage has a vector that is not there": f"UPDATE passages SET vector = {NOWHERE} WHERE id = 5",
     "a passage has a vector with a negative number": "UPDATE passages SET vector = -3 WHERE id = 5",
     "a passage has a document that is not there": f"UPDATE passages SET document = {NOWHERE} WHERE id = 5",
@@ -154,6 +152,14 @@ def test_foreign_entries_of_a_word_are_harmless(sample: Sample, name: str) -> No
     edit(sample.folder / "index.db", ("UPDATE postings SET data = ? WHERE id = ?", (row, number)))
     answers(sample)
     assert name == "weights of nothing" or checked(sample) != ""
+
+
+def test_the_vector_of_another_passage_is_found_by_a_check(sample: Sample) -> None:
+    """Where links are forged with care, a question takes the one vector for the other."""
+    other = "(SELECT vector FROM passages WHERE id = 40)"
+    edit(sample.folder / "index.db", f"UPDATE passages SET vector = {other} WHERE id = 5")
+    answers(sample)
+    assert "the number of passages of vectors" in checked(sample)
 
 
 META: dict[str, tuple[str, Callable[[Any], Any]]] = {
