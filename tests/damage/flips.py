@@ -107,9 +107,7 @@ def repeat(sample: Sample, words: str, seed: int) -> Tally:
     if kind == "flip":
         damage = flip(sample, file, int(place), int(bit), region=region_of(regions(sample), file, int(place)))
     else:
-        chosen = random.Random(seed)  # noqa: S311
-        tries = (loss(sample, kind, file, chosen) for _ in range(100_000))
-        damage = next(one for one in tries if one.place == int(place))
+        damage = loss(sample, kind, file, random.Random(seed), place=int(place))  # noqa: S311 - not for secrets
     try_one(sample, damage, tally)
     return tally
 
