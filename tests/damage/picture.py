@@ -11,8 +11,9 @@ from typing import Any
 
 from corpus.errors import QAError
 from index.encoder import Encoder
+from index.nearest import Candidate
 from index.records import StoredPassage
-from index.snapshot import Candidate, Snapshot
+from index.snapshot import Snapshot
 from index.vector_rows import is_sound
 from qa.results import Mode
 from qa.retriever import Retriever

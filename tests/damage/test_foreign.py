@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import struct
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -208,7 +208,7 @@ def test_foreign_values_of_the_whole_index_are_noticed(sample: Sample, name: str
 
 # --- values of another kind -------------------------------------------------------------------------------------------
 
-KINDS = {
+KINDS: dict[str, str | tuple[str, Sequence[object]]] = {
     "a title of bytes": "UPDATE documents SET title = x'ff00ff' WHERE id = 3",
     "a path of bytes": "UPDATE documents SET path = x'ff00ff' WHERE id = 3",
     "a size in words": "UPDATE documents SET size = 'large' WHERE id = 3",
