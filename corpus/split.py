@@ -17,6 +17,8 @@ VERSION = 2
 # A document of more is left out: to cut it would take more time and memory than any one file may.
 MAX_PASSAGES = 20_000
 MAX_SENTENCES = 500_000
+# Blocks whose tokens are counted together.
+_AT_ONCE = 1000
 # Tokens of text a passage aims at, its context not counted.
 TARGET_TOKENS = 120
 # A paragraph or list item up to this size stays whole rather than being cut into small pieces.
@@ -185,6 +187,7 @@ class _Splitter:
                     joined[-1] = both
                     continue
             joined.append(cut)
+            _require_few(len(joined), MAX_PASSAGES, "passages")
         return joined
 
     def _has_words(self, cut: _Cut) -> bool:
@@ -194,10 +197,9 @@ class _Splitter:
         """Small blocks together, large ones by themselves, in pieces of about the same size."""
         parents = _parents(section.blocks)
         target, whole = min(TARGET_TOKENS, room), min(WHOLE_TOKENS, room)
-        sizes = self._count([self._text[block.start : block.end] for block in section.blocks])
         group: list[Block] = []
         total = 0
-        for block, size in zip(section.blocks, sizes, strict=True):
+        for block, size in self._sized(section.blocks):
             fits = total + size <= (target if not _belongs(group, block) else whole)
             if group and not (fits and block.start - group[-1].end <= WIDEST_GAP):
                 yield self._group(group, parents)
@@ -209,6 +211,12 @@ class _Splitter:
                 yield from self._pieces(block, parents, target, room)
         if group:
             yield self._group(group, parents)
+
+    def _sized(self, blocks: Sequence[Block]) -> Iterator[tuple[Block, int]]:
+        """Blocks with their tokens, counted as far as they are asked for."""
+        for at in range(0, len(blocks), _AT_ONCE):
+            some = blocks[at : at + _AT_ONCE]
+            yield from zip(some, self._count([self._text[block.start : block.end] for block in some]), strict=True)
 
     def _group(self, group: list[Block], parents: dict[int, Block]) -> _Cut:
         return _Cut(group[0].start, group[-1].end, self._label(parents.get(group[0].start)))

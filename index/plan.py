@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -97,13 +97,14 @@ def survey(
         else:
             suspect.append(file)
     absent = sorted(documents.keys() - {file.path for file in walk.files})
-    hidden = tuple(skip.path for skip in walk.skipped if skip.unreadable)
+    hidden = frozenset(skip.path.rstrip("/") for skip in walk.skipped if skip.unreadable)
     kept = tuple(path for path in absent if _lies_under(path, hidden))
+    gone = sorted(set(absent).difference(kept))
     walked = (Left(skip.path, skip.reason, skip.unreadable) for skip in walk.skipped)
     return Plan(
         added=tuple(added),
         suspect=tuple(suspect),
-        removed=tuple(path for path in absent if path not in kept),
+        removed=tuple(gone),
         unchanged=tuple(unchanged),
         kept=kept,
         left=tuple(sorted((*walked, *still_left), key=lambda one: one.path)),
@@ -121,5 +122,8 @@ def _is_as_left(file: FoundFile, left: Mapping[str, Left]) -> bool:
     return file.path in left and _is_same(file, left[file.path])
 
 
-def _lies_under(path: str, places: Iterable[str]) -> bool:
-    return any(path == place or path.startswith(place.rstrip("/") + "/") for place in places)
+def _lies_under(path: str, places: Set[str]) -> bool:
+    """Whether a path or a folder above it is among some places, the root being ""."""
+    while path and path not in places:
+        path = path.rpartition("/")[0]
+    return path in places

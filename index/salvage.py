@@ -103,6 +103,8 @@ def discard(folder: Path) -> None:
 
 def _connect(file: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)
+    # A file shorter than it says, or one whose schema has a fault, is read as far as it goes.
+    connection.execute("PRAGMA writable_schema = ON")
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
     return connection
 

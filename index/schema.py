@@ -205,6 +205,9 @@ def _connect_reading(file: Path) -> sqlite3.Connection:
         # Without a log the database file alone is complete, and nobody can write it.
         log = file.with_name(file.name + "-wal")
         refused = error.sqlite_errorname.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY"))
+        # Only the transaction that makes the tables has a journal, and a reader cannot roll it back.
+        if refused and file.with_name(file.name + "-journal").exists():
+            raise NoIndexError(f"the index in {file.parent} was never finished. Run `qa index` again.") from error
         if not refused or (log.exists() and log.stat().st_size > 0):
             raise
         return _begin(file, "immutable=1")

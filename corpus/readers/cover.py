@@ -43,11 +43,16 @@ def with_gaps_filled(text: str, blocks: Sequence[Block]) -> tuple[Block, ...]:
 def _visible(text: str, block: Block) -> Iterator[Block]:
     """The block without blank edges and wide gaps; nothing where it shows nothing."""
     left = block.start
-    gaps = _GAP.finditer(text, block.start, block.end) if block.end - block.start > WIDEST_GAP else ()
-    for right, following in (*(gap.span() for gap in gaps), (block.end, block.end)):
-        piece = text[left:right]
-        start = left + len(piece) - len(piece.lstrip(_BLANKS))
-        end = left + len(piece.rstrip(_BLANKS))
-        if start < end:
-            yield replace(block, start=start, end=end)
-        left = following
+    if block.end - left > WIDEST_GAP:
+        for gap in _GAP.finditer(text, left, block.end):
+            yield from _trimmed(text, replace(block, start=left, end=gap.start()))
+            left = gap.end()
+    yield from _trimmed(text, block if left == block.start else replace(block, start=left))
+
+
+def _trimmed(text: str, block: Block) -> Iterator[Block]:
+    piece = text[block.start : block.end]
+    start = block.start + len(piece) - len(piece.lstrip(_BLANKS))
+    end = block.start + len(piece.rstrip(_BLANKS))
+    if start < end:
+        yield block if (start, end) == (block.start, block.end) else replace(block, start=start, end=end)

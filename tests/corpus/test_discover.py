@@ -14,7 +14,6 @@ from corpus import discover
 from corpus.discover import MAX_IGNORE_BYTES, MAX_PATTERNS, FoundFile, Skipped, walk
 from corpus.errors import CorpusError, UsageError
 from corpus.files import MAX_BYTES
-from corpus.readers import is_readable_name
 
 
 def make(root: Path, *paths: str, **texts: str) -> None:
@@ -146,32 +145,17 @@ def test_patterns_of_an_ignore_file_are_capped(tmp_path: Path) -> None:
     assert found(tmp_path) == [f"a{MAX_PATTERNS}.md"]
 
 
-def test_patterns_of_many_stars_take_no_time(tmp_path: Path) -> None:
-    """With a search that tries every place for every star, one of these would take centuries."""
+def test_patterns_of_many_stars_are_passed_over(tmp_path: Path) -> None:
+    """Of three in a name it is soon clear whether they match; of forty it would take centuries."""
     names = ["a" * 250, "a" * 245 + "b.md", "aXaXb.md"]
     for name in names:
         (tmp_path / name).touch()
-    ignore(tmp_path, ".gitignore", ["*a" * 40 + "*c", "*a*a*a*a*a*a*a*a*b.md", "a*X*X*b*"])
+    ignore(tmp_path, ".gitignore", ["*a" * 40 + "*c", "**/x/**/y/**", "*a*X*b.md", "*a*a*c"])
     begun = time.perf_counter()
-    assert found(tmp_path) == ["a" * 250]
+    assert found(tmp_path) == ["a" * 250, "a" * 245 + "b.md"]
     assert time.perf_counter() - begun < 1
-
-
-@pytest.mark.parametrize(
-    ("pattern", "matching", "others"),
-    [
-        ("a*b*c", ["abc", "aXbXc", "abcbc", "x/abbc"], ["ab", "a/b/c", "acb"]),
-        ("*.t[xy]*t", ["a.txt", ".txxt", "b.tyt"], ["a.tt", "a.tx"]),
-        ("***a***", ["a", "xay"], ["b"]),
-        ("a\\*b*c*", ["a*bc"], ["axbc"]),
-        ("/x*y*z/*.md", ["xyz/a.md", "xAyBz/a.md"], ["x/yz/a.md", "q/xyz/a.md"]),
-        ("*[!a]*b*c", ["zbc", "zzbbc"], ["abc"]),
-    ],
-)
-def test_stars_match_as_in_gitignore(tmp_path: Path, pattern: str, matching: list[str], others: list[str]) -> None:
-    """In whichever order the places are tried."""
-    make(tmp_path, *matching, *others)
-    assert sorted(found(tmp_path, exclude=(pattern,))) == [path for path in sorted(others) if is_readable_name(path)]
+    (skipped,) = walk(tmp_path).skipped
+    assert skipped == Skipped(".gitignore", "ignore file has lines that are no patterns (line 1, 2)")
 
 
 def test_an_ignore_file_behind_a_link_is_not_read(tmp_path: Path) -> None:

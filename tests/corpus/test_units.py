@@ -29,13 +29,13 @@ def test_a_long_sentence_is_cut_at_a_clause() -> None:
         ("one two three four five, six seven", 7),
         ("eight nine", 2),
     ]
-    assert units("甲乙丙丁戊、" * 30) == [("甲乙丙丁戊、" * 19, 8), ("甲乙丙丁戊、" * 11, 5)]
+    assert units("甲乙丙丁戊、" * 30) == [("甲乙丙丁戊、" * 20, 8), ("甲乙丙丁戊、" * 10, 4)]
 
 
 def test_a_long_word_is_cut_anywhere() -> None:
     text = "x" * 25
     found = list(units_of(text, Block(BlockKind.PARAGRAPH, 0, 25), count=count_characters, room=10))
-    assert found == [Unit(0, 10, 10), Unit(10, 20, 10), Unit(20, 25, 5)]
+    assert found == [Unit(0, 9, 9), Unit(9, 18, 9), Unit(18, 25, 7)]
 
 
 def test_a_character_of_more_tokens_than_there_is_room_is_a_unit() -> None:

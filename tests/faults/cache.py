@@ -78,7 +78,7 @@ def _steps(model: Path, cache: Path) -> list[str]:
 def _make_model(folder: Path) -> str:
     from tests import small_models
 
-    return str(small_models.build("bert_mean", folder))
+    return str(small_models.build("bert-mean", folder))
 
 
 def _agree(found: list[float] | None, expected: list[float]) -> bool:

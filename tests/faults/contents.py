@@ -9,8 +9,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from index.records import vector_checksum
 from index.snapshot import Snapshot
+from index.vector_rows import vector_checksum
 from qa.results import Mode
 from qa.retriever import Retriever
 from tests.encoders import BagEncoder
@@ -35,7 +35,7 @@ def content(root: Path) -> dict[str, Any]:
         documents = snapshot.documents()
         passages = [one for document in documents for one in snapshot.passages_of(document.path)]
         vectors = snapshot.vectors([one.id for one in passages])
-        found = {
+        found: dict[str, Any] = {
             "info": asdict(snapshot.info),
             "documents": [asdict(document) | {"checked_ns": 0} for document in documents],
             "skipped": [asdict(left) | {"checked_ns": 0} for left in snapshot.skipped()],

@@ -23,14 +23,14 @@ from pathlib import Path
 from typing import Any
 
 from index.encoder import Vectors
-from index.records import vector_digest
 from index.report import Request
 from index.update import rebuild, update
+from index.vector_rows import vector_digest
 from tests.encoders import BagEncoder
 from tests.faults.contents import stored_digests
 from tests.faults.forks import Fork, value_of
 from tests.faults.judge import look
-from tests.faults.scenarios import INTERIM, Expected, Scenario, prepared, write
+from tests.faults.scenarios import INTERIM, Expected, Scenario, prepared, warm_up, write
 
 # As `index.embedding` commits them.
 BATCH = 256
@@ -166,6 +166,8 @@ def run(runs: int, seed: int) -> dict[str, Any]:
     """Kill so many times, the scenarios in turn; what was found."""
     chance = random.Random(seed)  # noqa: S311 - not for secrets
     started = time.monotonic()
+    warm_up()
+
     found: list[dict[str, Any]] = []
     memory = Path("/dev/shm")  # noqa: S108 - a disk in memory; the folder's name is random
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as name:

@@ -1,12 +1,13 @@
 """Systems that give no more: files that may not grow, no descriptors left, a disk that is full.
 
 python -m tests.faults.limits [--every N] [--out FILE]
-unshare -rm sh -c 'mount -t tmpfs -o size=512k tmpfs FOLDER && python -m tests.faults.limits --full-disk FOLDER'
+unshare -rm sh -c 'mount -t tmpfs -o size=1m tmpfs FOLDER && python -m tests.faults.limits --full-disk FOLDER'
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import resource
 import shutil
@@ -22,34 +23,41 @@ from typing import Any
 
 from corpus.errors import StorageError
 from index.report import Request
-from index.update import rebuild, update
+from index.update import update
 from tests.encoders import BagEncoder
 from tests.faults.contents import content, difference, logical, strays, temporary
 from tests.faults.forks import in_fork, value_of
 from tests.faults.judge import look
-from tests.faults.scenarios import SCENARIOS, Expected, Scenario, prepared, write
+from tests.faults.scenarios import SCENARIOS, Expected, Scenario, prepared, warm_up, write
 
 # Sizes at which a write may end in the middle of something; no file of the scenarios is larger than the last.
 _SIZES = (0, 1, 7, 100, 1000, *range(2000, 400_000, 9973))
 _DESCRIPTORS = range(16)
 _SECONDS = 60.0
+# Bytes that are freed once the small disk is full: enough for another generation of what is on it.
+_BALLAST = 300_000
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """What a process may not exceed; of descriptors, how many more than it has."""
+    """What a process may not exceed: bytes in a file, or descriptors beside those that it has."""
 
     kind: int
     name: str
     value: int
 
     def set(self) -> None:
+        """Set it for this process."""
         soft = self.value
         if self.kind == resource.RLIMIT_NOFILE:
-            soft += max(int(entry.name) for entry in Path("/proc/self/fd").iterdir()) + 1
+            used = {int(entry.name) for entry in Path("/proc/self/fd").iterdir()}
+            free = (number for number in itertools.count() if number not in used)
+            # The first free one is that which listed them.
+            soft = next(itertools.islice(free, self.value, None))
         resource.setrlimit(self.kind, (soft, resource.getrlimit(self.kind)[1]))
 
     def unset(self) -> None:
+        """Let this process have what it may."""
         hard = resource.getrlimit(self.kind)[1]
         resource.setrlimit(self.kind, (hard, hard))
 
@@ -88,16 +96,27 @@ def try_limit(limit: Limit, scenario: Scenario, expected: Expected, folder: Path
         asked = in_fork(partial(_ask_within, limit, root), seconds=_SECONDS)
         if asked.status or (asked.error and not asked.typed):
             wrong.append(f"asking ended badly: {asked}")
-        elif not asked.error and difference(logical(asked.value), expected.clean):
+        elif not asked.error and difference(_unverified(logical(asked.value)), _unverified(expected.clean)):
             wrong.append("asked under the limit it gave other answers")
         return {"limit": limit.name, "value": limit.value, "ended": ended.error or "done", "wrong": wrong}
     finally:
         shutil.rmtree(root)
 
 
+def _unverified(found: dict[str, Any]) -> dict[str, Any]:
+    """Without what re-reading the cited files showed: a file that cannot be opened is not shown as verified."""
+    answers = json.loads(json.dumps(found["answers"]))
+    for answer in answers:
+        for passage in answer["passages"]:
+            del passage["source"]["state"]
+    return found | {"answers": answers}
+
+
 def run(every: int) -> dict[str, Any]:
     """Try all limits, or each so-manieth, on all scenarios that fork nothing themselves."""
     started = time.monotonic()
+    warm_up()
+
     found = []
     with tempfile.TemporaryDirectory() as name:
         for scenario in SCENARIOS:
@@ -117,37 +136,31 @@ def run(every: int) -> dict[str, Any]:
 
 def fill(disk: Path) -> dict[str, Any]:
     """Add documents until the disk is full; what there was answers still, and with space again all is well."""
-    root = disk / "corpus"
+    root, ballast = disk / "corpus", disk / "ballast"
     root.mkdir()
+    ballast.write_bytes(bytes(_BALLAST))
     before: dict[str, Any] = {}
-    refused, wrong, added = "", [], 0
-    for number in range(10_000):
-        name = f"{number:05}.md"
-        try:
-            write(
-                root,
-                {name: "".join(f"# Part {number}.{part}\n\nThe sea at {number}, {part}.\n\n" for part in range(20))},
-            )
-        except OSError:
-            (root / name).unlink(missing_ok=True)
-            refused = "the corpus itself filled the disk"
-            break
+    refused, wrong = "", []
+    for number in itertools.count():
+        text = "".join(f"# Part {number}.{part}\n\nThe sea at {number}, {part}.\n\n" for part in range(20))
+        write(root, {f"{number:05}.md": text})
         ended = in_fork(lambda: update(Request(root, BagEncoder())).documents)
         if ended.error:
             refused = f"{ended.error}: {ended.message}"
-            wrong += [] if ended.error == StorageError.__name__ else [f"foreign error: {ended.message}"]
-            (root / name).unlink()
             break
-        added, before = number + 1, value_of(partial(content, root))
+        before = value_of(partial(content, root))
+    if not refused.startswith(StorageError.__name__):
+        wrong.append(f"foreign error: {refused}")
     after = in_fork(partial(content, root))
-    if after.error or difference(after.value or {}, before):
-        wrong.append(f"what there was is changed: {after.error} {difference(after.value or {}, before)}")
-    wrong += [f"temporary files: {names}" for names in [temporary(root)] if names]
-    for number in range(added // 2, added):
-        (root / f"{number:05}.md").unlink()
-    value_of(lambda: rebuild(Request(root, BagEncoder())).documents)
-    wrong += [f"stray files: {names}" for names in [value_of(partial(strays, root))] if names]
-    return {"documents": added, "refused": refused, "violations": wrong}
+    if after.error or difference(after.value, before):
+        wrong.append(f"what there was is changed: {after.message} {difference(after.value or {}, before)}")
+    if temporary(root):
+        wrong.append(f"temporary files: {temporary(root)}")
+    ballast.unlink()
+    documents = value_of(lambda: update(Request(root, BagEncoder())).documents)
+    if documents != number + 1 or value_of(partial(strays, root)):
+        wrong.append(f"with space again: {documents} documents, stray files {value_of(partial(strays, root))}")
+    return {"documents": documents, "refused": refused, "violations": wrong}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -28,7 +28,7 @@ from tests.faults import shim
 from tests.faults.contents import temporary
 from tests.faults.forks import Ended, in_fork
 from tests.faults.judge import look
-from tests.faults.scenarios import SCENARIOS, Expected, Scenario, prepared
+from tests.faults.scenarios import SCENARIOS, Expected, Scenario, prepared, warm_up
 from tests.faults.shim import KILLED, Action, Shim
 
 _SECONDS = 30.0
@@ -149,6 +149,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with tempfile.TemporaryDirectory() as name:
             library = shim.build(Path(name))
             return shim.run_under(library, "tests.faults.points", arguments or sys.argv[1:])
+    warm_up()
+
     results = []
     for scenario in SCENARIOS:
         if options.scenario in (None, scenario.name):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import shutil
 import sqlite3
@@ -27,6 +28,7 @@ _FILES = {
     "cats.md": "# Cats\n\nThe cat sat on the mat.\n\n## Dogs\n\nDogs bark at state-of-the-art robots.\n",
     "copy/birds.txt": "Birds sing in the morning.\n",
     "harbour.md": "# Harbour\n\nThe harbour closes at dusk.\n\n## Ferries\n\nThe last ferry leaves at nine.\n",
+    "ledger.md": "".join(f"# Page {page}\n\nOn page {page} stands what was paid.\n\n" for page in range(24)),
     "notes/fish.md": "# Fish\n\nFish swim in the sea.\n\n## Whales\n\nWhales are no fish.\n",
     "notes/old.txt": "An old note that nobody reads.\n",
 }
@@ -39,6 +41,12 @@ def write(root: Path, files: dict[str, str], *, at: int = _LONG_AGO) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
         os.utime(path, (at, at))
+
+
+def warm_up() -> None:
+    """Import what is otherwise imported where it is needed, so that forks need no time and no descriptors for it."""
+    for name in ("faiss", "corpus.readers.markdown", "corpus.readers.plain", "pathspec", "socket"):
+        importlib.import_module(name)
 
 
 def bring_up_to_date(root: Path) -> tuple[BuildReport, BagEncoder]:

@@ -17,7 +17,7 @@ from tests.faults import limits
 def test_a_limit_of_the_system_loses_nothing(tmp_path: Path) -> None:
     """Files that may not grow beyond a size, and no more descriptors, for builds, updates, repairs and questions."""
     out = tmp_path / "found.json"
-    done = _run(["--every", "7", "--out", str(out)])
+    done = _run(["--every", "11", "--out", str(out)])
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads(out.read_text(encoding="utf-8"))
     assert found["violations"] == []
@@ -28,10 +28,10 @@ def test_a_limit_of_the_system_loses_nothing(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_keeps_what_there_was(tmp_path: Path) -> None:
-    """A disk of half a megabyte, filled document by document."""
+    """A disk of a megabyte, filled document by document."""
     disk = tmp_path / "disk"
     disk.mkdir()
-    mount = f"mount -t tmpfs -o size=512k tmpfs {disk}"
+    mount = f"mount -t tmpfs -o size=1m tmpfs {disk}"
     if not shutil.which("unshare") or subprocess.run(_unshared(mount), capture_output=True, check=False).returncode:
         pytest.skip("no user and mount namespaces here")
     out = tmp_path / "found.json"

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from corpus.errors import LockedError, NoIndexError, QAError
-from index.files import writer_lock
+from index.files import make_folder, writer_lock
 from index.report import Request
 from index.snapshot import Snapshot
 from index.update import update
@@ -91,14 +91,15 @@ def test_an_index_deleted_under_a_reader_gives_its_answers_or_a_typed_error(root
 
 def test_a_second_writer_is_told_who_is_first(root: Path) -> None:
     """In the library and on the command line, which exits with 6."""
-    folder = root / ".qa"
-    with writer_lock(folder):
-        with pytest.raises(LockedError, match=f"process {os.getpid()} on {socket.gethostname()}"):
+    shutil.rmtree(root / ".qa")
+    make_folder(root / ".qa")
+    holder = f"process {os.getpid()} on {socket.gethostname()}"
+    with writer_lock(root / ".qa"):
+        with pytest.raises(LockedError, match=holder):
             update(Request(root, BagEncoder()))
         done = subprocess.run(command(["index", str(root)]), capture_output=True, text=True, check=False, timeout=60)
-    assert done.returncode == 6
-    assert done.stdout == ""
-    assert f"{folder} is being written by process {os.getpid()} on {socket.gethostname()}" in done.stderr
+    assert (done.returncode, done.stdout) == (6, "")
+    assert f"{root / '.qa'} is being written by {holder}" in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 

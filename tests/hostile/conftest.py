@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hostile.program import Program
+from tests.hostile.program import Program, make_old
 
 
 @pytest.fixture(scope="session")
@@ -23,6 +23,7 @@ def indexed(tmp_path_factory: pytest.TempPathFactory, program: Program) -> Path:
     (root / "birds.md").write_text("# Birds\n\nThe heron waits at the weir until noon.\n", encoding="utf-8")
     (root / "sub" / "otters.md").write_text("# Otters\n\nThe otter sleeps by the old lock.\n", encoding="utf-8")
     (root / "train.txt").write_text("The train to Lyon leaves at nine.\n", encoding="utf-8")
+    make_old(root)
     done = program.run("index", str(root), namespace="-rn")
     assert done.returncode == 0, done.stderr
     assert program.sockets() == []

@@ -11,6 +11,7 @@ import pytest
 
 from tests.hostile.corpus import NAMES, TEXTS, write
 from tests.hostile.printing import PRINTERS, offences, shown_by, strings, trespasses
+from tests.hostile.program import make_old
 
 # `python -m tests.hostile.printing --strings 10000` is the long form.
 COUNT = 200
@@ -46,6 +47,7 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("notes")
     write(root, [*NAMES[:16], *NAMES[-2:], *TEXTS[:2]])
     (root / "copy\x1b[5m\u202e.md").write_bytes((root / "healthy" / "alpha.md").read_bytes())
+    make_old(root)
     return root
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import shutil
 from pathlib import Path
@@ -20,13 +21,13 @@ WEIGHTS = len(HEAD).to_bytes(8, "little") + HEAD + b"\0\0\0\0"
 
 
 class Payload:
-    """Unpickled, it writes a file."""
+    """Unpickled, it makes a folder."""
 
     def __init__(self, mark: Path) -> None:
         self._mark = mark
 
-    def __reduce__(self) -> tuple[object, tuple[str, str]]:
-        return open, (str(self._mark), "w")
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return os.mkdir, (str(self._mark),)
 
 
 @pytest.fixture

@@ -561,11 +561,11 @@ def refuse(path: Path, _: object) -> None:
     raise StorageError(f"no space for {path}")
 
 
-def refuse_some(path: Path, read: Callable[[Path], bytes] = load.read_bytes) -> bytes:
+def refuse_some(root: Path, path: str, read: Callable[[Path, str], bytes] = load.read_bytes) -> bytes:
     """What is indexed of such files is kept, also by a rebuild."""
-    if path.name < "2":
+    if path < "2":
         raise load.Unreadable("Permission denied", unknown=True)
-    return read(path)
+    return read(root, path)
 
 
 @contextlib.contextmanager
