@@ -55,7 +55,7 @@ class Damage:
 
 def regions(sample: Sample) -> list[Region]:
     """The parts of all files."""
-    found = []
+    found: list[Region] = []
     for name, data in sample.files.items():
         if name == "index.db":
             found += _database(data)
