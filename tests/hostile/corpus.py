@@ -344,12 +344,13 @@ def _locked_folder(file: Path, _: float) -> None:
 
 
 def _deep(file: Path, share: float) -> None:
-    """As deep as a path of 4,096 bytes allows; nothing much where the share is small."""
-    folder = file
+    """As deep as a path of 4,096 bytes allows; not so deep where the share is small."""
+    folder = str(file)
+    os.mkdir(folder)  # noqa: PTH102 - Path.mkdir would call itself once for each level
     while len(os.fsencode(folder)) < 4000 * max(share, 0.2):
-        folder /= "d"
-    folder.mkdir(parents=True)
-    put(folder / "deepest.md", _TEXT.format("depth").encode())
+        folder += "/d"
+        os.mkdir(folder)  # noqa: PTH102
+    put(Path(folder, "deepest.md"), _TEXT.format("depth").encode())
 
 
 def _deeper(file: Path, _: float) -> None:
