@@ -237,7 +237,7 @@ MARKDOWN = [
     bomb(
         "tables-that-complete-themselves.md",
         again("|a" * 300 + "|\n" + "|-" * 300 + "|\n" + "|\n" * 218 + "\n# T\n"),
-        size=1_500_000,
+        size=1_400_000,
     ),
     bomb("an-open-fence.md", lambda size: "# T\n\n```\n" + "x" * size),
     bomb("fences.md", lambda size: "# T\n\n" + "".join("`" * (3 + n % 60) + "\n" for n in range(size // 34))),
@@ -348,7 +348,7 @@ def _deep(file: Path, share: float) -> None:
     folder = str(file)
     os.mkdir(folder)  # noqa: PTH102 - Path.mkdir would call itself once for each level
     while len(os.fsencode(folder)) < 4000 * max(share, 0.2):
-        folder += "/d"
+        folder += "/deep-down"
         os.mkdir(folder)  # noqa: PTH102
     put(Path(folder, "deepest.md"), _TEXT.format("depth").encode())
 
