@@ -240,7 +240,7 @@ MARKDOWN = [
         size=1_400_000,
     ),
     bomb("an-open-fence.md", lambda size: "# T\n\n```\n" + "x" * size),
-    bomb("fences.md", lambda size: "# T\n\n" + "".join("`" * (3 + n % 60) + "\n" for n in range(size // 34))),
+    bomb("fences.md", lambda size: "# T\n\n" + "".join("`" * (3 + n % 60) + "\n" for n in range(size // 42))),
     bomb("an-open-comment.md", lambda size: "# T\n\n<!-- " + "x <!-- " * (size // 7)),
     bomb("html.md", lambda size: "# T\n\n" + "<div><p>\n\n" * (size // 10), size=990_000),
     bomb("open-front-matter.md", lambda size: "---\n" + "key: value\n" * (size // 11), size=2_000_000),
