@@ -190,13 +190,13 @@ class Snapshot:
     def find(self, key: str) -> StoredPassage | None:
         """The passage with this stable id, if there is one."""
         found = next(iter(self._passages("p.key = ?", key)), None)
-        if found is None:
+        if found is None or found.key != key:
             # That there is none, only the table itself can tell.
             with seam(self._file):
                 links = read_links(self._connection, self._file, "true")
                 number = next((link.id for link in links if link.key == key), None)
-            if number is not None:
-                raise damaged(self._file, f"the way to passage {number}")
+            if number is not None or found is not None:
+                raise damaged(self._file, f"the way to passage {key}")
         return found
 
     def passages_of(self, path: str) -> tuple[StoredPassage, ...]:
@@ -205,8 +205,8 @@ class Snapshot:
         if document is None:
             return ()
         found = tuple(self._passages("p.document = ? ORDER BY p.start, p.end", document.id))
-        if len(found) != document.passages:
-            raise damaged(self._file, f"the number of passages of document {document.id}")
+        if len({one.id for one in found if one.document.id == document.id}) != document.passages:
+            raise damaged(self._file, f"the list of passages of document {document.id}")
         return found
 
     def match_paths(self, pattern: str) -> frozenset[int]:

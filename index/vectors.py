@@ -158,6 +158,9 @@ def load(folder: Path, segment: Segment, *, dimension: int) -> Any:
         raise ValueError(f"FAISS cannot read it: {error}") from error
     if not isinstance(index, faiss.IndexIDMap) or (index.d, index.ntotal) != (dimension, segment.held):
         raise ValueError("it is not an index of this kind and size")
+    kinds = (faiss.IndexScalarQuantizer, faiss.IndexRaBitQFastScan)
+    if not isinstance(faiss.downcast_index(index.index), kinds) or members(index).min(initial=0) < 0:
+        raise ValueError("it is not an index of this kind and size")
     return index
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import struct
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,24 +32,6 @@ from tests.damage.trials import MEMORY, SECONDS, Outcome, compare, is_clear
 
 # An id that no table has.
 NOWHERE = 10**12
-
-
-# What is not refused yet.
-OPEN = frozenset(
-    {
-        *("there are free rows far away", "places that descend", "one place many times", "all places there are"),
-        *("a huge dimension", "no segments", "a segment twice", "a dimension in words"),
-        *("a fingerprint that is a number", "a model that is a list", "a generation in words", "a path of bytes"),
-        *("a start in words", "headings nested without end", "a context of bytes", "a key of bytes"),
-        *("a text digest in words", "negative ids", "a graph", "an index of lists"),
-    }
-)
-
-
-def cases(names: Iterable[str]) -> list[Any]:
-    """The names as parameters; those of `OPEN` are expected to fail."""
-    open_ = pytest.mark.xfail(strict=True, reason="not refused yet")
-    return [pytest.param(name, marks=open_) if name in OPEN else name for name in names]
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +118,7 @@ COUNTS = {
 }
 
 
-@pytest.mark.parametrize("name", cases(COUNTS))
+@pytest.mark.parametrize("name", COUNTS)
 def test_numbers_that_do_not_fit_are_noticed(sample: Sample, name: str) -> None:
     """Every answer is right or refused, and `qa check` finds it even where no answer meets it."""
     edit(sample.folder / "index.db", COUNTS[name])
@@ -161,7 +143,7 @@ ENTRIES = {
 }
 
 
-@pytest.mark.parametrize("name", cases(ENTRIES))
+@pytest.mark.parametrize("name", ENTRIES)
 def test_foreign_entries_of_a_word_are_harmless(sample: Sample, name: str) -> None:
     """Of a word that is asked for; what cannot be is found by `qa check`, which reads all words."""
     word, data = buckets.name_of("river"), ENTRIES[name]
@@ -214,7 +196,7 @@ META: dict[str, tuple[str, Callable[[Any], Any]]] = {
 }
 
 
-@pytest.mark.parametrize("name", cases(META))
+@pytest.mark.parametrize("name", META)
 def test_foreign_values_of_the_whole_index_are_noticed(sample: Sample, name: str) -> None:
     key, change = META[name]
     set_meta(sample.folder / "index.db", key, change)
@@ -260,7 +242,7 @@ KINDS: dict[str, str | tuple[str, Sequence[object]]] = {
 }
 
 
-@pytest.mark.parametrize("name", cases(KINDS))
+@pytest.mark.parametrize("name", KINDS)
 def test_values_of_another_kind_are_refused_or_harmless(sample: Sample, name: str) -> None:
     """A row may say what nobody can tell from the truth; it is not to break what reads it."""
     edit(sample.folder / "index.db", KINDS[name])
@@ -399,7 +381,7 @@ FILES: dict[str, Callable[[Held], bytes]] = {
 FORGED = ("one id for all", "ids in another order")
 
 
-@pytest.mark.parametrize("name", cases(FILES))
+@pytest.mark.parametrize("name", FILES)
 def test_a_hostile_faiss_file_under_a_digest_that_fits_is_harmless(sample: Sample, name: str) -> None:
     """Made again from the stored vectors, or what it says is noticed; in time, and within memory."""
     in_child(lambda: replace_segment(sample.folder, FILES[name](held_in(sample))))

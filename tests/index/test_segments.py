@@ -288,8 +288,9 @@ def digest(number: int) -> bytes:
 
 def entry(path: str, numbers: Sequence[int]) -> Entry:
     """A document whose passages are known by numbers."""
+    texts = [f"{number}" for number in numbers]
     passages = tuple(
-        Passage(place, place + 1, f"{number}", 0, "", (), "", (1, 1)) for place, number in enumerate(numbers)
+        Passage(20 * place, 20 * place + len(text), text, 0, "", (), "", (1, 1)) for place, text in enumerate(texts)
     )
     return Entry(path, "0" * 64, 1, 1, 1, "text/plain", "", passages, tuple(digest(number) for number in numbers))
 
