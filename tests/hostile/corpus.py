@@ -212,7 +212,7 @@ SIZES = [
     bomb("newlines.txt", again("\n"), size=150_000),
     bomb("more-newlines.txt", again("\n")),
     bomb("paragraphs-of-a-letter.txt", again("a\n\n"), size=299_000),
-    bomb("code.md", lambda size: "# T\n\n```\n" + "x = 1\n" * (size // 6)),
+    bomb("code.md", lambda size: "# T\n\n```\n" + "x = 1\n" * (size // 6), size=1_190_000),
 ]
 MARKDOWN = [
     bomb("a-million-headings.md", again("# h\n"), size=4_000_000),
@@ -233,7 +233,9 @@ MARKDOWN = [
     bomb("a-wide-table.md", lambda size: "# T\n\n" + f"{'|a' * (size // 6)}|\n{'|-' * (size // 6)}|\n" + "|b" * 99),
     bomb("a-long-table.md", lambda size: "# T\n\n|a|b|\n|-|-|\n" + "| 1 | 2 |\n" * (size // 10), size=1_900_000),
     bomb(
-        "tables-that-complete-themselves.md", again("|a" * 300 + "|\n" + "|-" * 300 + "|\n" + "|\n" * 218 + "\n# T\n")
+        "tables-that-complete-themselves.md",
+        again("|a" * 300 + "|\n" + "|-" * 300 + "|\n" + "|\n" * 218 + "\n# T\n"),
+        size=1_500_000,
     ),
     bomb("an-open-fence.md", lambda size: "# T\n\n```\n" + "x" * size),
     bomb("fences.md", lambda size: "# T\n\n" + "".join("`" * (3 + n % 60) + "\n" for n in range(size // 34))),
