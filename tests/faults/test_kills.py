@@ -19,7 +19,7 @@ from tests.faults.interrupts import documents, interrupt, wrong_with
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
 def test_a_kill_at_any_moment_leaves_the_old_index_or_the_new_one(tmp_path: Path) -> None:
-    """And what was embedded is not embedded again, but for the batch that was not stored yet."""
+    """And what was embedded is not embedded again, but for a batch on its way to the disk and the one behind it."""
     out = tmp_path / "found.json"
     done = subprocess.run(
         [sys.executable, "-m", kills.__name__, "--runs", "12", "--seed", "3", "--out", str(out)],
