@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -113,7 +112,8 @@ def evaluate(
     """
     require_ir_measures()
     settings = settings or Settings()
-    collection = Collection(retriever.root, retriever.snapshot)
+    paths = (document.path for document in retriever.snapshot.documents())
+    collection = Collection(retriever.root, paths, retriever.snapshot)
     golds = [place(asked, collection) for asked in questions]
     placed = [gold for gold in golds if gold.placed]
     if not placed:

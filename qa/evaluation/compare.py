@@ -23,6 +23,7 @@ ROUNDS_OF_WHOLE = 2_000
 LEVEL = 0.05
 _AT_ONCE = 4_000_000
 _Statistic = Callable[[Array], float]
+_Pair = tuple[Row, Row]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,18 +83,63 @@ def compare(first: Sequence[Row], second: Sequence[Row]) -> Comparison:
     pairs = [(row, others[row.id]) for row in first if row.id in others and row.answerable == others[row.id].answerable]
     if not pairs:
         raise UsageError("the two runs have no question in common")
-    names = dict.fromkeys(name for one, other in pairs for name in one.values if name in other.values)
-    differences = [_of_means(name, pairs) for name in names]
-    table = np.array([[[_confidence(row), row.right, row.answerable] for row in pair] for pair in pairs], dtype=float)
+    differences = [each for names, several in _alike(pairs) for each in _of_means(names, several)]
+    table = np.array([[[row.confidence, row.right, row.answerable] for row in pair] for pair in pairs], dtype=float)
     differences.append(_of_wholes("ece", table, lambda rows: calibration_error(rows[:, 0], rows[:, 1])))
-    kinds = {one.answerable for one, _ in pairs}
-    if len(kinds) == 2:
+    if len({one.answerable for one, _ in pairs}) == 2:
         differences.append(_of_wholes("auroc", table, _auroc))
     return Comparison(len(pairs), len(first) - len(pairs), len(second) - len(pairs), tuple(differences))
 
 
-def _confidence(row: Row) -> float:
-    return row.confidence
+def _alike(pairs: Sequence[_Pair]) -> list[tuple[list[str], list[_Pair]]]:
+    """Measures with the pairs that have them, those of the same pairs together."""
+    places: dict[str, list[int]] = {}
+    for at, (one, other) in enumerate(pairs):
+        for name in one.values:
+            if name in other.values:
+                places.setdefault(name, []).append(at)
+    groups: dict[tuple[int, ...], list[str]] = {}
+    for name, several in places.items():
+        groups.setdefault(tuple(several), []).append(name)
+    return [(names, [pairs[at] for at in several]) for several, names in groups.items()]
+
+
+def _of_means(names: Sequence[str], pairs: Sequence[_Pair]) -> list[Difference]:
+    first, second = (np.array([[pair[side].values[name] for name in names] for pair in pairs]) for side in (0, 1))
+    p, low, high = paired_test(second - first)
+    return [
+        Difference(
+            name,
+            first=float(first[:, at].mean()),
+            second=float(second[:, at].mean()),
+            low=float(low[at]),
+            high=float(high[at]),
+            p=float(p[at]),
+            questions=len(pairs),
+        )
+        for at, name in enumerate(names)
+    ]
+
+
+def paired_test(apart: Array) -> tuple[Array, Array, Array]:
+    """Test whether means differ from 0.
+
+    Args:
+        apart: `(questions, measures)`, the second run less the first.
+
+    Returns:
+        For each measure the p-value, and the lower and the upper end of the 95 % interval of the mean.
+    """
+    flips, draws = np.random.default_rng(0), np.random.default_rng(1)
+    n = len(apart)
+    chance, spread = [], []
+    for rounds in _portions(n):
+        signs = 2.0 * flips.integers(0, 2, size=(rounds, n), dtype=np.int8) - 1
+        chance.append(signs @ apart / n)
+        drawn = draws.integers(0, n, size=(rounds, n)) + n * np.arange(rounds)[:, None]
+        spread.append(np.bincount(drawn.ravel(), minlength=rounds * n).reshape(rounds, n) @ apart / n)
+    low, high = np.percentile(np.concatenate(spread), (2.5, 97.5), axis=0)
+    return _p_values(np.concatenate(chance), apart.mean(axis=0)), low, high
 
 
 def _auroc(rows: Array) -> float:
@@ -102,30 +148,8 @@ def _auroc(rows: Array) -> float:
     return float("nan") if found is None else found
 
 
-def _of_means(name: str, pairs: Sequence[tuple[Row, Row]]) -> Difference:
-    values = np.array([(a.values[name], b.values[name]) for a, b in pairs if name in a.values and name in b.values])
-    apart = values[:, 1] - values[:, 0]
-    flips, draws = np.random.default_rng(0), np.random.default_rng(1)
-    chance, spread = [], []
-    n = len(apart)
-    for rounds in _portions(n):
-        signs = flips.integers(0, 2, size=(rounds, n), dtype=np.int8) * 2 - 1
-        chance.append(signs @ apart / n)
-        spread.append(apart[draws.integers(0, n, size=(rounds, n))].mean(axis=1))
-    low, high = np.percentile(np.concatenate(spread), (2.5, 97.5))
-    return Difference(
-        name,
-        first=float(values[:, 0].mean()),
-        second=float(values[:, 1].mean()),
-        low=float(low),
-        high=float(high),
-        p=_p_value(np.concatenate(chance), float(apart.mean())),
-        questions=n,
-    )
-
-
 def _of_wholes(name: str, table: Array, statistic: _Statistic) -> Difference:
-    """As `_of_means`, for a figure of a whole run; `table` is (questions, runs, columns)."""
+    """As `paired_test`, for a figure of a whole run; `table` is (questions, runs, columns)."""
     random = np.random.default_rng(0)
     n = len(table)
     first, second = statistic(table[:, 0]), statistic(table[:, 1])
@@ -137,7 +161,8 @@ def _of_wholes(name: str, table: Array, statistic: _Statistic) -> Difference:
         drawn = table[random.integers(0, n, size=n)]
         spread[at] = statistic(drawn[:, 1]) - statistic(drawn[:, 0])
     low, high = np.nanpercentile(spread, (2.5, 97.5))
-    return Difference(name, first, second, float(low), float(high), _p_value(chance, second - first), n)
+    p = _p_values(chance[:, None], np.array([second - first]))
+    return Difference(name, first, second, float(low), float(high), float(p[0]), n)
 
 
 def _portions(n: int) -> list[int]:
@@ -146,9 +171,10 @@ def _portions(n: int) -> list[int]:
     return [min(size, ROUNDS - at) for at in range(0, ROUNDS, size)]
 
 
-def _p_value(chance: Array, seen: float) -> float:
+def _p_values(chance: Array, seen: Array) -> Array:
     """The share of rounds at least as far from 0 as what was seen, which counts as a round itself."""
-    return float((1 + (np.abs(chance) >= abs(seen) - 1e-12).sum()) / (1 + len(chance)))
+    as_far: Array = (np.abs(chance) >= np.abs(seen) - 1e-12).sum(axis=0)
+    return (1 + as_far) / (1 + len(chance))
 
 
 def read_rows(file: Path) -> tuple[Row, ...]:

@@ -74,17 +74,28 @@ class Gold:
         """All spans of all pieces."""
         return (span for piece in self.evidence for span in piece)
 
+    def is_hit(self, path: str, chars: tuple[int, int]) -> bool:
+        """Whether characters of a document hit any of the evidence."""
+        return any(span.is_hit(path, *chars) for span in self.spans)
+
 
 class Collection:
     """The documents that questions may name: by path, by the end of it, or by name alone."""
 
-    def __init__(self, root: Path, snapshot: Snapshot) -> None:
+    def __init__(self, root: Path, paths: Iterable[str], snapshot: Snapshot | None = None) -> None:
+        """Name documents.
+
+        Args:
+            root: The corpus root.
+            paths: Of the documents, relative to the root.
+            snapshot: Knows their passages; None where no question names passages.
+        """
         self._root = root
         self._snapshot = snapshot
         self._by_name: dict[str, list[str]] = {}
         self._texts: dict[str, str | None] = {}
-        for document in snapshot.documents():
-            self._by_name.setdefault(PurePosixPath(document.path).name, []).append(document.path)
+        for path in paths:
+            self._by_name.setdefault(PurePosixPath(path).name, []).append(path)
 
     def find(self, file: str) -> tuple[str, ...]:
         """Paths of the documents that a question means by `file`: the one of that path, else all that fit."""
@@ -96,7 +107,7 @@ class Collection:
 
     def has_passage(self, key: str) -> bool:
         """Whether there is a passage of this id."""
-        return _KEY.fullmatch(key) is not None and self._snapshot.find(key) is not None
+        return self._snapshot is not None and _KEY.fullmatch(key) is not None and self._snapshot.find(key) is not None
 
     def text(self, path: str) -> str | None:
         """A document's text as it is now; None where its file cannot be read."""

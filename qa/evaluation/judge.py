@@ -135,8 +135,5 @@ def is_highlighted(gold: Gold, hits: Sequence[Hit]) -> bool:
     """Whether the first highlight of the first passage hits some evidence and is short enough to point at it."""
     for hit in hits[:1]:
         for mark in hit.highlights[:1]:
-            start, end = mark.chars
-            return end - start <= MOST_HIGHLIGHTED and any(
-                span.is_hit(hit.source.path, start, end) for span in gold.spans
-            )
+            return mark.chars[1] - mark.chars[0] <= MOST_HIGHLIGHTED and gold.is_hit(hit.source.path, mark.chars)
     return False

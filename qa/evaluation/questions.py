@@ -7,10 +7,12 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard, TypeVar
 
 from corpus.errors import UsageError
 from qa.batch import ask_text
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,7 @@ class Asked:
         evidence: What answers it, a tuple a piece: the places that give this piece, any of which will do.
         relevant: Paths or passage ids and their grades, from 1.
         cut: Characters left out at the end of a question that is too long.
+        file: The file that it is about, whether or not it is answered there, or "".
     """
 
     id: str
@@ -47,6 +50,7 @@ class Asked:
     evidence: tuple[tuple[Place, ...], ...] = ()
     relevant: tuple[tuple[str, int], ...] = ()
     cut: int = 0
+    file: str = ""
 
 
 def read_questions(file: Path) -> tuple[Asked, ...]:
@@ -105,7 +109,7 @@ def read_json_lines(file: Path) -> list[tuple[int, dict[str, Any]]]:
     return found
 
 
-def sample(questions: Sequence[Asked], count: int | None) -> tuple[Asked, ...]:
+def sample(questions: Sequence[T], count: int | None) -> tuple[T, ...]:
     """Choose some questions: the same in every run, in the order of the file; None for all."""
     if count is None or count >= len(questions):
         return tuple(questions)
@@ -127,12 +131,20 @@ def _asked(number: int, value: dict[str, Any]) -> Asked:
     answerable = value.get("answerable", True)
     if not isinstance(answerable, bool):
         raise UsageError('"answerable" must be true or false')
+    file = value.get("file") or ""
     if not answerable:
-        return Asked(str(own_id), text, answerable=False, cut=cut)
+        return Asked(str(own_id), text, answerable=False, cut=cut, file=file if isinstance(file, str) else "")
     evidence, relevant = _evidence(value), _relevant(value.get("relevant"))
     if not evidence and not relevant:
         raise UsageError('nothing says where the answer stands: give "evidence", "file" or "relevant"')
-    return Asked(str(own_id), text, evidence=evidence, relevant=relevant, cut=cut)
+    return Asked(
+        str(own_id),
+        text,
+        evidence=evidence,
+        relevant=relevant,
+        cut=cut,
+        file=file or (evidence[0][0].file if evidence else ""),
+    )
 
 
 def _evidence(value: dict[str, Any]) -> tuple[tuple[Place, ...], ...]:
@@ -168,15 +180,19 @@ def _place(value: Any, own: Any) -> Place:
         raise UsageError('a place has no "file" that is a text')
     start, end, text = value.get("start"), value.get("end"), value.get("text")
     if start is not None or end is not None:
-        if not _whole(start) or not _whole(end) or not 0 <= start < end:
-            raise UsageError(f'"start" and "end" must be whole numbers, the end beyond the start, not {start}, {end}')
-        return Place(file, (start, end))
+        return Place(file, _chars(start, end))
     if text is not None and (not isinstance(text, str) or not text.strip()):
         raise UsageError('the "text" of a place must be a text that is not empty')
     return Place(file, text=text)
 
 
-def _whole(value: Any) -> bool:
+def _chars(start: Any, end: Any) -> tuple[int, int]:
+    if _whole(start) and _whole(end) and 0 <= start < end:
+        return start, end
+    raise UsageError(f'"start" and "end" must be whole numbers, the end beyond the start, not {start!r} and {end!r}')
+
+
+def _whole(value: Any) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 

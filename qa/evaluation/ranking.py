@@ -7,7 +7,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any
 
 from corpus.errors import UsageError
@@ -34,7 +33,7 @@ class Run:
         return min((place for unit, place in self.units if self.grades.get(unit, 0) > 0), default=math.inf)
 
 
-def require_ir_measures() -> ModuleType:
+def require_ir_measures() -> Any:
     """Import ir-measures.
 
     Raises:
@@ -81,7 +80,7 @@ def _scores(run: Run, *, upto: float = math.inf) -> dict[str, float]:
 
 def _add(
     found: dict[str, dict[str, float]],
-    library: ModuleType,
+    library: Any,
     named: Mapping[Any, str],
     judged: Mapping[str, Mapping[str, int]],
     scores: Mapping[str, Mapping[str, float]],

@@ -82,22 +82,19 @@ def _ranking(figures: Figures, look: Look) -> list[str]:
     """Measures: those with several cut-offs in one line."""
     rows: dict[str, dict[int, float]] = {}
     for measure in figures.measures:
-        name, _, cutoff = measure.name.partition("@")
-        rows.setdefault(name, {})[int(cutoff)] = measure.value
-    cutoffs = sorted({cutoff for several in rows.values() if len(several) > 1 for cutoff in several})
+        name, _, depth = measure.name.partition("@")
+        rows.setdefault(name, {})[int(depth)] = measure.value
     if not rows:
         return []
-    cutoffs = cutoffs or sorted(rows.get("hit", {}))
-    lines = [look.style(f"{'Ranking':<16}" + "".join(f"{f'@{cutoff}':>7}" for cutoff in cutoffs), BOLD)]
+    columns = sorted(rows["hit"])
+    lines = [look.style(f"{'Ranking':<16}" + "".join(f"{f'@{k}':>7}" for k in columns), BOLD)]
     for name, values in rows.items():
-        listed = set(values) <= set(cutoffs) and name in {"hit", "recall", "file"}
-        if listed:
-            cells = "".join(f"{values[cutoff]:7.3f}" if cutoff in values else " " * 7 for cutoff in cutoffs)
-            label = f"{name}@k"
+        if name in {"hit", "file", "recall"}:
+            label, cells = f"{name}@k", "".join(f"{values[k]:7.3f}" for k in columns)
         else:
             ((cutoff, value),) = values.items()
-            cells, label = f"{value:7.3f}".ljust(7 * len(cutoffs)), f"{name}@{cutoff}"
-        lines.append(f"{label:<16}{cells}  {look.style(_MEANINGS.get(name, ''), DIM)}".rstrip())
+            label, cells = f"{name}@{cutoff}", f"{value:7.3f}".ljust(7 * len(columns))
+        lines.append(f"{label:<16}{cells}  {look.style(_MEANINGS[name], DIM)}")
     return lines
 
 
