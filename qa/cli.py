@@ -183,8 +183,8 @@ def ask(
 @click.argument("questions", type=click.Path(path_type=Path))
 @click.option("-k", default=10, show_default=True, type=click.IntRange(1, 1000), help="How many passages to ask for.")
 @_JSON
-@click.option("--mode", type=_MODES, default=Mode.HYBRID.value, show_default=True, help="As in qa ask.")
-@click.option("--no-rerank", is_flag=True, help="As in qa ask.")
+@click.option("--mode", type=_MODES, default=Mode.HYBRID.value, show_default=True, help="How to search.")
+@click.option("--no-rerank", is_flag=True, help="Do not read the first passages more closely.")
 @click.option("--sample", type=click.IntRange(1), metavar="N", help="Only so many questions: the same in every run.")
 @click.option(
     "--compare",
@@ -192,11 +192,11 @@ def ask(
     help='A second run with other settings, such as "mode=keyword,rerank=off" or "no-rerank"; '
     "or RESULTS.json, what --json printed of an earlier run.",
 )
-@click.option("--corpus", type=click.Path(path_type=Path), metavar="DIR", help="As in qa ask.")
+@click.option("--corpus", type=click.Path(path_type=Path), metavar="DIR", help="Index this folder first.")
 @click.option(
     "--work", type=click.Path(path_type=Path), metavar="DIR", help="For a BEIR folder: where its index is, and stays."
 )
-@click.option("--no-update", is_flag=True, help="As in qa ask.")
+@click.option("--no-update", is_flag=True, help="Do not look for changed files before.")
 @_INDEX
 def evaluate(
     *,
