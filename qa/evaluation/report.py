@@ -136,12 +136,14 @@ def comparison(found: Comparison, names: tuple[str, str], look: Look) -> str:
     lines = [look.fit(plain(head)), ""]
     lines.append(look.style(f"{'':<14}{'first':>7}{'second':>8}{'change':>8}  {'95 % interval':<17}{'p':>6}", BOLD))
     lines.extend(_difference(each) for each in found.differences)
+    lines += ["", look.fit(plain("Of twenty measures about one looks different by chance alone."))]
     return "\n".join(lines) + "\n"
 
 
 def _difference(each: Difference) -> str:
     interval = f"{each.low:+.3f} to {each.high:+.3f}"
-    figures = f"{each.name:<14}{each.first:7.3f}{each.second:8.3f}{each.difference:+8.3f}  {interval:<17}{each.p:6.3f}"
+    p = f"{each.p:.3f}" if each.p >= 0.001 else "<.001"
+    figures = f"{each.name:<14}{each.first:7.3f}{each.second:8.3f}{each.difference:+8.3f}  {interval:<17}{p:>6}"
     return f"{figures}  {_told(each)}"
 
 
