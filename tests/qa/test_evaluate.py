@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,8 @@ from corpus.errors import UsageError
 from index.report import Progress
 from qa import Retriever, build_index, cli
 from qa.evaluate import Comparison, Difference, Evaluation, Settings, compare, evaluate, read_questions
-from qa.evaluation import report
-from qa.evaluation.command import Compared, Outcome
+from qa.evaluation import command, report
+from qa.evaluation.command import Compared, Outcome, Plan
 from qa.render import Look
 from qa.results import Mode
 from tests.encoders import BagEncoder
@@ -124,6 +125,27 @@ def test_progress_is_told(retriever: Retriever, questions: Path) -> None:
     steps: list[Progress] = []
     evaluate(retriever, read_questions(questions), progress=steps.append)
     assert steps == [Progress(done, 4) for done in (1, 2, 3, 4)]
+
+
+def test_progress_of_two_runs_is_one(retriever: Retriever, questions: Path) -> None:
+    """It goes on where the first run ends."""
+    steps: list[Progress] = []
+    both = Plan(Settings(), second=Settings(rerank=False))
+    outcome = command.run(retriever, read_questions(questions), both, progress=steps.append)
+    assert steps == [Progress(done, 8) for done in range(1, 9)]
+    assert outcome.compared is not None
+    assert outcome.compared.second is not None
+    assert outcome.compared.second.settings == Settings(rerank=False)
+
+
+def test_questions_without_answers_alone(retriever: Retriever, questions: Path) -> None:
+    """There is no ranking to measure, but a verdict to count."""
+    none = [each for each in read_questions(questions) if not each.answerable]
+    found = evaluate(retriever, none)
+    assert found.figures.measures == ()
+    text = report.evaluation(found, Look())
+    assert "Ranking" not in text
+    assert re.search(r"^with an answer +0 +0$", text, re.MULTILINE)
 
 
 def test_nothing_to_ask(retriever: Retriever, questions: Path) -> None:
@@ -252,8 +274,9 @@ def test_eval_compares_settings(built: Path, questions: Path) -> None:
     assert value["questions"] == len(value["second_run"]["per_question"])
 
 
-def test_eval_of_records(tmp_path: Path) -> None:
-    """A BEIR folder is indexed in a place of its own, which --work keeps."""
+@pytest.fixture
+def records(tmp_path: Path) -> Path:
+    """A BEIR folder of two records and a query."""
     folder = tmp_path / "set"
     folder.mkdir()
     (folder / "corpus.jsonl").write_text(
@@ -261,13 +284,37 @@ def test_eval_of_records(tmp_path: Path) -> None:
     )
     (folder / "queries.jsonl").write_text('{"_id": "q", "text": "what do whales do"}\n')
     (folder / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq\ta\t1\n")
+    return folder
+
+
+def test_eval_of_records(records: Path, tmp_path: Path) -> None:
+    """A BEIR folder is indexed in a place of its own, which --work keeps."""
     work = tmp_path / "work"
-    done = qa("eval", folder, "--work", work, "--json")
+    done = qa("eval", records, "--work", work, "--json")
     assert json.loads(done.stdout)["measures"]["nDCG@10"] == {"value": 1.0, "questions": 1}
     assert done.stderr.startswith("2 documents, 2 passages: 2 files added")
     assert (work / "documents" / ".qa").is_dir()
-    assert qa("eval", folder, "--work", work).stderr.startswith("Up to date: 2 documents")
-    assert sorted(path.name for path in folder.iterdir()) == ["corpus.jsonl", "qrels.tsv", "queries.jsonl"]
+    assert qa("eval", records, "--work", work).stderr.startswith("Up to date: 2 documents")
+    assert sorted(path.name for path in records.iterdir()) == ["corpus.jsonl", "qrels.tsv", "queries.jsonl"]
+
+
+def test_eval_of_records_leaves_nothing_behind(records: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without --work their index is there for this time only."""
+    place = tmp_path / "temporary"
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    done = qa("eval", records)
+    assert done.exit_code == 0
+    assert done.stdout.startswith("1 question to 2 documents (2 passages)")
+    assert list(place.iterdir()) == []
+
+
+def test_eval_of_records_has_its_own_collection(records: Path, root: Path) -> None:
+    """Another is not asked in its place."""
+    for option in (["--index", root], ["--corpus", root], ["--no-update"]):
+        done = qa("eval", records, *option)
+        assert done.exit_code == 2
+        assert "brings its own collection" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -198,6 +198,13 @@ def test_what_is_missing_is_named(collection: Collection, write: Write) -> None:
     assert not none.placed
 
 
+def test_a_file_that_cannot_be_read_has_no_text(collection: Collection, tmp_path: Path, write: Write) -> None:
+    """It may have gone since it was indexed."""
+    (tmp_path / "a.md").unlink()
+    found = gold({"evidence": [{"file": "a.md", "text": "it"}]}, collection, write)
+    assert (found.missing, found.placed) == (("its text is not in a.md",), False)
+
+
 def test_other_places_of_a_piece_may_be_missing(collection: Collection, write: Write) -> None:
     """One of them is enough."""
     found = gold({"file": "a.md", "alt_spans": [{"file": "d.md", "start": 0, "end": 2}, [4, 6]]}, collection, write)
