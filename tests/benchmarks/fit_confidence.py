@@ -91,13 +91,14 @@ def main() -> None:
     moved = bias + math.log(ANSWERED_SHARE / (1 - ANSWERED_SHARE)) - math.log(share / (1 - share))
     held = ~fitted
     chances = 1 / (1 + np.exp(-(bias + features @ np.array(weights))))
+    told_apart = auroc(chances[held & answerable], chances[held & ~answerable])
     json.dump(
         {
             "WEIGHTS": [round(float(weight), 3) for weight in weights],
             "BIAS": round(float(moved), 3),
             "fitted_on": int(fitted.sum()),
             "checked_on": int(held.sum()),
-            "auroc_answerable": round(auroc(chances[held & answerable], chances[held & ~answerable]) or 0.0, 3),
+            "auroc_answerable": None if told_apart is None else round(told_apart, 3),
             "ece_before_the_bias_is_moved": round(calibration_error(chances[held], labels[held]), 3),
         },
         sys.stdout,
