@@ -161,7 +161,8 @@ def are(row: Sequence[object], kinds: Sequence[type | UnionType]) -> bool:
 
 def _stays_inside(path: str) -> bool:
     """Whether a path leads to no place but one below the root; whoever writes checksums can also write paths."""
-    return "\0" not in path and not {"", ".", ".."} & set(path.replace(os.sep, "/").split("/")) and ":" not in path[1:2]
+    parts = set(path.replace(os.sep, "/").split("/"))
+    return "\0" not in path and not {"", ".", ".."} & parts and not os.path.splitdrive(path)[0]
 
 
 def link_checksum(number: int, key: str, document: int, vector: int) -> int:

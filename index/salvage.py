@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -94,6 +95,16 @@ def vectors_left(folder: Path) -> Iterator[Row]:
                 if low < high:
                     middle = (low + high) // 2
                     pending += [(middle + 1, high), (low, middle)]
+
+
+def model_left(folder: Path) -> str | None:
+    """The model that a database which cannot be used says it was built with, if it still says so."""
+    file = folder / DATABASE
+    with contextlib.suppress(sqlite3.Error, ValueError, TypeError), contextlib.closing(_connect(file)) as connection:
+        (value,) = connection.execute("SELECT value FROM meta WHERE key = 'model'").fetchone()
+        model = json.loads(value)
+        return model if isinstance(model, str) else None
+    return None
 
 
 def discard(folder: Path) -> None:

@@ -14,6 +14,7 @@ from corpus.errors import IncompatibleError, NoIndexError, UsageError
 
 from .analysis import cut, term_of
 from .encoder import Encoder, Vectors
+from .log import require_log_follows
 from .meta import Info, Left, read_info, read_left
 from .nearest import Candidate, Nearest
 from .postings import Postings
@@ -52,6 +53,7 @@ class Snapshot:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._file = folder / DATABASE
+        require_log_follows(self._file)
         self._connection = open_for_reading(self._file)
         self._last_scope: Scope | None = None
         try:
@@ -181,7 +183,7 @@ class Snapshot:
             same.setdefault(passage.text_digest, []).append(passage)
         with seam(self._file):
             counts = read_repeats(self._connection, self._file, list(same))
-        wrong = [group[0].id for digest, group in same.items() if len(group) != counts[digest]]
+        wrong = [group[0].id for digest, group in same.items() if len({one.id for one in group}) != counts[digest]]
         owner = {passage.id: group for group in same.values() for passage in group}
         if wrong or any(number not in owner for number in ids):
             raise damaged(self._file, f"what has the text of passage {(*wrong, *ids)[0]}")

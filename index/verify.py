@@ -14,6 +14,7 @@ import numpy as np
 
 from corpus.errors import DamagedIndexError
 
+from .log import require_log_follows
 from .meta import Info, read_info, read_left
 from .places import Table, read_table
 from .postings import Postings
@@ -50,6 +51,7 @@ def verify(folder: Path) -> Verified:
         DamagedIndexError: Nothing can be read.
     """
     file = folder / DATABASE
+    require_log_follows(file)
     with closing(open_for_reading(file)) as connection:
         with seam(file):
             info = read_info(connection, file)

@@ -61,7 +61,6 @@ def test_damage_never_makes_an_answer_wrong(samples: dict[str, Sample]) -> None:
     assert min(tally.outcomes[Outcome.RIGHT], tally.outcomes[Outcome.REFUSED]) > 20
 
 
-@pytest.mark.xfail(strict=True, reason="not refused yet: SQLite lays any log over any database")
 def test_the_log_of_an_earlier_generation_is_not_laid_over_a_later_one(tmp_path: Path) -> None:
     """A database that was written on since, with a log left from before: an answer is of one generation, or refused."""
     old = make("log", tmp_path / "corpus", documents=12)
