@@ -256,7 +256,7 @@ class Retriever:
             scores = (1 - LATE_SHARE) * scores
             scores[: len(readings)] += LATE_SHARE * late
         scores = found.ranked(scores)
-        order = sorted(range(len(shown)), key=lambda i: (-scores[i], passages[i].key))
+        order = sorted(range(len(shown)), key=lambda i: (i >= found.fresh, -scores[i], passages[i].key))
         query = vector.astype(np.float64)
         return _Ranking(
             passages=tuple(passages[i] for i in order),
