@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from corpus.formats import page_word
+
 
 class State(StrEnum):
     """Whether the file still says what the index says it said."""
@@ -32,7 +34,7 @@ class Source:
         media_type: Such as `text/markdown`.
         chars: First character and one past the last, in code points of the document's text.
         lines: First and last line, 1-based, inclusive.
-        page: Page of a paged document, 1-based, else None.
+        page: Page of a paged document (slide, sheet, cell, row, message), 1-based, else None.
         sha256: Digest of the file's bytes when it was indexed, hex.
         state: What re-reading the file now showed.
     """
@@ -92,7 +94,7 @@ class Hit:
 
     @property
     def citation(self) -> str:
-        """The place in the form that editors open: `path:first-last`, and `path:line` for one line."""
+        """The place in the form that editors open, `path:first-last` or `path:line`, or with its page."""
         return cite(self.source.path, self.source.lines, self.source.page)
 
 
@@ -187,8 +189,8 @@ def _hit_json(hit: Hit) -> dict[str, Any]:
 
 
 def cite(path: str, lines: tuple[int, int], page: int | None) -> str:
-    """Write a place as a person cites it: `a.md:9-14`, `a.md:9`, `paper.pdf#page=3`."""
+    """Write a place as a person cites it: `a.md:9-14`, `a.md:9`, `paper.pdf, p. 3`, `talk.pptx, slide 3`."""
     if page is not None:
-        return f"{path}#page={page}"
+        return f"{path}, {page_word(path)} {page}"
     first, last = lines
     return f"{path}:{first}" if first == last else f"{path}:{first}-{last}"
