@@ -40,6 +40,7 @@ class Format:
 
 
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+_OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _OPEN_XML = "application/vnd.openxmlformats-officedocument."
 MARKDOWN = Format("text/markdown", "markdown", isolated=False)
 PLAIN = Format("text/plain", "plain", isolated=False)
@@ -132,6 +133,8 @@ def confirm(path: str, data: bytes) -> Format:
         raise Unreadable("not a format that can be read")
     if data.startswith(named.magic) if named.magic else not data.startswith((*PDF.magic, *ARCHIVE.magic)):
         return HTML if named in (MARKDOWN, PLAIN) and _HTML.match(data[:_HEAD]) else named
+    if data.startswith(_OLD_OFFICE):
+        raise Unreadable("encrypted, or in the format of Office before 2007; save it anew without a password")
     found = _by_content(data)
     if found is None:
         raise Unreadable(f"not what its name says: no {PurePosixPath(path).suffix.lower()[1:].upper()} file")

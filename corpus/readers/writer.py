@@ -98,6 +98,10 @@ class Writer:
         self.under(level, "")
         if title:
             self.heading(level, title)
+        self.record_lines(fields)
+
+    def record_lines(self, fields: Sequence[tuple[str, str]]) -> None:
+        """Named fields, one a line."""
         lines = [f"{one_line(name)}: {few_lines(value)}" if name else few_lines(value) for name, value in fields]
         self.block("\n".join(lines))
 
