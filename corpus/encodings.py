@@ -36,12 +36,21 @@ def decode(data: bytes) -> tuple[str, str]:
     for mark, name in _MARKED.items():
         if data.startswith(mark):
             return _marked(data, name)
-    if b"\0" in data[:_SNIFF]:
-        raise Unreadable("binary, not text")
+    require_text(data)
     try:
         return data.decode("utf-8"), ""
     except UnicodeDecodeError:
         return _damaged(data) or _guessed(data)
+
+
+def require_text(data: bytes) -> None:
+    """Refuse bytes that are no text in any encoding of single bytes.
+
+    Raises:
+        Unreadable: There is a NUL near their beginning.
+    """
+    if b"\0" in data[:_SNIFF]:
+        raise Unreadable("binary, not text")
 
 
 def require_few_lines(text: str) -> None:

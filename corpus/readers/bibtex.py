@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from corpus.encodings import decode, require_few_lines
 from corpus.readers.lines_writer import LineWriter
@@ -23,7 +24,7 @@ def read(path: str, data: bytes) -> Reading:
     writer = LineWriter()
     for line in lines[: starts[0] if starts else len(lines)]:
         writer.line(line.lstrip("% "))
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+    for start, end in pairwise([*starts, len(lines)]):
         _entry(writer, lines[start:end])
     return writer.reading("text/x-bibtex", note=note)
 
@@ -36,7 +37,7 @@ def _entry(writer: LineWriter, lines: list[str]) -> None:
             writer.line("")
         return
     writer.under(1, _title(" ".join([rest, *lines[1:]])) or key)
-    writer.line(" ".join([f"{kind.lower()} {key}", *_fields_on(rest)]), BlockKind.TABLE)
+    writer.line("; ".join([f"{kind.lower()} {key}", *_fields_on(rest)]), BlockKind.TABLE)
     for line in lines[1:]:
         writer.line("; ".join(_fields_on(line)), BlockKind.TABLE)
     writer.end_block()
@@ -57,12 +58,28 @@ def _title(entry: str) -> str:
 
 def _fields_on(line: str) -> list[str]:
     """What a line says: its field by name, or the rest of one that began above."""
-    found = _FIELD.match(line)
-    if not found:
-        words = _plain(line)
-        return [words] if words else []
-    return [f"{found[1].lower()}: {_plain(found[2])}"]
+    found = []
+    for part in _parts(line):
+        field = _FIELD.match(part)
+        words = f"{field[1].lower()}: {_plain(field[2])}" if field else _plain(part)
+        if words:
+            found.append(words)
+    return found
+
+
+def _parts(line: str) -> list[str]:
+    """A line cut at the commas between fields."""
+    parts = []
+    start = depth = 0
+    quoted = False
+    for i, character in enumerate(line):
+        depth += (character == "{") - (character == "}")
+        quoted ^= character == '"' and depth <= 0
+        if character == "," and depth <= 0 and not quoted and _FIELD.match(line[i + 1 :]):
+            parts.append(line[start:i])
+            start = i + 1
+    return [*parts, line[start:]]
 
 
 def _plain(value: str) -> str:
-    return " ".join(plain_tex(value.replace("%", r"\%")).strip(" ,").strip('"').split())
+    return " ".join(plain_tex(value.replace("%", r"\%")).strip(" ,").strip('" ').split())

@@ -31,6 +31,9 @@ _HEADS = [
     ),
     re.compile(rf"\s*(?:[\w:<>,\[\]*&~.]+\s+)+[*&]*(?:\w+::)*{_NAME}\s*\([^;]*$"),
 ]
+_METHOD = re.compile(
+    rf"\s+(?:(?:async|static|get|set|public|private|override)\s+)*\*?{_NAME}\s*\([^;{{}}()]*\)\s*(?::[^{{;]+)?\{{"
+)
 _NOT_NAMES = frozenset(
     [
         "if",
@@ -95,7 +98,7 @@ def _python(text: str) -> Iterator[_Span]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(text.removeprefix("\ufeff"))
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, MemoryError, RecursionError):  # the last two of what is nested too deeply
         yield from _indented(text)
         return
     # The parser also ends a line at these, and counts none where a carriage return stands alone.
@@ -173,7 +176,7 @@ def _braces(text: str) -> Iterator[_Span]:
 
 
 def _head(line: str) -> str:
-    for pattern in _HEADS:
+    for pattern in (*_HEADS, _METHOD):
         found = pattern.match(line)
         if found and found["name"] not in _NOT_NAMES and line.split(maxsplit=1)[0] not in _NOT_NAMES:
             return found["name"]

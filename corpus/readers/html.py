@@ -241,7 +241,7 @@ class _Page(HTMLParser):
         if self._rows is not None:
             self._begin_cell(tag)
         elif tag in _BREAKING or tag in _HEADINGS:
-            self._flush()
+            self._flush(within=self._open[:-1])
             self._kind = BlockKind.CODE if tag == "pre" else BlockKind.PARAGRAPH
 
     def _begin_cell(self, tag: str) -> None:
@@ -297,10 +297,18 @@ class _Page(HTMLParser):
         text, self._text = "".join(self._text), []
         return text
 
-    def _flush(self, kind: BlockKind | None = None) -> None:
+    def _flush(self, kind: BlockKind | None = None, *, within: Sequence[str] | None = None) -> None:
         text, kind = self._take(), kind or self._kind
+        within = self._open if within is None else within
+        if kind is BlockKind.PARAGRAPH and _innermost(within) == "li":
+            kind = BlockKind.ITEM
         if kind is BlockKind.ITEM:
-            depth = sum(name in ("ul", "ol") for name in self._open) - 1
+            depth = sum(name in ("ul", "ol") for name in within) - 1
             self._writer.block(text, kind, min(max(0, depth), 5))
         else:
             self._writer.block(text if kind is BlockKind.CODE else few_lines(text), kind)
+
+
+def _innermost(within: Sequence[str]) -> str:
+    """The innermost element that breaks lines, paragraphs left out."""
+    return next((name for name in reversed(within) if name in _BREAKING and name != "p"), "")

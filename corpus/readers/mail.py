@@ -8,6 +8,7 @@ from email import message_from_bytes, policy
 from email.message import EmailMessage
 from email.utils import parsedate_to_datetime
 
+from corpus.encodings import require_text
 from corpus.files import Unreadable
 from corpus.readers.html import add_html
 from corpus.readers.writer import Writer, one_line
@@ -21,6 +22,7 @@ _MOST_PARTS = 200
 
 def read(path: str, data: bytes) -> Reading:
     """Read a message or a mailbox; see `corpus.readers`."""
+    require_text(data)
     writer = Writer()
     if not path.lower().endswith(".mbox"):
         subject = _message(writer, data)
@@ -45,7 +47,7 @@ def _split(data: bytes) -> Iterator[bytes]:
 
 def _message(writer: Writer, data: bytes) -> str:
     message = message_from_bytes(data, policy=policy.default)
-    if not isinstance(message, EmailMessage) or not (message.keys() and (message["From"] or message["Subject"])):
+    if not isinstance(message, EmailMessage) or not (message["From"] or message["Subject"]):
         raise Unreadable("not what its name says: no message")
     subject = _header(message, "Subject")
     writer.under(1, "")

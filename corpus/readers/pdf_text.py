@@ -127,7 +127,7 @@ class _Look:
         if before.text.endswith(HYPHEN):
             return True
         if (before.page, before.column) != (line.page, line.column):
-            return not _ENDS.search(before.text) and (line.text[0].islower() or line.text[0] in "([“")
+            return not _ENDS.search(before.text) and _continues(gathered, line)
         if before.bold != line.bold and (before.bold or len(line.text) < 60):
             return False
         step = before.bottom - line.bottom
@@ -143,6 +143,14 @@ class _Look:
         if indented:
             return bool(_ENDS.search(before.text)) or short
         return short and bool(_ENDS.search(before.text)) and not line.text[0].islower()
+
+
+def _continues(gathered: Sequence[Line], line: Line) -> bool:
+    """Whether a line at the head of a column goes on with the sentence at the foot of the one before."""
+    if line.text[0].islower() or line.text[0] in "([“":
+        return True
+    before = gathered[-1]
+    return len(gathered) > 1 and before.bold == line.bold and (before.text[-1].islower() or before.text[-1] == ",")
 
 
 def _paragraph(lines: Sequence[Line], words: Counter[str]) -> Paragraph:
@@ -179,6 +187,8 @@ def _keeps_hyphen(before: str, after: str, words: Counter[str]) -> bool:
     if head is None or tail is None:
         return True
     first, last = head[1].lower(), tail[0].lower()
+    if re.match(r"\w+-\w", after):  # as in state-of-the-art
+        return True
     if words[f"{first}-{last}"] or not first[-1].isalpha() or not last[0].isalpha() or tail[0][0].isupper():
         return True
     if words[first + last]:

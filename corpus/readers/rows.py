@@ -46,9 +46,8 @@ def add_records(writer: Writer, records: Sequence[tuple[int, Record]], *, pages:
             named, title = None, ""
         fields = [(name, value) for name, value in record if name != named]
         if not pages:
-            title = f"{title} (row {number})" if title else f"Row {number}"
-            writer.under(level, title)
-            writer.record_lines([*([(named, title)] if named else []), *fields])
+            writer.under(level, f"{title} (row {number})" if title else f"Row {number}")
+            writer.record_lines(record)
         else:
             writer.record(title, fields, level=level)
 

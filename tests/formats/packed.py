@@ -28,7 +28,7 @@ def pack(parts: Mapping[str, str | bytes]) -> bytes:
 
 
 def links(*targets: tuple[str, str]) -> str:
-    """A part that says what another refers to: kind and target, the ids are r1, r2, …"""
+    """A part that says what another refers to: kind and target, by the ids r1, r2 and so on."""
     rows = "".join(
         f'<Relationship Id="r{number}" Type="{_RELATIONS}/{kind}" Target="{target}"/>'
         for number, (kind, target) in enumerate(targets, 1)
@@ -38,7 +38,9 @@ def links(*targets: tuple[str, str]) -> str:
 
 def core(title: str) -> str:
     """A part with an Office file's metadata."""
-    return f'<c:p xmlns:c="urn:c" xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>{escape(title)}</dc:title></c:p>'
+    return (
+        f'<c:p xmlns:c="urn:c" xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>{escape(title)}</dc:title></c:p>'
+    )
 
 
 def docx(body: str, *, title: str = "", notes: str = "") -> bytes:
@@ -68,7 +70,9 @@ def word_paragraph(text: str, *, style: str = "", depth: int | None = None) -> s
 
 
 def word_table(*rows: tuple[str, ...]) -> str:
-    cells = "".join("<w:tr>" + "".join(f"<w:tc>{word_paragraph(cell)}</w:tc>" for cell in row) + "</w:tr>" for row in rows)
+    cells = "".join(
+        "<w:tr>" + "".join(f"<w:tc>{word_paragraph(cell)}</w:tc>" for cell in row) + "</w:tr>" for row in rows
+    )
     return f"<w:tbl>{cells}</w:tbl>"
 
 
@@ -80,19 +84,26 @@ def pptx(slides: list[tuple[str, list[tuple[int, str]], str]], *, title: str = "
         "ppt/presentation.xml": f'<p:presentation xmlns:p="{_SLIDES}" xmlns:r="{_RELATIONS}"><p:sldIdLst>'
         + "".join(f'<p:sldId id="{256 + n}" r:id="r{n}"/>' for n in range(1, len(slides) + 1))
         + "</p:sldIdLst></p:presentation>",
-        "ppt/_rels/presentation.xml.rels": links(*(("slide", f"slides/slide{n}.xml") for n in range(1, len(slides) + 1))),
+        "ppt/_rels/presentation.xml.rels": links(
+            *(("slide", f"slides/slide{n}.xml") for n in range(1, len(slides) + 1))
+        ),
         "docProps/core.xml": core(title),
     }
     for number, (heading, lines, notes) in enumerate(slides, 1):
-        text = "".join(f'<a:p><a:pPr lvl="{depth}"/><a:r><a:t>{escape(line)}</a:t></a:r></a:p>' for depth, line in lines)
+        text = "".join(
+            f'<a:p><a:pPr lvl="{depth}"/><a:r><a:t>{escape(line)}</a:t></a:r></a:p>' for depth, line in lines
+        )
         parts[f"ppt/slides/slide{number}.xml"] = _slide(
             # The title is drawn last, as it may be.
-            _shape("", text, index=1) + _shape("sldNum", "<a:p><a:r><a:t>7</a:t></a:r></a:p>")
+            _shape("", text, index=1)
+            + _shape("sldNum", "<a:p><a:r><a:t>7</a:t></a:r></a:p>")
             + _shape("title", f"<a:p><a:r><a:t>{escape(heading)}</a:t></a:r></a:p>"),
             "sld",
         )
         if notes:
-            parts[f"ppt/slides/_rels/slide{number}.xml.rels"] = links(("notesSlide", f"../notesSlides/notes{number}.xml"))
+            parts[f"ppt/slides/_rels/slide{number}.xml.rels"] = links(
+                ("notesSlide", f"../notesSlides/notes{number}.xml")
+            )
             parts[f"ppt/notesSlides/notes{number}.xml"] = _slide(
                 _shape("body", f"<a:p><a:r><a:t>{escape(notes)}</a:t></a:r></a:p>"), "notes"
             )

@@ -19,6 +19,7 @@ class Words:
     text: str
     size: float = 10.0
     bold: bool = False
+    hebrew: bool = False
 
 
 def width(text: str, size: float) -> float:
@@ -48,7 +49,6 @@ def make(
     *,
     title: str = "",
     outline: Sequence[tuple[str, int]] = (),
-    hebrew: bool = False,
     locked: bool = False,
 ) -> bytes:
     """A PDF of pages of words.
@@ -57,7 +57,6 @@ def make(
         pages: What stands on each.
         title: In its metadata.
         outline: Titles and page numbers from 0.
-        hebrew: Whether the letters a, b, c, … of bold type are read as alef, bet, gimel, …
         locked: Whether it asks for a password that nobody knows.
     """
     objects: dict[int, bytes] = {}
@@ -66,7 +65,9 @@ def make(
     objects[2] = f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>".encode()
     base = "/Type /Font /Subtype /Type1 /Encoding /WinAnsiEncoding"
     objects[3] = f"<< {base} /BaseFont /Helvetica >>".encode()
-    objects[4] = f"<< {base} /BaseFont /Helvetica-Bold{' /ToUnicode 5 0 R' if hebrew else ''} >>".encode()
+    objects[4] = f"<< {base} /BaseFont /Helvetica-Bold >>".encode()
+    # In this font the letters a, b, c, … stand for alef, bet, gimel, …
+    objects[9] = f"<< {base} /BaseFont /Helvetica /ToUnicode 5 0 R >>".encode()
     objects[5] = _stream(_HEBREW.encode())
     objects[6] = b"<< /Title (" + _escaped(title) + b") >>"
     first_entry = first_page + 2 * len(pages)
@@ -74,12 +75,12 @@ def make(
     for i, page in enumerate(pages):
         content = b"\n".join(
             b"BT /F%d %g Tf 1 0 0 1 %g %g Tm (%s) Tj ET"
-            % (2 if one.bold else 1, one.size, one.x, one.y, _escaped(one.text))
+            % (3 if one.hebrew else 2 if one.bold else 1, one.size, one.x, one.y, _escaped(one.text))
             for one in page
         )
         objects[first_page + 2 * i] = (
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {WIDTH} {HEIGHT}] /Contents {first_page + 2 * i + 1} 0 R "
-            "/Resources << /Font << /F1 3 0 R /F2 4 0 R >> >> >>"
+            "/Resources << /Font << /F1 3 0 R /F2 4 0 R /F3 9 0 R >> >> >>"
         ).encode()
         objects[first_page + 2 * i + 1] = _stream(content)
     for place, (number, (words, page_number)) in enumerate(zip(entries, outline, strict=True)):
@@ -92,7 +93,7 @@ def make(
             before.encode(),
             goal.encode(),
         )
-    listed = f"/Outlines 7 0 R" if outline else ""
+    listed = "/Outlines 7 0 R" if outline else ""
     objects[1] = f"<< /Type /Catalog /Pages 2 0 R {listed} >>".encode()
     if outline:
         ends = f"/First {entries[0]} 0 R /Last {entries[-1]} 0 R"
