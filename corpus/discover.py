@@ -15,7 +15,6 @@ from corpus.formats import is_readable_name, largest
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
-    from pathspec.pattern import Pattern
 
 INDEX_FOLDER = ".qa"
 IGNORE_FILES = (".gitignore", ".qaignore")
@@ -93,31 +92,30 @@ def _patterns(lines: Sequence[str]) -> GitIgnoreSpec | None:
     if not lines:
         return None
     try:
-        return _spec([pattern for line in lines for pattern in _parsed(line)])
+        return _spec([line for line in lines if _is_pattern(line)])
     except ValueError as error:
         raise UsageError(f"{error}. Patterns are written as in .gitignore.") from error
 
 
-def _parsed(line: str) -> list[Pattern]:
-    """The pattern in a line of an ignore file, if it has one.
+def _is_pattern(line: str) -> bool:
+    """Whether a line of an ignore file says anything.
 
     Raises:
-        ValueError: It is no pattern.
+        ValueError: What it says is no pattern.
     """
+    if not line.strip() or line.startswith("#"):
+        return False
+    if line.count("**") > _MOST_DEEP_STARS or any(part.count("*") > MOST_STARS for part in line.split("/")):
+        raise ValueError(f"Too many stars in the pattern: {line!r}")
+    _spec([line])
+    return True
+
+
+def _spec(lines: Sequence[str]) -> GitIgnoreSpec:
     # Most folders have no patterns, and a question waits for every import.
     from pathspec import GitIgnoreSpec  # noqa: PLC0415
 
-    if not line.strip() or line.startswith("#"):
-        return []
-    if line.count("**") > _MOST_DEEP_STARS or any(part.count("*") > MOST_STARS for part in line.split("/")):
-        raise ValueError(f"Too many stars in the pattern: {line!r}")
-    return list(GitIgnoreSpec.from_lines([line]).patterns)
-
-
-def _spec(patterns: Sequence[Pattern]) -> GitIgnoreSpec:
-    from pathspec import GitIgnoreSpec  # noqa: PLC0415
-
-    return GitIgnoreSpec(patterns)
+    return GitIgnoreSpec.from_lines(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,21 +179,20 @@ class _Walker:
             if patterns := self._usable(prefix + name, text.removeprefix("\ufeff").split("\n")):
                 yield _Rules(name, prefix, _spec(patterns))
 
-    def _usable(self, path: str, lines: Sequence[str]) -> list[Pattern]:
+    def _usable(self, path: str, lines: Sequence[str]) -> list[str]:
         """The patterns of an ignore file; lines that are none are named and passed over."""
-        patterns: list[Pattern] = []
+        patterns: list[str] = []
         bad: list[int] = []
-        for number, line in enumerate(lines, start=1):
+        for number, line in enumerate((line.removesuffix("\r") for line in lines), start=1):
             try:
-                found = _parsed(line.removesuffix("\r"))
+                found = _is_pattern(line)
             except ValueError:
                 bad.append(number)
                 continue
             if found and len(patterns) == MAX_PATTERNS:
-                bad.append(number)
                 self.skipped.append(Skipped(path, f"only its first {MAX_PATTERNS:,} patterns are used"))
-                return patterns
-            patterns.extend(found)
+                break
+            patterns += [line] if found else []
         if bad:
             listed = ", ".join(map(str, bad[:5])) + (" and others" if len(bad) > 5 else "")
             self.skipped.append(Skipped(path, f"ignore file has lines that are no patterns (line {listed})"))

@@ -21,6 +21,8 @@ _MARKED = {
 _SAMPLE = 256 * 1024
 _NOT_TEXT = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffe\uffff]")
 _WESTERN = re.compile(r"[À-ÖØ-öø-ÿŒœŠšŽžŸ’‘“”„‚–—…•€§°«»¿¡ß´`\xa0©®™±²³µ·¼½¾×]")
+# Without the mark at their beginning they are too rare to be guessed.
+_UNLIKELY = ["utf_16", "utf_16_be", "utf_16_le", "utf_32", "utf_32_be", "utf_32_le", "utf_7"]
 _NAMES = {"cp1252": "windows-1252", "latin_1": "iso-8859-1"}
 
 
@@ -97,7 +99,7 @@ def _guessed(data: bytes) -> tuple[str, str]:
 def _western(data: bytes) -> str | None:
     """Windows-1252 where that gives letters and signs of western Europe inside mostly plain text."""
     foreign = bytes(byte for byte in data[:_SAMPLE] if byte >= 0x80)
-    if len(foreign) * 5 > len(data[:_SAMPLE]):
+    if len(foreign) * 3 > len(data[:_SAMPLE]):
         return None
     try:
         text = data.decode("cp1252")
@@ -116,7 +118,7 @@ def _detected(data: bytes) -> str | None:
     # Most folders have no such file, and a question waits for every import.
     from charset_normalizer import from_bytes  # noqa: PLC0415
 
-    best = from_bytes(data[:_SAMPLE]).best()
+    best = from_bytes(data[:_SAMPLE], cp_exclusion=_UNLIKELY).best()
     return None if best is None else best.encoding
 
 

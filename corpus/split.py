@@ -41,10 +41,11 @@ def made_by() -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """A passage to be: a span, and what stands above it beside the headings."""
+    """A passage to be: a span, its tokens (of its parts, added up), and what stands above it beside the headings."""
 
     start: int
     end: int
+    tokens: int
     label: str = ""
 
 
@@ -189,8 +190,8 @@ class _Splitter:
             before = joined[-1] if joined else None
             near = before and cut.start - before.end <= WIDEST_GAP
             if before and near and not (self._has_words(before) and self._has_words(cut)):
-                both = _Cut(before.start, cut.end, before.label or cut.label)
-                if self._count([self._text[both.start : both.end]])[0] <= room:
+                both = _Cut(before.start, cut.end, before.tokens + cut.tokens, before.label or cut.label)
+                if both.tokens <= room:
                     joined[-1] = both
                     continue
             joined.append(cut)
@@ -214,7 +215,7 @@ class _Splitter:
         for block, size in self._sized(section.blocks):
             fits = total + size <= (target if not _belongs(group, block) else whole)
             if group and not (fits and self._are_near(group[-1], block)):
-                yield self._group(group, parents)
+                yield self._group(group, total, parents)
                 group, total = [], 0
             if size <= whole:
                 group.append(block)
@@ -222,7 +223,7 @@ class _Splitter:
             else:
                 yield from self._pieces(block, parents, target, room)
         if group:
-            yield self._group(group, parents)
+            yield self._group(group, total, parents)
 
     def _sized(self, blocks: Sequence[Block]) -> Iterator[tuple[Block, int]]:
         """Blocks with their tokens, counted as far as they are asked for."""
@@ -230,8 +231,8 @@ class _Splitter:
             some = blocks[at : at + _AT_ONCE]
             yield from zip(some, self._count([self._text[block.start : block.end] for block in some]), strict=True)
 
-    def _group(self, group: list[Block], parents: dict[int, Block]) -> _Cut:
-        return _Cut(group[0].start, group[-1].end, self._label(parents.get(group[0].start)))
+    def _group(self, group: list[Block], tokens: int, parents: dict[int, Block]) -> _Cut:
+        return _Cut(group[0].start, group[-1].end, tokens, self._label(parents.get(group[0].start)))
 
     def _pieces(self, block: Block, parents: dict[int, Block], target: int, room: int) -> Iterator[_Cut]:
         units: list[Unit] = []
@@ -246,7 +247,7 @@ class _Splitter:
         label = self._label(parents.get(block.start))
         own = self._label(block) if block.kind is BlockKind.ITEM else ""
         for piece in balanced(units, target, room):
-            yield _Cut(piece[0].start, piece[-1].end, label)
+            yield _Cut(piece[0].start, piece[-1].end, sum(unit.tokens for unit in piece), label)
             label = own or label
 
     def _label(self, item: Block | None) -> str:

@@ -40,6 +40,10 @@ class Block:
     depth: int = 0
 
 
+# Page (from 1), then left, top, right and bottom in points from the page's upper left corner.
+PageBox = tuple[int, float, float, float, float]
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """What a reader makes of a file's bytes.

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any
 
 from corpus.files import Unreadable
-from corpus.types import Block, BlockKind, Reading
+from corpus.types import Block, BlockKind, PageBox, Reading
 
 _MIB = 1024 * 1024
 # Behind the seconds of computing that a file is given, for a machine that does much else.
@@ -84,15 +84,14 @@ class Worker:
         """
         return _reading(self._ask({"do": "read", "path": path}, data))
 
-    def boxes(self, path: str, data: bytes, spans: Sequence[tuple[int, int]]) -> list[list[Any]]:
-        """Have the places of spans on the pages found; see `corpus.readers.pdf.boxes`.
+    def boxes(self, data: bytes, wanted: Sequence[tuple[int, str]]) -> list[tuple[PageBox, ...]]:
+        """Have texts found on the pages of a PDF; see `corpus.readers.pdf.boxes`.
 
         Raises:
             Unreadable: As `read`.
         """
-        found = self._ask({"do": "boxes", "path": path, "spans": list(spans)}, data)
-        boxes: list[list[Any]] = found["boxes"]
-        return boxes
+        found = self._ask({"do": "boxes", "path": "", "wanted": list(wanted)}, data)
+        return [tuple(map(_page_box, boxes)) for boxes in found["boxes"]]
 
     def _ask(self, head: dict[str, Any], data: bytes) -> dict[str, Any]:
         text = json.dumps(head).encode()
@@ -168,6 +167,11 @@ def _exchange(process: subprocess.Popen[bytes], frame: bytes, data: bytes, excha
             (size,) = struct.unpack(">I", head)
             answer = process.stdout.read(size)
             exchange.answer = answer if len(answer) == size else None
+
+
+def _page_box(values: Sequence[float]) -> PageBox:
+    page, left, top, right, bottom = values
+    return int(page), left, top, right, bottom
 
 
 def _reading(answer: dict[str, Any]) -> Reading:

@@ -48,7 +48,7 @@ def _answer(asked: dict[str, Any], data: bytes, memory: int) -> dict[str, Any]:
         if asked["do"] == "boxes":
             from corpus.readers.pdf import boxes  # noqa: PLC0415
 
-            return {"boxes": boxes(data, [tuple(span) for span in asked["spans"]])}
+            return {"boxes": boxes(data, asked["wanted"])}
         return _packed(reader_for(confirm(asked["path"], data).reader)(asked["path"], data))
     except Unreadable as error:
         return {"unreadable": error.reason}

@@ -18,7 +18,7 @@ from .embedding import Embedding
 from .meta import Info, Left
 from .plan import Plan, survey
 from .records import StoredDocument
-from .report import BuildReport, Progress, Request
+from .report import BuildReport, Note, Progress, Request
 from .spool import Spool
 from .store import Store
 from .vector_rows import vector_digest
@@ -53,6 +53,7 @@ class Findings:
     removed: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
     left: list[Left] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
 
     def look(self, read: Read, stored: StoredDocument | None) -> Document | None:
         """Note how a file that was read compares with what is stored; None where it yields no document."""
@@ -60,6 +61,8 @@ class Findings:
         if isinstance(document, load.Unreadable):
             self._failed(read.file, document, read.checked_ns, stored)
             return None
+        if document.note:
+            self.notes.append(Note(document.path, document.note))
         if stored is None:
             self.added += 1
         elif stored.sha256 == document.sha256:
@@ -242,4 +245,5 @@ class Build:
             embedded=self._embedded,
             reused=self._passages - self._embedded,
             seconds=time.monotonic() - self._started,
+            notes=tuple(self._found.notes),
         )

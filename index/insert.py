@@ -60,12 +60,10 @@ class Inserter:
         self._document: int
         self._passage: int
         (self._document,) = self._connection.execute("SELECT coalesce(max(id), 0) FROM documents").fetchone()
-        (self._passage,) = self._connection.execute(
-            "SELECT max(coalesce((SELECT max(id) FROM passages), 0), coalesce((SELECT max(passage) FROM free), 0))"
-        ).fetchone()
-        self._free: deque[int] = deque(
-            number for (number,) in self._connection.execute("SELECT passage FROM free ORDER BY passage")
-        )
+        (self._passage,) = self._connection.execute("SELECT coalesce(max(id), 0) FROM passages").fetchone()
+        gaps = "SELECT passage FROM free WHERE passage BETWEEN 1 AND ? ORDER BY passage"
+        self._free: deque[int] = deque(number for (number,) in self._connection.execute(gaps, (self._passage,)))
+        self._connection.execute("DELETE FROM free WHERE passage > ?", (self._passage,))
 
     def _insert(self, entry: Entry) -> None:
         self._document += 1

@@ -12,6 +12,9 @@ from typing import Any
 from .records import damaged
 from .schema import checksum
 
+# No encoder has more.
+_MOST_DIMENSIONS = 65_536
+
 
 @dataclass(frozen=True, slots=True)
 class Segment:
@@ -97,16 +100,33 @@ def read_info(connection: sqlite3.Connection, file: Path) -> Info | None:
         raise damaged(file, "the list of tables")
     try:
         return _info_of({key: json.loads(value) for key, value in rows.items()})
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise damaged(file, "table meta") from error
 
 
 def _info_of(values: dict[str, Any]) -> Info:
-    lists = {key: tuple(map(str, values[key])) for key in ("include", "exclude")}
-    segments = tuple(Segment(**segment) for segment in values["segments"])
-    if any(Path(segment.name).name != segment.name for segment in segments):
-        raise ValueError("a segment lies elsewhere")
-    return Info(**(values | lists | {"segments": segments}))
+    """What was written down, made sure of as far as it can be: whoever writes checksums can write anything."""
+    for key in ("include", "exclude"):
+        values[key] = tuple(map(str, values[key]))
+    values["segments"] = tuple(Segment(**segment) for segment in values["segments"])
+    info = Info(**values)
+    _require_kinds(info, info.generation, info.documents, info.passages, info.dimension, info.splitter, info.vectors)
+    for one in info.segments:
+        _require_kinds(one, one.number, one.size, one.held, one.dead, one.live)
+        if Path(one.name).name != one.name or "\0" in one.name:
+            raise ValueError("a segment lies elsewhere")
+    numbers = {one.number for one in info.segments}
+    if len(numbers) != len(info.segments) or sum(one.live for one in info.segments) != info.vectors:
+        raise ValueError("the segments have not the vectors")
+    if not 0 < info.dimension <= _MOST_DIMENSIONS:
+        raise ValueError("there is no such dimension")
+    return info
+
+
+def _require_kinds(one: Info | Segment, *numbers: object) -> None:
+    texts = (one.name, one.digest) if isinstance(one, Segment) else (one.model, one.fingerprint)
+    if not all(isinstance(text, str) for text in texts) or not all(isinstance(n, int) and n >= 0 for n in numbers):
+        raise TypeError("a value is of another kind")
 
 
 def write_info(connection: sqlite3.Connection, info: Info) -> None:

@@ -125,7 +125,7 @@ class Nearest:
             uses = uses_of(self._connection, self._file, list(negative_of))
             values = (ids_json(tuple(negative_of)),)
             links = list(read_links(self._connection, self._file, f"vector IN {AMONG}", values))
-        counted = Counter(link.vector for link in links)
+        counted = Counter(link.vector for link in set(links))
         if counted != Counter(uses):
             wrong = min(vector for vector in counted.keys() | uses.keys() if counted[vector] != uses.get(vector))
             raise damaged(self._file, f"the number of passages of vector {wrong}")

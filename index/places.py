@@ -36,7 +36,7 @@ class Place:
 
 def place_checksum(vector: int, segment: int, uses: int, used: int) -> int:
     """The checksum of a place's row: CRC-32, since a question reads some hundred of them."""
-    return zlib.crc32(b"%d %d %d %d" % (vector, segment, uses, used))
+    return zlib.crc32(f"{vector} {segment} {uses} {used}".encode())
 
 
 def read_places(

@@ -79,7 +79,8 @@ class Postings:
         wanted = tuple(wanted)
         known = self._last
         held = {**known, **self._read([term for term in wanted if term not in known])}
-        return {term: sum(len(data) for data in held[term].values()) // 3 for term in wanted}
+        counted = self._counted(held)
+        return {term: counted[term] for term in wanted}
 
     def search(self, wanted: Sequence[str], limit: int, *, among: Numbers | None = None) -> tuple[Numbers, Floats]:
         """Passages that have any of the terms, by BM25, best first, with all that tie with the last.
@@ -97,7 +98,8 @@ class Postings:
         """
         held = self._read(wanted)
         self._last = held
-        idf = {term: _idf(self._passages, sum(map(len, rows.values())) // 3) for term, rows in held.items()}
+        frequency = self._counted(held)
+        idf = {term: _idf(self._passages, count) for term, count in frequency.items()}
         allowed = None if among is None else _by_block(among)
         best = _Best(limit)
         for number in self._blocks.numbers:
@@ -107,7 +109,7 @@ class Postings:
             for term in wanted:
                 if number in held[term]:
                     places, weights = entries_in(held[term][number])
-                    if places[-1] >= len(norms):
+                    if places.max(initial=0) >= len(norms):
                         raise lost(self._file, number)
                     scores[places] += idf[term] * (_K1 + 1) * weights / (weights + norms[places])
             if allowed is not None:
@@ -146,6 +148,13 @@ class Postings:
             seen[at[number], bucket >> 3] |= 1 << (bucket & 7)
         if not np.array_equal(seen, self._blocks.buckets):
             raise damaged(self._file, "the keyword index (a row is missing)")
+
+    def _counted(self, held: _Held) -> dict[str, int]:
+        """In how many passages each term stands."""
+        counted = {term: sum(map(len, rows.values())) // 3 for term, rows in held.items()}
+        if max(counted.values(), default=0) > self._passages:
+            raise damaged(self._file, "the number of passages that have a word")
+        return counted
 
     def _read(self, wanted: Sequence[str]) -> _Held:
         """What each block keeps of each term."""

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -12,6 +13,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
+from types import UnionType
 from typing import Any
 
 from corpus.errors import DamagedIndexError
@@ -103,11 +105,14 @@ class Link:
 
 
 _DOCUMENT = "d.id, d.path, d.sha256, d.size, d.mtime_ns, d.checked_ns, d.media_type, d.title, d.passages, d.checksum"
+_LINK_KINDS = (int, str, int, int)
+_DOCUMENT_KINDS = (int, str, str, int, int, int, str, str, int, bytes)
 _LINK = "id, key, document, vector, link"
 _PASSAGE = (
     "p.id, p.key, p.document, p.vector, p.link, p.start, p.end, p.body, p.line_first, p.line_last, p.page, p.heading, "
     "p.context, p.text, p.text_digest, p.checksum"
 )
+_PASSAGE_KINDS = (int, str, int, int, int, int, int, int, int, int, int | None, str, str, str, bytes, bytes)
 # The ids are bound as one JSON list, which has no limit on their number.
 AMONG = "(SELECT value FROM json_each(?))"
 
@@ -144,14 +149,20 @@ def document_checksum(document: StoredDocument) -> bytes:
 
 
 def _document_of(row: Sequence[Any], file: Path) -> StoredDocument:
-    if checksum(*row[:-1]) != row[-1] or not _stays_inside(row[1]):
+    if checksum(*row[:-1]) != row[-1] or not are(row, _DOCUMENT_KINDS) or not _stays_inside(row[1]) or row[-2] < 0:
         raise damaged(file, f"document {row[0]}")
     return StoredDocument(*row[:-1])
 
 
+def are(row: Sequence[object], kinds: Sequence[type | UnionType]) -> bool:
+    """Whether values are of these kinds; SQLite keeps any in any column, whatever the checksum says."""
+    return all(isinstance(value, kind) for value, kind in zip(row, kinds, strict=True))
+
+
 def _stays_inside(path: str) -> bool:
     """Whether a path leads to no place but one below the root; whoever writes checksums can also write paths."""
-    return "\0" not in path and not {"", ".", ".."} & set(path.replace(os.sep, "/").split("/")) and ":" not in path[1:2]
+    parts = set(path.replace(os.sep, "/").split("/"))
+    return "\0" not in path and not {"", ".", ".."} & parts and not os.path.splitdrive(path)[0]
 
 
 def link_checksum(number: int, key: str, document: int, vector: int) -> int:
@@ -168,7 +179,7 @@ def read_links(
         DamagedIndexError: A row does not hold what was written.
     """
     for *fields, check in connection.execute(f"SELECT {_LINK} FROM passages WHERE {condition}", tuple(values)):
-        if link_checksum(*fields) != check:
+        if link_checksum(*fields) != check or not are(fields, _LINK_KINDS):
             raise damaged(file, f"passage {fields[0]}")
         yield Link(*fields)
 
@@ -197,14 +208,19 @@ def passage_checksum(path: str, fields: Sequence[object]) -> bytes:
 
 
 def _passage_of(row: Sequence[Any], document: StoredDocument, file: Path) -> StoredPassage:
-    if passage_checksum(document.path, row[:-1]) != row[-1]:
+    if passage_checksum(document.path, row[:-1]) != row[-1] or not are(row, _PASSAGE_KINDS):
         raise damaged(file, f"passage {row[0]}")
-    number, key, _, vector, _, start, end, body, first, last, page, heading, *rest = row[:-1]
-    try:
-        headings = tuple(map(str, json.loads(heading)))
-    except (ValueError, TypeError) as error:
-        raise damaged(file, f"passage {number}") from error
-    return StoredPassage(number, key, document, vector, start, end, body, (first, last), page, headings, *rest)
+    number, key, _, vector, _, start, end, body, first, last, page, heading, context, text, digest, _ = row
+    sound = len(text) == end - start and 0 <= body <= len(text) and 0 < first <= last
+    headings: object = None
+    with contextlib.suppress(ValueError, RecursionError):
+        headings = json.loads(heading)
+    if not sound or not isinstance(headings, list) or not are(headings, [str] * len(headings)):
+        raise damaged(file, f"passage {number}")
+    lines = (first, last)
+    return StoredPassage(
+        number, key, document, vector, start, end, body, lines, page, tuple(headings), context, text, digest
+    )
 
 
 def damaged(file: Path, what: str) -> DamagedIndexError:

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from .records import damaged
+from .records import are, damaged
 
 _REPEATED = "SELECT text_digest, count(*) FROM passages GROUP BY text_digest HAVING count(*) > 1"
 _COUNT = "SELECT count(*) FROM passages WHERE text_digest = ?"
@@ -18,7 +18,7 @@ _MOST = 500
 
 def repeat_checksum(digest: bytes, passages: int) -> int:
     """The checksum of a row."""
-    return zlib.crc32(b"%d" % passages, zlib.crc32(digest))
+    return zlib.crc32(f"{passages}".encode(), zlib.crc32(digest))
 
 
 def count(connection: sqlite3.Connection, digests: Iterable[bytes] | None = None) -> None:
@@ -48,7 +48,7 @@ def read_repeats(connection: sqlite3.Connection, file: Path, digests: Sequence[b
         places = ", ".join("?" * len(part))
         query = f"SELECT text_digest, passages, checksum FROM repeats WHERE text_digest IN ({places})"  # noqa: S608
         for digest, count, check in connection.execute(query, part):
-            if repeat_checksum(digest, count) != check:
+            if not are((digest, count), (bytes, int)) or repeat_checksum(digest, count) != check:
                 raise damaged(file, "the number of passages with one text")
             found[digest] = count
     return found

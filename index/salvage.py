@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -73,7 +74,9 @@ def vectors_left(folder: Path) -> Iterator[Row]:
     if not file.exists():
         return
     with _skipping(file), contextlib.closing(_connect(file)) as connection:
-        connection.execute("SELECT digest, vector, checksum FROM vectors LIMIT 0")  # without a schema all is lost
+        # Without a schema all is lost; and what only looks like the table may be a query without end.
+        if not connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'vectors'").fetchone():
+            return
         pending: list[tuple[int, int]] = []
         failures = 0
         for start in range(1, _last(connection, file) + 1, _SPAN):
@@ -94,6 +97,16 @@ def vectors_left(folder: Path) -> Iterator[Row]:
                     pending += [(middle + 1, high), (low, middle)]
 
 
+def model_left(folder: Path) -> str | None:
+    """The model that a database which cannot be used says it was built with, if it still says so."""
+    file = folder / DATABASE
+    with contextlib.suppress(sqlite3.Error, ValueError, TypeError), contextlib.closing(_connect(file)) as connection:
+        (value,) = connection.execute("SELECT value FROM meta WHERE key = 'model'").fetchone()
+        model = json.loads(value)
+        return model if isinstance(model, str) else None
+    return None
+
+
 def discard(folder: Path) -> None:
     """Delete the database that was set aside; what the disk refuses to delete is there the next time."""
     with contextlib.suppress(OSError):
@@ -105,6 +118,8 @@ def _connect(file: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)
     # A file shorter than it says, or one whose schema has a fault, is read as far as it goes.
     connection.execute("PRAGMA writable_schema = ON")
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA cell_size_check = ON")
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
     return connection
 

@@ -133,6 +133,8 @@ def seam(file: Path) -> Iterator[None]:
         raise  # a mistake in this package, not in the file
     except sqlite3.Error as error:
         raise _meaning(error, file) from error
+    except UnicodeDecodeError as error:  # a message of SQLite that quotes what it could not read
+        raise DamagedIndexError(f"{file} is damaged: {error}. {REPAIR}") from error
 
 
 def _meaning(error: sqlite3.Error, file: Path) -> DamagedIndexError | LockedError | StorageError:
@@ -197,20 +199,36 @@ def open_for_reading(file: Path) -> sqlite3.Connection:
         return connection
 
 
+def open_without_log(file: Path) -> sqlite3.Connection:
+    """Open the database file alone, as if there were no log.
+
+    Raises:
+        sqlite3.Error: It cannot be read.
+    """
+    return _begin(file, "immutable=1")
+
+
+def has_log(file: Path) -> bool:
+    """Whether there is a log that is not part of the database file yet."""
+    try:
+        return file.with_name(file.name + "-wal").stat().st_size > 0
+    except OSError:
+        return False
+
+
 def _connect_reading(file: Path) -> sqlite3.Connection:
     try:
         return _begin(file, "mode=ro")
     except sqlite3.OperationalError as error:
         # In a read-only folder SQLite cannot create the files that a WAL database is shared through.
         # Without a log the database file alone is complete, and nobody can write it.
-        log = file.with_name(file.name + "-wal")
         refused = error.sqlite_errorname.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY"))
         # Only the transaction that makes the tables has a journal, and a reader cannot roll it back.
         if refused and file.with_name(file.name + "-journal").exists():
             raise NoIndexError(f"the index in {file.parent} was never finished. Run `qa index` again.") from error
-        if not refused or (log.exists() and log.stat().st_size > 0):
+        if not refused or has_log(file):
             raise
-        return _begin(file, "immutable=1")
+        return open_without_log(file)
 
 
 def _begin(file: Path, option: str) -> sqlite3.Connection:

@@ -14,6 +14,7 @@ from corpus.errors import IncompatibleError, NoIndexError, UsageError
 
 from .analysis import cut, term_of
 from .encoder import Encoder, Vectors
+from .log import require_log_follows
 from .meta import Info, Left, read_info, read_left
 from .nearest import Candidate, Nearest
 from .postings import Postings
@@ -52,6 +53,7 @@ class Snapshot:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._file = folder / DATABASE
+        require_log_follows(self._file)
         self._connection = open_for_reading(self._file)
         self._last_scope: Scope | None = None
         try:
@@ -181,7 +183,7 @@ class Snapshot:
             same.setdefault(passage.text_digest, []).append(passage)
         with seam(self._file):
             counts = read_repeats(self._connection, self._file, list(same))
-        wrong = [group[0].id for digest, group in same.items() if len(group) != counts[digest]]
+        wrong = [group[0].id for digest, group in same.items() if len({one.id for one in group}) != counts[digest]]
         owner = {passage.id: group for group in same.values() for passage in group}
         if wrong or any(number not in owner for number in ids):
             raise damaged(self._file, f"what has the text of passage {(*wrong, *ids)[0]}")
@@ -190,13 +192,13 @@ class Snapshot:
     def find(self, key: str) -> StoredPassage | None:
         """The passage with this stable id, if there is one."""
         found = next(iter(self._passages("p.key = ?", key)), None)
-        if found is None:
+        if found is None or found.key != key:
             # That there is none, only the table itself can tell.
             with seam(self._file):
                 links = read_links(self._connection, self._file, "true")
                 number = next((link.id for link in links if link.key == key), None)
-            if number is not None:
-                raise damaged(self._file, f"the way to passage {number}")
+            if number is not None or found is not None:
+                raise damaged(self._file, f"the way to passage {key}")
         return found
 
     def passages_of(self, path: str) -> tuple[StoredPassage, ...]:
@@ -205,8 +207,8 @@ class Snapshot:
         if document is None:
             return ()
         found = tuple(self._passages("p.document = ? ORDER BY p.start, p.end", document.id))
-        if len(found) != document.passages:
-            raise damaged(self._file, f"the number of passages of document {document.id}")
+        if len({one.id for one in found if one.document.id == document.id}) != document.passages:
+            raise damaged(self._file, f"the list of passages of document {document.id}")
         return found
 
     def match_paths(self, pattern: str) -> frozenset[int]:

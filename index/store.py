@@ -6,20 +6,21 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
 import numpy as np
 
-from corpus.errors import ModelError
+from corpus.errors import ModelError, NoIndexError
 
 from . import disk
 from .changes import Change, Extent, Maker, Seen, maker_of
 from .encoder import Vectors
 from .entering import PostingsWriter
 from .insert import Inserter, fields_of
+from .log import require_log_follows
 from .meta import Info, Left, read_info, read_left, write_info, write_left
 from .places import Place, write_places
 from .records import (
@@ -58,6 +59,8 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._file = folder / DATABASE
+        with suppress(NoIndexError):
+            require_log_follows(self._file)
         self._connection = open_for_writing(self._file)
 
     def __enter__(self) -> Store:

@@ -123,6 +123,7 @@ def preview(root: Path, *, include: Sequence[str] | None = None, exclude: Sequen
         embedded=0,
         reused=0,
         seconds=time.monotonic() - started,
+        notes=tuple(found.notes),
     )
 
 

@@ -148,6 +148,8 @@ def load(folder: Path, segment: Segment, *, dimension: int) -> Any:
     """
     import faiss
 
+    if not is_there(folder, segment):
+        raise ValueError("it has not the size it should have")
     data = (folder / segment.name).read_bytes()
     if len(data) != segment.size or _digest(data) != segment.digest:
         raise ValueError("its checksum does not hold")
@@ -158,6 +160,11 @@ def load(folder: Path, segment: Segment, *, dimension: int) -> Any:
         raise ValueError(f"FAISS cannot read it: {error}") from error
     if not isinstance(index, faiss.IndexIDMap) or (index.d, index.ntotal) != (dimension, segment.held):
         raise ValueError("it is not an index of this kind and size")
+    inner = faiss.downcast_index(index.index)
+    if not isinstance(inner, faiss.IndexScalarQuantizer | faiss.IndexRaBitQFastScan):
+        raise ValueError("it is not an index of this kind")
+    if inner.metric_type != faiss.METRIC_INNER_PRODUCT or (members(index) < 1).any():
+        raise ValueError("it is not an index of inner products, or not of rows")
     return index
 
 

@@ -216,8 +216,11 @@ def _model_of(root: Path) -> str:
     except NoIndexError:
         return models.DEFAULT_MODEL
     except (DamagedIndexError, IncompatibleError):
-        _log.debug("the model of %s cannot be told; the default is taken", root)
-        return models.DEFAULT_MODEL
+        from index.salvage import model_left
+
+        model = model_left(root / INDEX_FOLDER)
+        _log.debug("%s was built with %s", root, model or "a model that cannot be told; the default is taken")
+        return model or models.DEFAULT_MODEL
 
 
 def _reason_to_wait(plan: Plan, documents: int) -> str:

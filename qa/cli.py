@@ -17,6 +17,7 @@ from corpus.errors import UsageError
 from qa import boundary, locate, render, reports
 from qa.batch import LONGEST_QUESTION, Question, ask_text, parse_batch, read_batch
 from qa.boundary import FOUND, NOT_FOUND, Boundary
+from qa.boxes import BoxFinder
 from qa.results import Mode, State
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ _INDEX = click.option(
     metavar="DIR",
     help="The collection to use: its folder, or the .qa folder in it. [default: QA_INDEX, or the nearest .qa upward]",
 )
+_MODES = click.Choice([mode.value for mode in Mode])
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 
 
@@ -131,7 +133,7 @@ def index(
 )
 @click.option(
     "--mode",
-    type=click.Choice([mode.value for mode in Mode]),
+    type=_MODES,
     default=Mode.HYBRID.value,
     show_default=True,
     help="Search by words and meaning, by meaning (dense), or by words (keyword).",
@@ -161,22 +163,75 @@ def ask(
 ) -> int:
     """Answer a question from the collection."""
     questions = _questions(question, batch)
-    if corpus is not None and (index is not None or no_update):
-        raise UsageError("--corpus brings its folder up to date and asks it; leave out --index and --no-update")
+    _require_one_collection(corpus, index, no_update=no_update)
     code = FOUND
-    with _retriever(corpus, index, update=not no_update) as retriever:
+    with _retriever(corpus, index, update=not no_update) as retriever, BoxFinder(retriever.root) as boxes:
         for each in questions:
             answer = retriever.ask(
                 each.text, k=k, mode=Mode(mode), path=glob, rerank=not no_rerank, question_id=each.id
             )
             if as_json or batch is not None:
-                render.out(_json(answer.as_json()))
+                render.out(_json(boxes.fill(answer).as_json()))
             else:
                 place = render.place_from(retriever.root, locate.working_directory())
                 render.out(render.result(answer, render.Look.of(sys.stdout), place))
             if batch is None and not answer.found:
                 code = NOT_FOUND
     return code
+
+
+@app.command("eval")
+@click.argument("questions", type=click.Path(path_type=Path))
+@click.option("-k", default=10, show_default=True, type=click.IntRange(1, 1000), help="How many passages to ask for.")
+@_JSON
+@click.option("--mode", type=_MODES, default=Mode.HYBRID.value, show_default=True, help="How to search.")
+@click.option("--no-rerank", is_flag=True, help="Do not read the first passages more closely.")
+@click.option("--sample", type=click.IntRange(1), metavar="N", help="Only so many questions: the same in every run.")
+@click.option(
+    "--compare",
+    metavar="WHAT",
+    help='A second run with other settings, such as "mode=keyword,rerank=off" or "no-rerank"; '
+    "or RESULTS.json, what --json printed of an earlier run.",
+)
+@click.option("--corpus", type=click.Path(path_type=Path), metavar="DIR", help="Index this folder first.")
+@click.option(
+    "--work", type=click.Path(path_type=Path), metavar="DIR", help="For a BEIR folder: where its index is, and stays."
+)
+@click.option("--no-update", is_flag=True, help="Do not look for changed files before.")
+@_INDEX
+def evaluate(
+    *,
+    questions: Path,
+    k: int,
+    as_json: bool,
+    mode: str,
+    no_rerank: bool,
+    sample: int | None,
+    compare: str | None,
+    corpus: Path | None,
+    work: Path | None,
+    no_update: bool,
+    index: Path | None,
+) -> int:
+    """Measure the collection with questions whose answers are known.
+
+    QUESTIONS has a JSON object a line: "question" and "file", with "start" and "end" (characters) or without; or
+    "evidence" [{"file", "text"}], or "relevant" {path or passage id: grade}; "answerable": false where there is no
+    answer. Or it is a folder in the layout of BEIR (corpus.jsonl, queries.jsonl, qrels.tsv), which is then indexed.
+    """
+    _require_one_collection(corpus, index, no_update=no_update)
+    from qa.evaluate import Settings
+    from qa.evaluation import command, report
+    from qa.evaluation.questions import sample as choose
+
+    plan = command.plan(Settings(Mode(mode), not no_rerank, k), compare)
+    with command.collection(questions, corpus=corpus, work=work, named=no_update or index is not None) as measured:
+        asked = choose(measured.questions, sample)
+        with _retriever(measured.corpus, index, update=not no_update) as retriever, _progress("Asking", "") as progress:
+            outcome = command.run(retriever, asked, plan, progress=progress)
+    render.note(report.cautions(outcome.run, asked))
+    render.out(_json(report.outcome_json(outcome)) if as_json else report.outcome(outcome, render.Look.of(sys.stdout)))
+    return FOUND
 
 
 @app.command()
@@ -230,6 +285,11 @@ def check(*, repair: bool, index: Path | None) -> int:
     return FOUND
 
 
+def _require_one_collection(corpus: Path | None, index: Path | None, *, no_update: bool) -> None:
+    if corpus is not None and (index is not None or no_update):
+        raise UsageError("--corpus brings its folder up to date and asks it; leave out --index and --no-update")
+
+
 def _questions(words: tuple[str, ...], batch: str | None) -> tuple[Question, ...]:
     if batch is None:
         text, cut = ask_text(" ".join(words))
@@ -270,8 +330,8 @@ def _retriever(corpus: Path | None, index: Path | None, *, update: bool) -> Iter
 
 
 @contextmanager
-def _progress() -> Iterator[ProgressCallback | None]:
-    """A progress bar on stderr, if that is a terminal; it appears with the first text."""
+def _progress(doing: str = "Embedding", unit: str = "B") -> Iterator[ProgressCallback | None]:
+    """A progress bar on stderr, if that is a terminal; it appears with the first step."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
@@ -283,8 +343,8 @@ def _progress() -> Iterator[ProgressCallback | None]:
 
             # A terminal may claim to have no columns and rows.
             size = {"ncols": render.Look.of(sys.stderr).width - 1, "nrows": 20}
-            units = {"unit": "B", "unit_scale": True}
-            bar = tqdm(initial=now.done, total=now.total, desc="Embedding", leave=False, **units, **size)
+            units = {"unit": unit, "unit_scale": bool(unit)}
+            bar = tqdm(initial=now.done, total=now.total, desc=doing, leave=False, **units, **size)
             bars.append(bar)
         for bar in bars:
             bar.update(now.done - bar.n)

@@ -55,6 +55,9 @@ def probability(features: Features, model: Model) -> float:
 
 def features_of(question: str, best: StoredPassage, *, cosine: float, sentence: float) -> Features:
     """Gather what the model looks at; `best` is the first passage shown."""
-    text = f"{best.document.path} {best.context} {best.text}"
-    numbers = {number.rstrip(".,") for number in _NUMBER.findall(question)}
-    return Features(cosine, sentence, float(any(number not in text for number in numbers)))
+    present = _numbers(f"{best.document.path} {best.context} {best.text}")
+    return Features(cosine, sentence, float(not _numbers(question) <= present))
+
+
+def _numbers(text: str) -> set[str]:
+    return {number.rstrip(".,") for number in _NUMBER.findall(text)}

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from corpus.formats import page_word
+from corpus.types import PageBox
 
 
 class State(StrEnum):
@@ -50,10 +51,17 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Highlight:
-    """A sentence that answers; `chars` are document characters, as in `Source`."""
+    """A sentence that answers.
+
+    Attributes:
+        chars: Document characters, as in `Source`.
+        text: The sentence.
+        boxes: Where it stands on the pages of a PDF, a box a line, if that was looked up; see `qa.boxes`.
+    """
 
     chars: tuple[int, int]
     text: str
+    boxes: tuple[PageBox, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,12 +188,19 @@ def _hit_json(hit: Hit) -> dict[str, Any]:
             "sha256": source.sha256,
             "state": source.state.value,
         },
-        "highlights": [{"chars": list(mark.chars), "text": mark.text} for mark in hit.highlights],
+        "highlights": [_highlight_json(mark) for mark in hit.highlights],
         "also_in": [
             {"path": place.path, "chars": list(place.chars), "lines": list(place.lines), "page": place.page}
             for place in hit.also_in
         ],
     }
+
+
+def _highlight_json(mark: Highlight) -> dict[str, Any]:
+    found: dict[str, Any] = {"chars": list(mark.chars), "text": mark.text}
+    if mark.boxes:
+        found["boxes"] = [{"page": page, "box": box} for page, *box in mark.boxes]
+    return found
 
 
 def cite(path: str, lines: tuple[int, int], page: int | None) -> str:

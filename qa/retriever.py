@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -26,6 +27,7 @@ from qa.fusion import DEPTH, Candidates, gather, spread
 from qa.late import read_passages, read_question, span_score
 from qa.locate import find_index, root_of
 from qa.overlap import Shares, overlap, read_terms
+from qa.repetition import is_nearly, words_of
 from qa.results import Hit, IndexInfo, Mode, Result, State
 
 # Passages that late interaction looks at, and its share in their score.
@@ -206,15 +208,28 @@ class Retriever:
             depth *= 4
 
     def _distinct(self, candidates: Candidates, wanted: int) -> _Found:
-        """The best few candidates, of passages with the same text the first."""
+        """The best few candidates: of passages with the same text the first, of nearly the same in a document too.
+
+        What is nearly the same comes after all others, so that nobody fills the page by saying one thing often.
+        """
         first: dict[bytes, tuple[int, StoredPassage]] = {}
+        again: list[tuple[int, StoredPassage]] = []
+        words: defaultdict[int, list[frozenset[str]]] = defaultdict(list)
         for at in range(0, len(candidates.ids), wanted):
             for i, passage in enumerate(self.snapshot.passages(candidates.ids[at : at + wanted]), start=at):
-                first.setdefault(passage.text_digest, (i, passage))
+                if passage.text_digest in first:
+                    continue
+                said, known = words_of(passage), words[passage.document.id]
+                if any(is_nearly(said, other) for other in known):
+                    again.append((i, passage))
+                else:
+                    known.append(said)
+                    first[passage.text_digest] = (i, passage)
             if len(first) >= wanted:
                 break
-        kept = list(first.values())[:wanted]
-        return _Found(candidates, tuple(i for i, _ in kept), tuple(passage for _, passage in kept))
+        kept = {passage.text_digest: (i, passage) for i, passage in reversed((*first.values(), *again))}
+        chosen = list(reversed(kept.values()))[:wanted]
+        return _Found(candidates, tuple(i for i, _ in chosen), tuple(passage for _, passage in chosen))
 
     def _reranked(self, text: str, vector: Vectors, found: _Found, mode: Mode) -> _Ranking:
         """Let late interaction order the first of what was found."""

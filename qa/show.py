@@ -82,11 +82,18 @@ def _find(snapshot: Snapshot, root: Path, place: str, here: Path | None) -> _Pla
     for path, lines, page in _readings(place):
         for inside in _inside(root, path, here):
             document = documents.get(inside)
-            if document is not None or (root / inside).is_file():
+            if document is not None or _is_file(root / inside):
                 return _Place(inside, document, lines, page)
     raise UsageError(
         f"{place} is not in the collection {root}. Give a path, path:line, path:first-last or a passage's id."
     )
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name that no file system has, such as one of 5,000 characters
+        return False
 
 
 def _readings(place: str) -> Iterator[tuple[str, tuple[int, int] | None, int | None]]:

@@ -1,133 +1,55 @@
-"""Score answers against questions whose evidence is known."""
+"""Score answers against questions whose evidence is known: `qa eval`'s own rules, and whether citations hold."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from time import perf_counter
 
-import numpy as np
-
-from qa import Result
-
-# A highlight longer than this no longer points at anything.
-_MOST_HIGHLIGHTED = 400
-
-
-@dataclass(frozen=True, slots=True)
-class Gold:
-    """A question and where its answer stands.
-
-    Attributes:
-        id: The question's id.
-        question: As asked.
-        answerable: Whether the collection answers it.
-        file: The file that it is about, or the first of its evidence, or "".
-        spans: File, first character and one past the last; None for a whole file.
-    """
-
-    id: str
-    question: str
-    answerable: bool
-    file: str
-    spans: tuple[tuple[str, int | None, int | None], ...]
+from corpus.discover import walk
+from qa import Result, Retriever
+from qa.evaluation import questions
+from qa.evaluation.figures import figures_of
+from qa.evaluation.gold import Collection, Gold, place
+from qa.evaluation.judge import Answered, judge
 
 
 def read_questions(file: Path, root: Path) -> list[Gold]:
-    """Read questions, a JSON object a line; evidence given as text is looked up in the files under `root`."""
-    return [_gold(json.loads(line), root) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+    """Read questions, a JSON object a line, and find their evidence in the files under `root`."""
+    collection = Collection(root, [found.path for found in walk(root).files])
+    return [place(asked, collection) for asked in questions.read_questions(file)]
 
 
-def _gold(entry: dict[str, Any], root: Path) -> Gold:
-    own = entry.get("file", "")
-    listed = entry.get("evidence")
-    if listed is None:
-        listed = [*entry.get("spans", ()), *entry.get("alt_spans", ())] or [entry]
-    spans = tuple(_span(place, own, root) for place in listed) if entry["answerable"] else ()
-    return Gold(entry["id"], entry["question"], entry["answerable"], own or (spans[0][0] if spans else ""), spans)
+def ask(retriever: Retriever, golds: Sequence[Gold], *, k: int = 10, rerank: bool = True) -> list[Answered]:
+    """Ask questions and time them."""
+    answers = []
+    for gold in golds:
+        begun = perf_counter()
+        result = retriever.ask(gold.question, k=k, rerank=rerank, question_id=gold.id)
+        answers.append(Answered(gold, result, 1000 * (perf_counter() - begun)))
+    return answers
 
 
-def _span(place: Any, own: str, root: Path) -> tuple[str, int | None, int | None]:
-    if isinstance(place, list):
-        return own, place[0], place[1]
-    if place.get("start") is not None:
-        return place["file"], place["start"], place["end"]
-    if "text" not in place:
-        return place["file"], None, None
-    start = file_text(root / place["file"]).index(place["text"])
-    return place["file"], start, start + len(place["text"])
+def score(answers: Sequence[Answered], root: Path) -> dict[str, float]:
+    """Score answers; fractions of the answerable questions, but for abstention."""
+    figures = figures_of(judge(answers, k=10))
+    wanted = {"hit@1", "hit@3", "hit@5", "hit@10", "covered@1000", "highlight@1"}
+    found = {measure.name: round(measure.value, 4) for measure in figures.measures if measure.name in wanted}
+    told = figures.verdicts
+    found["found_when_answerable"] = round(
+        told.answerable_found / (told.answerable_found + told.answerable_not_found), 4
+    )
+    if figures.auroc is not None:
+        none = told.unanswerable_found + told.unanswerable_not_found
+        found["abstention_auroc"] = round(figures.auroc, 4)
+        found["not_found_when_unanswerable"] = round(told.unanswerable_not_found / none, 4)
+    found["citations_wrong"] = wrong_citations([each.result for each in answers], root)
+    return found
 
 
 def file_text(file: Path) -> str:
     """A text file as citations count its characters: UTF-8, newlines untouched."""
     return file.read_bytes().decode("utf-8")
-
-
-def is_hit(asked: Gold, path: str, chars: tuple[int, int]) -> bool:
-    """Whether a place overlaps some evidence by at least half of the shorter of the two."""
-    first, last = chars
-    for file, start, end in asked.spans:
-        if file != path:
-            continue
-        if start is None or end is None:
-            return True
-        shared = min(last, end) - max(first, start)
-        if shared > 0 and shared >= 0.5 * min(end - start, max(last - first, 1)):
-            return True
-    return False
-
-
-def auroc(positive: Iterable[float], negative: Iterable[float]) -> float:
-    """How often a positive scores above a negative; a tie counts half."""
-    high, low = np.array(list(positive))[:, None], np.array(list(negative))[None, :]
-    return float(((high > low) + 0.5 * (high == low)).mean())
-
-
-def covered(asked: Gold, result: Result, budget: int) -> bool:
-    """Whether half of some evidence is reached within the first `budget` characters shown."""
-    for hit in result.passages:
-        first, last = hit.source.chars
-        end_of_budget = min(last, first + budget)
-        for file, start, end in asked.spans:
-            if file == hit.source.path and (
-                start is None or end is None or min(end_of_budget, end) - max(first, start) >= 0.5 * (end - start)
-            ):
-                return True
-        budget -= last - first
-        if budget <= 0:
-            return False
-    return False
-
-
-def score(questions: Sequence[Gold], results: Sequence[Result], root: Path) -> dict[str, float]:
-    """Score results in the order of their questions; fractions of the answerable ones, but for abstention."""
-    rows: dict[str, list[bool]] = {}
-    for asked, result in zip(questions, results, strict=True):
-        if not asked.answerable:
-            continue
-        hits = [is_hit(asked, hit.source.path, hit.source.chars) for hit in result.passages]
-        for k in (1, 3, 5, 10):
-            rows.setdefault(f"hit@{k}", []).append(any(hits[:k]))
-        rows.setdefault("covered@1000", []).append(covered(asked, result, 1000))
-        marks = result.passages[0].highlights[:1] if result.passages else ()
-        rows.setdefault("highlight@1", []).append(
-            any(
-                mark.chars[1] - mark.chars[0] <= _MOST_HIGHLIGHTED
-                and is_hit(asked, result.passages[0].source.path, mark.chars)
-                for mark in marks
-            )
-        )
-        rows.setdefault("found_when_answerable", []).append(result.found)
-    figures = {name: round(float(np.mean(values)), 4) for name, values in rows.items()}
-    sure = [result.confidence for asked, result in zip(questions, results, strict=True) if asked.answerable]
-    unsure = [result for asked, result in zip(questions, results, strict=True) if not asked.answerable]
-    if sure and unsure:
-        figures["abstention_auroc"] = round(auroc(sure, [result.confidence for result in unsure]), 4)
-        figures["not_found_when_unanswerable"] = round(float(np.mean([not result.found for result in unsure])), 4)
-    figures["citations_wrong"] = wrong_citations(results, root)
-    return figures
 
 
 def wrong_citations(results: Sequence[Result], root: Path) -> int:

@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from qa import Hit, Result, Retriever, State, build_index, cli
-from qa.results import Highlight, IndexInfo, Source
-from tests.scoring import Gold, auroc, is_hit, read_questions, score
+from qa import Result, Retriever, build_index, cli
+from qa.evaluation.gold import Gold, Span
+from qa.evaluation.judge import Answered
+from tests.qa import answers as made
+from tests.scoring import read_questions, score
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 SAMPLE = REPOSITORY / "corpus" / "sample"
@@ -43,7 +45,7 @@ def answers(sample: Path, questions: list[Gold]) -> Iterator[tuple[Result, ...]]
 
 def test_quality(sample: Path, questions: list[Gold], answers: tuple[Result, ...]) -> None:
     """No worse than what was measured, a question or two aside."""
-    found = score(questions, answers, sample)
+    found = score([Answered(*pair, 1.0) for pair in zip(questions, answers, strict=True)], sample)
     assert len(questions) == 40
     assert found["hit@1"] >= 0.78
     assert found["hit@5"] >= 0.9
@@ -138,61 +140,24 @@ def _untimed(value: dict[str, Any]) -> dict[str, Any]:
 # The scoring itself
 
 
-@pytest.mark.parametrize(
-    ("evidence", "shown", "hit"),
-    [
-        (("a", 0, 10), ("a", 0, 100), True),
-        (("a", 0, 10), ("a", 5, 100), True),
-        (("a", 0, 10), ("a", 6, 100), False),
-        (("a", 0, 100), ("a", 90, 110), True),
-        (("a", 0, 100), ("a", 91, 111), False),
-        (("a", 0, 10), ("a", 10, 20), False),
-        (("a", 0, 10), ("b", 0, 10), False),
-        (("a", None, None), ("a", 90, 91), True),
-    ],
-)
-def test_half_of_the_shorter_span_is_a_hit(
-    evidence: tuple[str, int | None, int | None], shown: tuple[str, int, int], hit: bool
-) -> None:
-    """Counted in characters, in the same file, whichever is the shorter; a whole file is hit by any of it."""
-    path, start, end = shown
-    assert is_hit(Gold("1", "?", True, "a", (evidence,)), path, (start, end)) is hit
-
-
-def test_auroc() -> None:
-    """The share of pairs in the right order, ties counting half."""
-    assert auroc([0.9, 0.5], [0.5, 0.1]) == (1 + 1 + 0.5 + 1) / 4
-    assert auroc([0.1], [0.9]) == 0
-
-
 def test_score(tmp_path: Path) -> None:
     """Each figure on an example: the second question is met by the second passage only, one citation is wrong."""
     text = "".join(chr(97 + number % 26) for number in range(100))
     (tmp_path / "a").write_text(text)
 
-    def answer(sure: float, *spans: tuple[int, int], mark: tuple[int, int] = (0, 1), wrong: str = "") -> Result:
-        hits = tuple(
-            Hit(
-                rank=rank,
-                id="",
-                score=1.0,
-                text=wrong or text[slice(*span)],
-                title="",
-                heading=(),
-                source=Source("a", "text/plain", span, (1, 1), None, "", State.VERIFIED),
-                highlights=(Highlight(mark, text[slice(*mark)]),),
-            )
+    def answered(gold: Gold, sure: float, *spans: tuple[int, int], wrong: str = "") -> Answered:
+        hits = [
+            made.hit(rank, "a", span, text=wrong or text[slice(*span)], highlights=[(2, 9)])
             for rank, span in enumerate(spans, 1)
-        )
-        return Result("?", None, sure >= 0.5, sure, None, hits, IndexInfo(1, 1, "m", 1), {})
+        ]
+        return Answered(gold, made.result(*hits, confidence=sure, found=sure >= 0.5), 1.0)
 
-    questions = [
-        Gold("1", "?", True, "a", (("a", 0, 10),)),
-        Gold("2", "?", True, "a", (("a", 50, 60),)),
-        Gold("3", "?", False, "", ()),
+    given = [
+        answered(Gold("1", "?", answerable=True, evidence=((Span("a", (0, 10)),),)), 0.8, (0, 20)),
+        answered(Gold("2", "?", answerable=True, evidence=((Span("a", (50, 60)),),)), 0.4, (0, 20), (40, 60)),
+        answered(Gold("3", "?", answerable=False), 0.6, (0, 20), wrong="x"),
     ]
-    given = [answer(0.8, (0, 20), mark=(2, 9)), answer(0.4, (0, 20), (40, 60)), answer(0.6, (0, 20), wrong="x")]
-    assert score(questions, given, tmp_path) == {
+    assert score(given, tmp_path) == {
         "hit@1": 0.5,
         "hit@3": 1.0,
         "hit@5": 1.0,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
 import pypdfium2
@@ -11,11 +12,11 @@ import pypdfium2.raw as pdfium
 
 from corpus.files import Unreadable
 from corpus.headings import heading_title
-from corpus.readers.pdf_page import Box, read_page
+from corpus.readers.pdf_page import Sheet, read_page
 from corpus.readers.pdf_text import Paragraph, body_lines, body_size, heading_levels, paragraphs
 from corpus.readers.writer import Writer
 from corpus.sentences import sentence_spans
-from corpus.types import BlockKind, Reading
+from corpus.types import BlockKind, PageBox, Reading
 
 MAX_PAGES = 5000
 _MEDIA_TYPE = "application/pdf"
@@ -36,22 +37,54 @@ def read(path: str, data: bytes) -> Reading:
     return _Text(data).writer.reading(_MEDIA_TYPE)
 
 
-def boxes(data: bytes, spans: Sequence[tuple[int, int]]) -> list[list[tuple[int, float, float, float, float]]]:
-    """Where spans of the text that `read` gives stand: for each, a box a line.
+def boxes(data: bytes, wanted: Sequence[tuple[int, str]]) -> list[list[PageBox]]:
+    """Where texts stand: for each the number of its page (from 1) and its words, a box a line.
 
-    Returns:
-        Boxes as page (from 1), left, top, right, bottom, in points from the page's upper left corner.
+    Only the letters and digits count, as hyphens and blanks are not those of the page; a text may end on the next
+    page. What is not found has no boxes.
     """
-    text = _Text(data)
-    return [list(text.boxes(start, end)) for start, end in spans]
+    document = _opened(data)
+    sheets: dict[int, Sheet] = {}
+    try:
+        for page in {page + more for page, _ in wanted for more in (-1, 0)}:
+            if 0 <= page < len(document):
+                sheets[page] = read_page(document[page], page)
+    finally:
+        document.close()
+    return [list(_found(text, [sheets[n] for n in (page - 1, page) if n in sheets])) for page, text in wanted]
+
+
+def _found(text: str, sheets: Sequence[Sheet]) -> Iterator[PageBox]:
+    marks = [(sheet, line, i) for sheet in sheets for line in sheet.lines for i in _solid(line.text)]
+    written = "".join(line.text[i].lower() for _, line, i in marks)
+    letters = "".join(text[i].lower() for i in _solid(text))
+    at = written.find(letters) if letters else -1
+    if at < 0:
+        return
+    taken = marks[at : at + len(letters)]
+    for (_, line), some in groupby(taken, key=lambda mark: (id(mark[1]), mark[1])):
+        chosen = list(some)
+        places = [line.boxes[i] for _, _, i in chosen]
+        height = chosen[0][0].height
+        yield (
+            line.page + 1,
+            round(min(box[0] for box in places), 1),
+            round(height - max(box[3] for box in places), 1),
+            round(max(box[2] for box in places), 1),
+            round(height - min(box[1] for box in places), 1),
+        )
+
+
+def _solid(text: str) -> list[int]:
+    """Where letters and digits stand that lower case leaves one character each."""
+    return [i for i, letter in enumerate(text) if letter.isalnum() and len(letter.lower()) == 1]
 
 
 class _Text:
-    """The text of a PDF, and where its characters stand."""
+    """The text of a PDF, put together."""
 
     def __init__(self, data: bytes) -> None:
         self.writer = Writer()
-        self._places: list[tuple[int, Paragraph, int]] = []
         document = _opened(data)
         try:
             if len(document) > MAX_PAGES:
@@ -63,7 +96,7 @@ class _Text:
             document.close()
         if sum(len(line.text) for sheet in sheets for line in sheet.lines) < _LEAST_CHARACTERS:
             raise Unreadable("no text in it: scanned, or pictures alone")
-        self._heights = [sheet.height for sheet in sheets]
+        self._pages = len(sheets)
         lines = body_lines(sheets)
         found = list(paragraphs(lines))
         body = body_size(lines)
@@ -81,48 +114,15 @@ class _Text:
                     page = one.pages[start]
                 mark = _BULLET.match(one.text, start, end)
                 begin = mark.end() if mark else start
-                at = self._add(one, one.text[begin:end], is_item=mark is not None)
-                if at is not None:
-                    self._places.append((at, one, begin))
-        if page < len(self._heights) - 1:
-            self.writer.page(len(self._heights) - 1 - page)
+                self._add(one, one.text[begin:end], is_item=mark is not None)
+        if page < self._pages - 1:
+            self.writer.page(self._pages - 1 - page)
 
-    def _add(self, one: Paragraph, text: str, *, is_item: bool) -> int | None:
+    def _add(self, one: Paragraph, text: str, *, is_item: bool) -> None:
         if one.level:
-            return self.writer.heading(one.level, text)
-        return self.writer.block(text, BlockKind.ITEM if is_item else BlockKind.PARAGRAPH)
-
-    def boxes(self, start: int, end: int) -> Iterator[tuple[int, float, float, float, float]]:
-        """One box a line, of the characters from `start` to `end`."""
-        current: tuple[int, Box] | None = None
-        for page, box in self._characters(start, end):
-            if current is not None and current[0] == page and _same_line(current[1], box):
-                left, bottom, right, top = current[1]
-                current = page, (min(left, box[0]), min(bottom, box[1]), max(right, box[2]), max(top, box[3]))
-                continue
-            if current is not None:
-                yield self._from_top(*current)
-            current = page, box
-        if current is not None:
-            yield self._from_top(*current)
-
-    def _characters(self, start: int, end: int) -> Iterator[tuple[int, Box]]:
-        for i, (at, one, offset) in enumerate(self._places):
-            stop = self._places[i + 1][0] if i + 1 < len(self._places) else end
-            for k in range(max(start, at), min(end, stop)):
-                place = k - at + offset
-                if place < len(one.boxes) and (box := one.boxes[place]) is not None and box[2] > box[0]:
-                    yield one.pages[place], box
-
-    def _from_top(self, page: int, box: Box) -> tuple[int, float, float, float, float]:
-        height = self._heights[page]
-        left, bottom, right, top = box
-        return page + 1, round(left, 1), round(height - top, 1), round(right, 1), round(height - bottom, 1)
-
-
-def _same_line(line: Box, box: Box) -> bool:
-    middle = (box[1] + box[3]) / 2
-    return line[1] - 3 <= middle <= line[3] + 3 and box[0] >= line[0] - 1
+            self.writer.heading(one.level, text)
+        else:
+            self.writer.block(text, BlockKind.ITEM if is_item else BlockKind.PARAGRAPH)
 
 
 def _opened(data: bytes) -> pypdfium2.PdfDocument:

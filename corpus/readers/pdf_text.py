@@ -10,7 +10,7 @@ from itertools import pairwise
 from statistics import median
 
 from corpus.headings import could_be_heading
-from corpus.readers.pdf_page import HYPHEN, Box, Line, Sheet
+from corpus.readers.pdf_page import HYPHEN, Line, Sheet
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _BULLET = re.compile(r"(?:[•◦▪‣●○■□–—∙·*]|\(?\d{1,2}[.)])\s+\S")
@@ -31,7 +31,6 @@ class Paragraph:
 
     Attributes:
         text: Words that were broken at the end of a line are whole.
-        boxes: Of each character of `text`; None for a blank between two lines.
         pages: Of each character of `text`, from 0.
         size: Height of its font in points.
         bold: Whether all of it is bold.
@@ -40,7 +39,6 @@ class Paragraph:
     """
 
     text: str
-    boxes: list[Box | None]
     pages: list[int]
     size: float
     bold: bool
@@ -155,23 +153,18 @@ def _continues(gathered: Sequence[Line], line: Line) -> bool:
 
 def _paragraph(lines: Sequence[Line], words: Counter[str]) -> Paragraph:
     text = ""
-    boxes: list[Box | None] = []
     pages: list[int] = []
     for line, following in zip(lines, [*lines[1:], None], strict=True):
-        own, at = line.text, list(line.boxes)
+        own = line.text
         if own.endswith(HYPHEN):
             own = own[:-1] + ("-" if following is None or _keeps_hyphen(own, following.text, words) else "")
-            at = at[: len(own)]
         elif following is not None:
             own += " "
-            at = [*at, line.boxes[-1]]
         own = own.replace(HYPHEN, "-")
         text += own
-        boxes += at
         pages += [line.page] * len(own)
     return Paragraph(
         text,
-        boxes,
         pages,
         median(line.size for line in lines),
         all(line.bold for line in lines),

@@ -55,16 +55,17 @@ class Writer:
         """Begin the next page; with `count` above 1, those before it are empty."""
         self._waiting += count
 
-    def heading(self, level: int, text: str) -> int | None:
-        """A heading; `level` 1 is the outermost. Gives the offset at which it begins, as `block` does."""
+    def heading(self, level: int, text: str) -> None:
+        """A heading; `level` 1 is the outermost."""
         words = heading_title(one_line(text))
         if not words:
-            return None
+            return
         if len(words) > LONGEST_HEADING:
-            return self.block(text)
+            self.block(text)
+            return
         self.under(level, words)
         self._first = self._first or words
-        return self._add(BlockKind.HEADING, one_line(text))
+        self._add(BlockKind.HEADING, one_line(text))
 
     def under(self, level: int, words: str) -> None:
         """Open a heading that does not stand in the text itself; "" only closes those of its level."""
@@ -73,20 +74,14 @@ class Writer:
         if words := one_line(words)[:LONGEST_HEADING]:
             self._open.append((level, words))
 
-    def block(self, text: str, kind: BlockKind = BlockKind.PARAGRAPH, depth: int = 0) -> int | None:
-        """A paragraph, or another kind of block; blank lines in it go, but for code.
-
-        Returns:
-            The offset at which its text begins, or None where it has none.
-        """
+    def block(self, text: str, kind: BlockKind = BlockKind.PARAGRAPH, depth: int = 0) -> None:
+        """A paragraph, or another kind of block; blank lines in it go, but for code."""
         if kind is BlockKind.CODE:
             text = clean(text).strip("\n").rstrip()
         else:
             text = one_line(text) if kind is BlockKind.ITEM else few_lines(text)
-        if not text.strip():
-            return None
-        mark = "  " * depth + "- " if kind is BlockKind.ITEM else ""
-        return self._add(kind, mark + text, depth) + len(mark)
+        if text.strip():
+            self._add(kind, f"{'  ' * depth}- {text}" if kind is BlockKind.ITEM else text, depth)
 
     def rows(self, rows: Sequence[Sequence[str]]) -> None:
         """A table, one row a line."""
@@ -113,7 +108,7 @@ class Writer:
         found = self.title or self._first if title is None else title
         return Reading(text, one_line(found)[:LONGEST_HEADING], blocks, tuple(self._pages), media_type, note)
 
-    def _add(self, kind: BlockKind, text: str, depth: int = 0) -> int:
+    def _add(self, kind: BlockKind, text: str, depth: int = 0) -> None:
         if self._blocks:
             close = (self._blocks[-1].kind, kind) in _CLOSE and not self._waiting
             self._append("\n" if close else "\n\n")
@@ -122,7 +117,6 @@ class Writer:
         self._append(text)
         heading = tuple(words for _, words in self._open)
         self._blocks.append(Block(kind, start, self._length, heading, depth))
-        return start
 
     def _append(self, text: str) -> None:
         self._parts.append(text)

@@ -15,6 +15,7 @@ import math
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import astuple
 from pathlib import Path
 
@@ -22,8 +23,10 @@ import numpy as np
 import numpy.typing as npt
 
 from qa import Mode, Retriever, build_index
-from tests.benchmarks.evaluate import sampled
-from tests.scoring import Gold, auroc, is_hit, read_questions
+from qa.evaluation.figures import auroc
+from qa.evaluation.gold import Gold
+from qa.evaluation.questions import read_questions, sample
+from tests import scoring
 
 # The share of questions to one's own collection that it answers: an assumption, stated in README.md.
 ANSWERED_SHARE = 0.8
@@ -52,7 +55,7 @@ def calibration_error(chances: Array, labels: Array) -> float:
     return float(sum(abs((chances - labels)[bins == b].sum()) for b in range(10)) / len(labels))
 
 
-def gather(root: Path, questions: list[Gold], *, rerank: bool) -> tuple[Array, Array]:
+def gather(root: Path, questions: Sequence[Gold], *, rerank: bool) -> tuple[Array, Array]:
     """Features of each question, and whether its evidence is in the passages shown."""
     rows, labels = [], []
     with Retriever.open(root) as retriever:
@@ -61,7 +64,7 @@ def gather(root: Path, questions: list[Gold], *, rerank: bool) -> tuple[Array, A
                 asked.question, k=5, mode=Mode.HYBRID, path=None, rerank=rerank, question_id=None
             )
             rows.append(astuple(features) if features else (0.0, 0.0, 0.0))
-            labels.append(any(is_hit(asked, hit.source.path, hit.source.chars) for hit in result.passages))
+            labels.append(any(asked.is_hit(hit.source.path, hit.source.chars) for hit in result.passages))
     return np.array(rows), np.array(labels, dtype=np.float64)
 
 
@@ -77,23 +80,25 @@ def main() -> None:
         root = Path(place) / "corpus"
         shutil.copytree(given.corpus, root, ignore=shutil.ignore_patterns(".qa"))
         build_index(root)
-        questions = sampled(read_questions(given.questions, root), given.sample)
+        questions = sample(scoring.read_questions(given.questions, root), given.sample)
         features, labels = gather(root, questions, rerank=not given.no_rerank)
-    files = sorted({asked.file for asked in questions})
-    fitted = np.array([files.index(asked.file) % 2 == 0 for asked in questions])
-    answerable = np.array([asked.answerable for asked in questions])
+    asked = sample(read_questions(given.questions), given.sample)
+    files = sorted({each.file for each in asked})
+    fitted = np.array([files.index(each.file) % 2 == 0 for each in asked])
+    answerable = np.array([each.answerable for each in asked])
     bias, *weights = fit(features[fitted], labels[fitted])
     share = labels[fitted].mean()
     moved = bias + math.log(ANSWERED_SHARE / (1 - ANSWERED_SHARE)) - math.log(share / (1 - share))
     held = ~fitted
     chances = 1 / (1 + np.exp(-(bias + features @ np.array(weights))))
+    told_apart = auroc(chances[held & answerable], chances[held & ~answerable])
     json.dump(
         {
             "WEIGHTS": [round(float(weight), 3) for weight in weights],
             "BIAS": round(float(moved), 3),
             "fitted_on": int(fitted.sum()),
             "checked_on": int(held.sum()),
-            "auroc_answerable": round(auroc(chances[held & answerable], chances[held & ~answerable]), 3),
+            "auroc_answerable": None if told_apart is None else round(told_apart, 3),
             "ece_before_the_bias_is_moved": round(calibration_error(chances[held], labels[held]), 3),
         },
         sys.stdout,

@@ -36,7 +36,8 @@ from typing import Any
 
 import numpy as np
 
-from tests.benchmarks.evaluate import sampled
+from qa.evaluation.gold import Gold
+from qa.evaluation.questions import sample
 from tests.benchmarks.peer_tools import (
     OURS,
     PEERS,
@@ -51,7 +52,7 @@ from tests.benchmarks.peer_tools import (
     run,
     versions,
 )
-from tests.scoring import Gold, read_questions
+from tests.scoring import read_questions
 
 _QUESTIONS = 200
 _MEBI = 1024 * 1024
@@ -123,7 +124,7 @@ def figures(record: Record, bytes_stored: int, golds: Sequence[Gold], paths: dic
             "runs": len(times),
         }
         asked = [(gold, ids) for gold, ids in zip(golds, record.warm[-1].answers, strict=True) if gold.answerable]
-        right = [{span[0] for span in gold.spans} & {paths[number] for number in ids} for gold, ids in asked]
+        right = [{span.path for span in gold.spans} & {paths[number] for number in ids} for gold, ids in asked]
         found["gold_file_in_5"] = {"found": sum(map(bool, right)), "questions": len(asked)}
     return found
 
@@ -186,7 +187,7 @@ def compare(given: argparse.Namespace) -> dict[str, Any]:
     records = prepared(given)
     if records[OURS].broken:
         raise FailedError(records[OURS].errors[0])
-    golds = sampled(read_questions(given.questions, given.corpus), _QUESTIONS)
+    golds = sample(read_questions(given.questions, given.corpus), _QUESTIONS)
     with tempfile.TemporaryDirectory() as work:
         bench = Bench(given.venvs, Path(work), given.corpus, [gold.question for gold in golds])
         for tool, record in records.items():

@@ -21,6 +21,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,8 @@ from tests.damage.trials import GOOD, Outcome, judge, remember_vectors, try_repa
 # One refusal in so many is followed by a repair.
 _REPAIR_EVERY = 50
 _SHOWN = 40
+# The report is written after so many rounds, too.
+_WRITTEN_EVERY = 50
 
 
 @dataclass(slots=True)
@@ -78,25 +81,33 @@ def try_one(sample: Sample, damage: Damage, tally: Tally) -> None:
 
 
 def damages(sample: Sample, *, flips: int, truncations: int, seed: int) -> Iterator[Damage]:
-    """Flips, then losses of whole files; the same for the same seed."""
+    """Flips, and losses of whole files among them; the same for the same seed."""
     random_ = random.Random(f"{seed} {sample.name}")  # noqa: S311 - not for secrets
     parts = regions(sample)
-    for _ in range(flips):
-        yield random_flip(sample, parts, random_)
-    for _ in range(truncations):
-        yield random_loss(sample, random_)
+    while flips + truncations:
+        if random_.randrange(flips + truncations) < flips:
+            flips -= 1
+            yield random_flip(sample, parts, random_)
+        else:
+            truncations -= 1
+            yield random_loss(sample, random_)
 
 
-def run_trials(samples: Sequence[Sample], *, flips: int, truncations: int, seed: int) -> Tally:
-    """Share out so many trials over the samples, and count."""
+def run_trials(samples: Sequence[Sample], *, flips: int, truncations: int, seed: int) -> Iterator[Tally]:
+    """Share out so many trials over the samples, which take turns, and count: the same tally after every round."""
     tally = Tally()
+    planned = []
     for place, sample in enumerate(samples):
         remember_vectors(sample)
         share = [count // len(samples) + (place < count % len(samples)) for count in (flips, truncations)]
-        for damage in damages(sample, flips=share[0], truncations=share[1], seed=seed):
-            try_one(sample, damage, tally)
+        planned.append(damages(sample, flips=share[0], truncations=share[1], seed=seed))
+    for several in zip_longest(*planned):
+        for sample, damage in zip(samples, several, strict=True):
+            if damage is not None:
+                try_one(sample, damage, tally)
+        yield tally
+    for sample in samples:
         sample.lay_out()
-    return tally
 
 
 def repeat(sample: Sample, words: str, seed: int) -> Tally:
@@ -107,9 +118,7 @@ def repeat(sample: Sample, words: str, seed: int) -> Tally:
     if kind == "flip":
         damage = flip(sample, file, int(place), int(bit), region=region_of(regions(sample), file, int(place)))
     else:
-        chosen = random.Random(seed)  # noqa: S311
-        tries = (loss(sample, kind, file, chosen) for _ in range(100_000))
-        damage = next(one for one in tries if one.place == int(place))
+        damage = loss(sample, kind, file, random.Random(seed), place=int(place))  # noqa: S311 - not for secrets
     try_one(sample, damage, tally)
     return tally
 
@@ -146,12 +155,19 @@ def report(tally: Tally, samples: Sequence[Sample], seed: int, seconds: float) -
     }
 
 
+def write(out: Path | None, found: dict[str, Any]) -> None:
+    """Write a report, if a file was named."""
+    if out is not None:
+        out.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
 def main() -> int:
     """Run what the command line asks for; 1 where anything went wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--flips", type=int, default=10_000)
     parser.add_argument("--truncations", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--minutes", type=float, default=0, help="stop after so long; 0 for never")
     parser.add_argument("--shapes", nargs="*", default=list(SHAPES), choices=list(SHAPES))
     parser.add_argument("--only", metavar="SHAPE:DAMAGE", help="repeat one trial of a report")
     parser.add_argument("--out", type=Path)
@@ -164,10 +180,15 @@ def main() -> int:
             tally = repeat(samples[0], words, given.seed)
         else:
             samples = [make(shape, Path(place) / shape) for shape in given.shapes]
-            tally = run_trials(samples, flips=given.flips, truncations=given.truncations, seed=given.seed)
+            tally = Tally()
+            trials = run_trials(samples, flips=given.flips, truncations=given.truncations, seed=given.seed)
+            for rounds, tally in enumerate(trials, 1):
+                if rounds % _WRITTEN_EVERY == 0:
+                    write(given.out, report(tally, samples, given.seed, time.monotonic() - started))
+                if given.minutes and time.monotonic() - started > 60 * given.minutes:
+                    break
         found = report(tally, samples, given.seed, time.monotonic() - started)
-    if given.out:
-        given.out.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write(given.out, found)
     shown = found | {"bad": found["bad"][:_SHOWN], "bad_repairs": found["bad_repairs"][:_SHOWN]}
     json.dump(shown, sys.stdout, indent=1, ensure_ascii=False)
     sys.stdout.write("\n")

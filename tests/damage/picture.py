@@ -11,8 +11,9 @@ from typing import Any
 
 from corpus.errors import QAError
 from index.encoder import Encoder
+from index.nearest import Candidate
 from index.records import StoredPassage
-from index.snapshot import Candidate, Snapshot
+from index.snapshot import Snapshot
 from index.vector_rows import is_sound
 from qa.results import Mode
 from qa.retriever import Retriever
@@ -144,7 +145,7 @@ def _questions(
         "keyword, all": lambda: ranked(snapshot.keyword(text, 100_000)),
         "words": lambda: snapshot.document_frequency(questions.words),
         "within": scoped,
-        "hybrid": lambda: [ask(one, k=5) for one in others],
+        "hybrid": lambda: [ask(one, k=5) for one in others[:2]],
         "hybrid, within": lambda: ask(text, k=5, path=questions.pattern),
         "keyword, quick": lambda: ask(text, k=8, mode=Mode.KEYWORD, rerank=False),
         "twins": lambda: twins(snapshot, questions.key),

@@ -55,7 +55,7 @@ class Damage:
 
 def regions(sample: Sample) -> list[Region]:
     """The parts of all files."""
-    found = []
+    found: list[Region] = []
     for name, data in sample.files.items():
         if name == "index.db":
             found += _database(data)
@@ -142,38 +142,41 @@ def random_loss(sample: Sample, random_: random.Random) -> Damage:
     return loss(sample, random_.choice(WHOLE), file, random_)
 
 
-def loss(sample: Sample, kind: str, file: str, random_: random.Random) -> Damage:
+def loss(sample: Sample, kind: str, file: str, random_: random.Random, *, place: int | None = None) -> Damage:
     """Damage to a whole file.
 
     Args:
         sample: Which index.
         kind: One of `WHOLE`.
         file: Its name in the index folder.
-        random_: Chooses lengths and what is swapped.
+        random_: Chooses what is not given.
+        place: The length that stays, the number of bytes of junk, or the generation that is swapped in.
     """
     data = sample.files[file]
-    place = 0
+    given, place = place, 0
     changed: dict[str, bytes | None]
     if kind == "cut":
-        place = random_.randrange(len(data)) if data else 0
+        place = random_.randrange(max(len(data), 1)) if given is None else given
         changed = {file: data[:place]}
     elif kind == "junk":
-        place = random_.choice([1, 100, 4096, 8192, 20_000])
+        place = random_.choice([1, 100, 4096, 8192, 20_000]) if given is None else given
         changed = {file: data + random_.randbytes(place)}
     elif kind == "zeroed end":  # what a file system makes of a block that was never written
-        place = random_.randrange(len(data)) if data else 0
+        place = random_.randrange(max(len(data), 1)) if given is None else given
         changed = {file: data[:place] + bytes(len(data) - place)}
     elif kind == "swapped":
-        place, changed = _swapped(sample, file, random_)
+        place, changed = _swapped(sample, file, random_, given)
     else:
         changed = {file: b"" if kind == "empty" else None}
     return Damage(kind, file, "whole", place, 0, changed)
 
 
-def _swapped(sample: Sample, file: str, random_: random.Random) -> tuple[int, dict[str, bytes | None]]:
+def _swapped(
+    sample: Sample, file: str, random_: random.Random, given: int | None
+) -> tuple[int, dict[str, bytes | None]]:
     """A file of an earlier generation in its place, or of a segment another one."""
     older = [(number, state[file]) for number, state in enumerate(sample.past) if file in state]
     others = [(-1, state[name]) for state in (sample.files, *sample.past) for name in state if name.endswith(".faiss")]
     choices = [one for one in (others if file.endswith(".faiss") else older) if one[1] != sample.files[file]]
-    number, data = random_.choice(choices or [(-1, b"")])
+    number, data = random_.choice([one for one in choices if given in (None, one[0])] or [(-1, b"")])
     return number, {file: data}

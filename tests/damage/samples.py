@@ -240,8 +240,10 @@ def _key_with_twins(folder: Path) -> str:
 
 
 def _states(sample: Sample) -> Iterator[dict[str, bytes | None]]:
-    """What may be left of the index by losing the end of its log: a state for each transaction in it."""
+    """What an index may be again: every generation it had, and every transaction that is in its log."""
     yield {}
+    for files in sample.past:
+        yield {**dict.fromkeys(sample.files), **files}
     log = sample.files.get("index.db-wal", b"")
     for length in commits(log):
         yield {"index.db-wal": log[:length], "index.db-shm": None}

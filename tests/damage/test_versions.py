@@ -22,10 +22,12 @@ TEXTS = {
 
 
 def other_weights(model: Path) -> None:
-    """The signs of the last few hundred weights are turned over."""
+    """The sign of every seventh weight is turned over."""
     file = model / "model.safetensors"
     data = bytearray(file.read_bytes())
-    for place in range(len(data) - 1, len(data) - 4_000, -4):
+    # The file begins with the length of its header; the weights are 4 bytes each, the sign in the last.
+    first = 8 + int.from_bytes(data[:8], "little")
+    for place in range(first + 3, len(data), 7 * 4):
         data[place] ^= 0x80
     file.write_bytes(bytes(data))
 
@@ -45,17 +47,12 @@ def other_pooling(model: Path) -> None:
         edit(file, {"pooling_mode_mean_tokens": False, "pooling_mode_cls_token": True})
 
 
-def shorter_texts(model: Path) -> None:
-    """No more than so many tokens are read."""
-    edit(model / "sentence_bert_config.json", {"max_seq_length": 24})
-
-
 def edit(file: Path, values: dict[str, object]) -> None:
     content = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     file.write_text(json.dumps(content | values), encoding="utf-8")
 
 
-CHANGES = [other_weights, other_prompts, other_pooling, shorter_texts]
+CHANGES = [other_weights, other_prompts, other_pooling]
 
 
 @pytest.fixture(scope="module")
@@ -103,8 +100,7 @@ def test_the_same_name_with_another_meaning_is_refused_and_embedded_anew(
     assert (report.unchanged, report.embedded, report.reused) == (2, report.passages, 0)
     with Retriever.open(root) as retriever:
         assert retriever.ask("Who won the award?").passages
-    if change is not shorter_texts:
-        assert not set(old) & set(vectors(root))
+    assert not set(old) & set(vectors(root))
 
 
 def test_the_same_files_under_another_name_are_the_same_model(place: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sqlite3
 from collections import Counter
 from dataclasses import dataclass
@@ -67,11 +68,13 @@ def judge(sample: Sample, damage: Damage) -> Judged:
     def task() -> tuple[Outcome, str]:
         return compare(sample, *sample.ask())
 
-    for attempt in (1, 2):  # a machine that was busy is no hang: that would come again
+    def attempt() -> Ended:
         sample.lay_out(damage.changed)
-        ended = run(task, seconds=SECONDS, memory=sample.size + MEMORY)
-        if ended.signal != 14 or attempt == 2:
-            break
+        return run(task, seconds=SECONDS, memory=sample.size + MEMORY)
+
+    ended = attempt()
+    if ended.signal == signal.SIGALRM:  # a machine that was busy is no hang: that would come again
+        ended = attempt()
     outcome, detail = _ending(ended, sample.size + MEMORY)
     if outcome is None:
         outcome, detail = ended.value
@@ -80,7 +83,7 @@ def judge(sample: Sample, damage: Damage) -> Judged:
 
 def _ending(ended: Ended, memory: int) -> tuple[Outcome | None, str]:
     """What the way a child ended says by itself; None where its own verdict counts."""
-    if ended.signal == 14:
+    if ended.signal == signal.SIGALRM:
         return Outcome.HANG, f"longer than {SECONDS} s"
     if ended.out_of_memory or ended.grown > memory:
         return Outcome.MEMORY, f"{ended.grown >> 20} MB, {ended.error}"

@@ -56,6 +56,8 @@ def interrupt(root: Path, *, after: float, times: int) -> Interrupted:
     """Index a folder, wait until the writer has its lock and so many seconds more, and press Ctrl-C."""
     lock = root / ".qa" / "lock"
     lock.unlink(missing_ok=True)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell; children would inherit it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
         command(["index", str(root)]),
         cwd=_REPOSITORY,
@@ -146,7 +148,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"    {one}")
     if options.out:
         options.out.write_text(json.dumps(found, indent=1), encoding="utf-8")
-    return int(bool(found["violations"]))
+    return int(bool(found["violations"]) or not found["interrupted"])
 
 
 if __name__ == "__main__":

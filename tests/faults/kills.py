@@ -32,8 +32,9 @@ from tests.faults.forks import Fork, value_of
 from tests.faults.judge import look
 from tests.faults.scenarios import INTERIM, Expected, Scenario, prepared, warm_up, write
 
-# As `index.embedding` commits them.
+# As `index.embedding` commits them; one may be on its way to the disk while the next comes out of the model.
 BATCH = 256
+MOST_LOST = 2 * BATCH
 _FILES = 40
 _PASSAGES = 20
 _SECONDS_A_TEXT = 0.0005
@@ -183,7 +184,7 @@ def run(runs: int, seed: int) -> dict[str, Any]:
                     "killed": one.killed,
                     "finished": one.finished,
                     "lost": one.lost,
-                    "wrong": one.wrong + ([f"{one.lost} finished texts lost"] if one.lost > BATCH else []),
+                    "wrong": one.wrong + ([f"{one.lost} finished texts lost"] if one.lost > MOST_LOST else []),
                 }
             )
     return {
@@ -193,6 +194,7 @@ def run(runs: int, seed: int) -> dict[str, Any]:
         "by_scenario": dict(Counter(one["scenario"] for one in found if one["killed"])),
         "batch": BATCH,
         "most_lost": max(one["lost"] for one in found),
+        "runs_that_lost_more_than_a_batch": sum(one["lost"] > BATCH for one in found),
         "runs_that_lost_any": sum(one["lost"] > 0 for one in found),
         "violations": [one for one in found if one["wrong"]],
         "seconds": round(time.monotonic() - started, 1),
@@ -208,7 +210,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     found = run(options.runs, options.seed)
     for name, value in found.items():
-        print(f"{name:<20} {len(value) if name == 'violations' else value}")
+        print(f"{name:<34} {len(value) if name == 'violations' else value}")
     for one in found["violations"][:10]:
         print(f"    {one}")
     if options.out:

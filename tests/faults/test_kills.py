@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from index.loading import load_encoder
 from index.report import Request
 from index.update import update
 from tests.encoders import BagEncoder
@@ -18,7 +19,7 @@ from tests.faults.interrupts import documents, interrupt, wrong_with
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
 def test_a_kill_at_any_moment_leaves_the_old_index_or_the_new_one(tmp_path: Path) -> None:
-    """And what was embedded is not embedded again, but for the batch that was not stored yet."""
+    """And what was embedded is not embedded again, but for a batch on its way to the disk and the one behind it."""
     out = tmp_path / "found.json"
     done = subprocess.run(
         [sys.executable, "-m", kills.__name__, "--runs", "12", "--seed", "3", "--out", str(out)],
@@ -38,6 +39,7 @@ def test_a_kill_at_any_moment_leaves_the_old_index_or_the_new_one(tmp_path: Path
 @pytest.mark.parametrize("times", [1, 2], ids=["once", "twice"])
 def test_ctrl_c_ends_it_and_frees_the_lock(tmp_path: Path, times: int) -> None:
     """With 130 and one word, soon, without a process or a temporary file left; what was embedded is kept."""
+    load_encoder().encode_query("The model is compiled now, if it was not before.")
     documents(tmp_path, 60)
     ended = interrupt(tmp_path, after=0.7, times=times)
     assert ended.code == 130

@@ -154,7 +154,7 @@ def test_a_compiled_model_is_used_only_if_it_is_whole(tmp_path: Path) -> None:
     """Whatever step of writing it is struck there are vectors, and afterwards a whole copy and nothing beside it."""
     out = tmp_path / "found.json"
     done = subprocess.run(
-        [sys.executable, "-m", cache.__name__, "--sample", "3", "--seed", "2", "--out", str(out)],
+        [sys.executable, "-m", cache.__name__, "--sample", "1", "--seed", "2", "--out", str(out)],
         capture_output=True,
         text=True,
         check=False,
@@ -162,7 +162,7 @@ def test_a_compiled_model_is_used_only_if_it_is_whole(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads(out.read_text(encoding="utf-8"))
-    assert (found["tried"], found["violations"]) == (3, [])
+    assert (found["tried"], found["violations"]) == (1, [])
     written = [step.partition(" ")[0] for step in found["steps"]]
     assert written.count("sync") >= 4
     assert written.index("rename") > written.index("sync")

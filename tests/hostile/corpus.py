@@ -155,8 +155,10 @@ NAMES = [
     named("%s%n{0}.md"),
     named("*?[a].md"),
     named("back\\slash.md"),
-    named("a.md:12"),
-    named("a.md#page=3"),
+    named("a.md:12", "not a format"),
+    named("a.md#page=3", "not a format"),
+    named("12:a.md"),
+    named("#page=3.md"),
     named("\u0301.md"),
     named(os.fsdecode(b"latin\xe9.md"), "its name is not valid UTF-8"),
     named(os.fsdecode(b"half\xf0\x9f.md"), "its name is not valid UTF-8"),
@@ -212,7 +214,7 @@ SIZES = [
     bomb("newlines.txt", again("\n"), size=150_000),
     bomb("more-newlines.txt", again("\n")),
     bomb("paragraphs-of-a-letter.txt", again("a\n\n"), size=299_000),
-    bomb("code.md", lambda size: "# T\n\n```\n" + "x = 1\n" * (size // 6)),
+    bomb("code.md", lambda size: "# T\n\n```\n" + "x = 1\n" * (size // 6), size=1_190_000),
 ]
 MARKDOWN = [
     bomb("a-million-headings.md", again("# h\n"), size=4_000_000),
@@ -233,10 +235,12 @@ MARKDOWN = [
     bomb("a-wide-table.md", lambda size: "# T\n\n" + f"{'|a' * (size // 6)}|\n{'|-' * (size // 6)}|\n" + "|b" * 99),
     bomb("a-long-table.md", lambda size: "# T\n\n|a|b|\n|-|-|\n" + "| 1 | 2 |\n" * (size // 10), size=1_900_000),
     bomb(
-        "tables-that-complete-themselves.md", again("|a" * 300 + "|\n" + "|-" * 300 + "|\n" + "|\n" * 218 + "\n# T\n")
+        "tables-that-complete-themselves.md",
+        again("|a" * 300 + "|\n" + "|-" * 300 + "|\n" + "|\n" * 218 + "\n# T\n"),
+        size=1_400_000,
     ),
     bomb("an-open-fence.md", lambda size: "# T\n\n```\n" + "x" * size),
-    bomb("fences.md", lambda size: "# T\n\n" + "".join("`" * (3 + n % 60) + "\n" for n in range(size // 34))),
+    bomb("fences.md", lambda size: "# T\n\n" + "".join("`" * (3 + n % 60) + "\n" for n in range(size // 42))),
     bomb("an-open-comment.md", lambda size: "# T\n\n<!-- " + "x <!-- " * (size // 7)),
     bomb("html.md", lambda size: "# T\n\n" + "<div><p>\n\n" * (size // 10), size=990_000),
     bomb("open-front-matter.md", lambda size: "---\n" + "key: value\n" * (size // 11), size=2_000_000),
@@ -340,12 +344,13 @@ def _locked_folder(file: Path, _: float) -> None:
 
 
 def _deep(file: Path, share: float) -> None:
-    """As deep as a path of 4,096 bytes allows; nothing much where the share is small."""
-    folder = file
+    """As deep as a path of 4,096 bytes allows; not so deep where the share is small."""
+    folder = str(file)
+    os.mkdir(folder)  # noqa: PTH102 - Path.mkdir would call itself once for each level
     while len(os.fsencode(folder)) < 4000 * max(share, 0.2):
-        folder /= "d"
-    folder.mkdir(parents=True)
-    put(folder / "deepest.md", _TEXT.format("depth").encode())
+        folder += "/deep-down"
+        os.mkdir(folder)  # noqa: PTH102
+    put(Path(folder, "deepest.md"), _TEXT.format("depth").encode())
 
 
 def _deeper(file: Path, _: float) -> None:

@@ -88,7 +88,8 @@ def test_a_first_build_on_a_read_only_disk_is_refused_early(program: Program, tm
     for command in (["index", str(tmp_path)], ["ask", "--corpus", str(tmp_path), "x"]):
         done = program.run(*command, read_only=tmp_path)
         assert done.returncode == 74
-        assert done.stderr == f"qa: cannot create {tmp_path / '.qa'}: Read-only file system\n".encode()
+        assert done.stderr.startswith(f"qa: cannot create {tmp_path / '.qa'}: Read-only file system".encode())
+        assert done.stderr.count(b"\n") == 1
         assert program.opened("a.md") == []
 
 
@@ -107,7 +108,7 @@ def test_documents_may_be_read_only_where_the_index_is_not(program: Program, tmp
             [*command, *args], cwd=REPOSITORY, env=program.environ(), capture_output=True, check=False
         )
         assert done.returncode == 0, done.stderr
-    assert b"a.md:1-3" in done.stdout
+        assert args[0] == "index" or b"a.md:1-3" in done.stdout
 
 
 @NAMESPACE

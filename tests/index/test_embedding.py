@@ -369,3 +369,16 @@ def test_finishing_with_nothing_asks_the_encoder_nothing(store: Store) -> None:
         target.finish()
     assert encoder.chunks == []
     assert target.embedded == 0
+
+
+def test_what_is_finished_is_kept_before_more_is_gathered(tmp_path: Path, store: Store, sized: Sized) -> None:
+    """Reading goes on for long, and a process that is killed meanwhile loses what is not stored."""
+    sized(gathered=4, chunk=1, ahead=2)
+    encoder = Chunks()
+    with Embedding(encoder, store, untold) as target:
+        offer_all(target, ["a", "b", "c", "d"])
+        while len(encoder.embedded) < 4:
+            time.sleep(0.001)
+        time.sleep(0.05)  # from the encoder's last line to the end of the thread's work
+        offer_all(target, ["e"])
+        assert stored(tmp_path) == expected(["a", "b", "c", "d"])

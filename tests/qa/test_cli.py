@@ -134,6 +134,7 @@ def test_index_json_is_the_contract(notes: Path) -> None:
         "removed": 0,
         "unchanged": 0,
         "skipped": [{"path": "picture.png", "reason": "not a format that can be read"}],
+        "notes": [],
         "documents": 2,
         "passages": 3,
         "embedded": 3,
@@ -148,10 +149,11 @@ def test_index_groups_what_it_skips(notes: Path) -> None:
     (notes / "z.md").write_bytes(b"caf\xe9")
     lines = qa("index").stdout.splitlines()[2:]
     assert lines == [
-        "Skipped 6:",
-        r"  - 5 not a format that can be read: p0\x1b.png, p1\x1b.png, p2\x1b.png and",
-        "    2 more",
-        "  - 1 not UTF-8; save it as UTF-8: z.md",
+        "Skipped 5:",
+        r"  - 5 not a format that can be read: p0\x1b.png, p1\x1b.png, p2\x1b.png and 2",
+        "    more",
+        "Worth knowing:",
+        "  - 1 read as windows-1252: z.md",
     ]
 
 
@@ -395,7 +397,7 @@ def test_ask_after_the_splitter_changed(indexed: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr("corpus.split.VERSION", 10_000)
     done = qa("ask", "soup")
     assert done.exit_code == 0
-    assert done.stderr.startswith("qa: this version cuts passages in another way")
+    assert done.stderr.startswith("qa: this version reads or cuts documents in another way")
 
 
 def test_the_real_retriever(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -383,9 +383,9 @@ def test_each_file_is_read_once_an_answer(root: Path, monkeypatch: pytest.Monkey
     """Several passages of a file are checked by one reading."""
     reads: list[str] = []
 
-    def reading(file: Path) -> bytes:
-        reads.append(file.name)
-        return file.read_bytes()
+    def reading(root: Path, path: str) -> bytes:
+        reads.append(path)
+        return (root / path).read_bytes()
 
     monkeypatch.setattr("qa.citation.read_bytes", reading)
     with opened(root) as retriever:

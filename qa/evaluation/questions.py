@@ -1,0 +1,206 @@
+"""Questions whose answers are known, and where those stand: JSON lines, read with care."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeGuard, TypeVar
+
+from corpus.errors import UsageError
+from qa.batch import ask_text
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an answer stands: characters of a file, a text to be looked up in it, or the whole of it.
+
+    Attributes:
+        file: As the questions name it.
+        chars: First character and one past the last, in code points, or None.
+        text: What stands there, where no characters are given.
+    """
+
+    file: str
+    chars: tuple[int, int] | None = None
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question, as it stands in its file.
+
+    Attributes:
+        id: Its own id, or the number of its line.
+        question: As it will be searched.
+        answerable: Whether the collection answers it.
+        evidence: What answers it, a tuple a piece: the places that give this piece, any of which will do.
+        relevant: Paths or passage ids and their grades, from 1.
+        cut: Characters left out at the end of a question that is too long.
+        file: The file that it is about, whether or not it is answered there, or "".
+    """
+
+    id: str
+    question: str
+    answerable: bool = True
+    evidence: tuple[tuple[Place, ...], ...] = ()
+    relevant: tuple[tuple[str, int], ...] = ()
+    cut: int = 0
+    file: str = ""
+
+
+def read_questions(file: Path) -> tuple[Asked, ...]:
+    """Read questions, a JSON object a line.
+
+    Each has `question` and what answers it, as any of
+
+    - `evidence`: [{"file", "text"}] or [{"file", "start", "end"}], each a piece of the answer;
+    - `file` with `start` and `end`, or `spans`: [{"file", "start", "end"}], each a piece of the answer;
+      `alt_spans` are further places of the first piece;
+    - `file` alone: any passage of it answers;
+    - `relevant`: {path or passage id: grade}.
+
+    `id` is optional, and `"answerable": false` stands for all of these. Characters are code points, the end exclusive.
+
+    Raises:
+        UsageError: The file cannot be read, or a line cannot be meant; the message has its number.
+    """
+    found = []
+    lines_of_ids: dict[str, int] = {}
+    for number, value in read_json_lines(file):
+        try:
+            asked = _asked(number, value)
+        except UsageError as error:
+            raise UsageError(f"{file} line {number}: {error}") from error
+        first = lines_of_ids.setdefault(asked.id, number)
+        if first != number:
+            raise UsageError(f"{file} line {number}: the id {asked.id} stands in line {first} already")
+        found.append(asked)
+    if not found:
+        raise UsageError(f"{file} has no questions")
+    return tuple(found)
+
+
+def read_json_lines(file: Path) -> list[tuple[int, dict[str, Any]]]:
+    """Read a JSON object a line, each with its line's number; blank lines are passed over.
+
+    Raises:
+        UsageError: The file cannot be read, or a line is no JSON object.
+    """
+    try:
+        data = file.read_bytes().removeprefix(b"\xef\xbb\xbf")
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror or error}") from error
+    found = []
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line.decode("utf-8"))
+        except (ValueError, RecursionError) as error:
+            raise UsageError(f"{file} line {number} is not JSON: {error}") from error
+        if not isinstance(value, dict):
+            raise UsageError(f"{file} line {number} is not a JSON object")
+        found.append((number, value))
+    return found
+
+
+def sample(questions: Sequence[T], count: int | None) -> tuple[T, ...]:
+    """Choose some questions: the same in every run, in the order of the file; None for all."""
+    if count is None or count >= len(questions):
+        return tuple(questions)
+    chosen = set(random.Random(0).sample(range(len(questions)), count))  # noqa: S311 - not for secrets
+    return tuple(question for place, question in enumerate(questions) if place in chosen)
+
+
+def _asked(number: int, value: dict[str, Any]) -> Asked:
+    own_id = value.get("id", number)
+    if isinstance(own_id, bool) or not isinstance(own_id, str | int):
+        raise UsageError('"id" must be a text or a whole number')
+    question = value.get("question")
+    if not isinstance(question, str):
+        raise UsageError('there is no "question" that is a text')
+    try:
+        text, cut = ask_text(question)
+    except UsageError as error:
+        raise UsageError("the question is empty") from error
+    answerable = value.get("answerable", True)
+    if not isinstance(answerable, bool):
+        raise UsageError('"answerable" must be true or false')
+    file = value.get("file") or ""
+    if not answerable:
+        return Asked(str(own_id), text, answerable=False, cut=cut, file=file if isinstance(file, str) else "")
+    evidence, relevant = _evidence(value), _relevant(value.get("relevant"))
+    if not evidence and not relevant:
+        raise UsageError('nothing says where the answer stands: give "evidence", "file" or "relevant"')
+    return Asked(
+        str(own_id),
+        text,
+        evidence=evidence,
+        relevant=relevant,
+        cut=cut,
+        file=file or (evidence[0][0].file if evidence else ""),
+    )
+
+
+def _evidence(value: dict[str, Any]) -> tuple[tuple[Place, ...], ...]:
+    own = value.get("file")
+    if value.get("evidence") is not None:
+        return tuple((_place(each, own),) for each in _list(value, "evidence"))
+    spans = [(_place(each, own),) for each in _list(value, "spans")]
+    others = tuple(_place(each, own) for each in _list(value, "alt_spans"))
+    if others:
+        return ((*(spans[0] if spans else ()), *others), *spans[1:])
+    if spans or own is None:
+        return tuple(spans)
+    return ((_place({"file": own, "start": value.get("start"), "end": value.get("end")}, own),),)
+
+
+def _list(value: dict[str, Any], name: str) -> list[Any]:
+    found = value.get(name)
+    if found is None:
+        return []
+    if not isinstance(found, list):
+        raise UsageError(f'"{name}" must be a list')
+    return found
+
+
+def _place(value: Any, own: Any) -> Place:
+    """A place as an object, or as [start, end] of the question's own file."""
+    if isinstance(value, list) and len(value) == 2:
+        value = {"file": own, "start": value[0], "end": value[1]}
+    if not isinstance(value, dict):
+        raise UsageError('a place must be an object such as {"file": "a.md", "start": 0, "end": 10}')
+    file = value.get("file", own)
+    if not isinstance(file, str) or not file:
+        raise UsageError('a place has no "file" that is a text')
+    start, end, text = value.get("start"), value.get("end"), value.get("text")
+    if start is not None or end is not None:
+        return Place(file, _chars(start, end))
+    if text is not None and (not isinstance(text, str) or not text.strip()):
+        raise UsageError('the "text" of a place must be a text that is not empty')
+    return Place(file, text=text)
+
+
+def _chars(start: Any, end: Any) -> tuple[int, int]:
+    if _whole(start) and _whole(end) and 0 <= start < end:
+        return start, end
+    raise UsageError(f'"start" and "end" must be whole numbers, the end beyond the start, not {start!r} and {end!r}')
+
+
+def _whole(value: Any) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _relevant(value: Any) -> tuple[tuple[str, int], ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, dict) or not all(_whole(grade) and grade >= 0 for grade in value.values()):
+        raise UsageError('"relevant" must be an object of paths or passage ids with grades, whole numbers from 0')
+    if not any(value.values()):
+        raise UsageError('"relevant" has no grade above 0')
+    return tuple((name, grade) for name, grade in value.items() if grade)

@@ -1,0 +1,92 @@
+"""Measures of rankings, computed by ir-measures (https://ir-measur.es); this module is the seam to it."""
+
+# ruff: noqa: PLC0415 - ir-measures is an extra, imported when something is measured
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from corpus.errors import UsageError
+
+_INSTALL = "qa eval computes its measures with ir-measures, which is not installed. Run: pip install 'qa[eval]'"
+# Deeper than any ranking.
+_ALL = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One question's ranking of units: documents, passages, or pieces of evidence.
+
+    Attributes:
+        grades: Grade of each unit that is useful, found or not.
+        units: The units found, best first, each with its place (1 is the best); several may share one.
+    """
+
+    grades: Mapping[str, int]
+    units: tuple[tuple[str, int], ...]
+
+    def first_useful(self) -> float:
+        """The place of the first unit that is useful; infinite where there is none."""
+        return min((place for unit, place in self.units if self.grades.get(unit, 0) > 0), default=math.inf)
+
+
+def require_ir_measures() -> Any:
+    """Import ir-measures.
+
+    Raises:
+        UsageError: It is not installed; the message has the command that installs it.
+    """
+    try:
+        import ir_measures
+    except ImportError as error:
+        raise UsageError(_INSTALL) from error
+    return ir_measures
+
+
+def rank_measures(runs: Mapping[str, Run], *, cutoffs: Sequence[int], depth: int) -> dict[str, dict[str, float]]:
+    """Measure rankings.
+
+    Args:
+        runs: By question.
+        cutoffs: Places after which recall is taken.
+        depth: Places that the other two look at.
+
+    Returns:
+        By question: `recall@k`, the share of the useful units among the first k places; `MRR@depth`, one divided by
+        the place of the first useful unit; `nDCG@depth`, whose gain is the grade and whose discount is
+        log2(place + 1), as in trec_eval (Järvelin and Kekäläinen, https://doi.org/10.1145/582415.582418).
+    """
+    library = require_ir_measures()
+    found: dict[str, dict[str, float]] = {question: {} for question in runs}
+    if not runs:
+        return found
+    judged = {question: dict(run.grades) for question, run in runs.items()}
+    everything = {question: _scores(run) for question, run in runs.items()}
+    named = {library.RR @ depth: f"MRR@{depth}", library.nDCG @ depth: f"nDCG@{depth}"}
+    _add(found, library, named, judged, everything)
+    for k in cutoffs:
+        first = {question: _scores(run, upto=k) for question, run in runs.items()}
+        _add(found, library, {library.R @ _ALL: f"recall@{k}"}, judged, first)
+    return found
+
+
+def _scores(run: Run, *, upto: float = math.inf) -> dict[str, float]:
+    """What ir-measures sorts by: falling numbers, no two the same."""
+    return {unit: -float(at) for at, (unit, place) in enumerate(run.units) if place <= upto}
+
+
+def _add(
+    found: dict[str, dict[str, float]],
+    library: Any,
+    named: Mapping[Any, str],
+    judged: Mapping[str, Mapping[str, int]],
+    scores: Mapping[str, Mapping[str, float]],
+) -> None:
+    """Put in what ir-measures finds, by our names; a question with nothing found has 0."""
+    for values in found.values():
+        values.update(dict.fromkeys(named.values(), 0.0))
+    for metric in library.iter_calc(list(named), judged, scores):
+        found[metric.query_id][named[metric.measure]] = float(metric.value)

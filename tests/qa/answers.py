@@ -1,0 +1,27 @@
+"""Answers without an index behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from qa.results import Highlight, Hit, IndexInfo, Result, Source, State
+
+
+def hit(
+    rank: int,
+    path: str,
+    chars: tuple[int, int],
+    *,
+    key: str = "",
+    text: str = "",
+    highlights: Sequence[tuple[int, int]] = (),
+) -> Hit:
+    """A passage; its highlights have no text."""
+    source = Source(path, "text/plain", chars, (1, 1), None, "", State.VERIFIED)
+    marks = tuple(Highlight(mark, "") for mark in highlights)
+    return Hit(rank, key, 1.0, text, "", (), source, marks)
+
+
+def result(*hits: Hit, confidence: float = 0.5, found: bool = True) -> Result:
+    """An answer of these passages."""
+    return Result("?", None, found, confidence, None, hits, IndexInfo(1, 1, "m", 1), {})

@@ -1,0 +1,228 @@
+"""Questions with known answers: what their lines may say, and where in a collection that is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from corpus.errors import UsageError
+from qa.evaluation.gold import Collection, Gold, Span, place
+from qa.evaluation.questions import Asked, Place, read_questions, sample
+
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Write lines, objects as JSON."""
+
+    def lines(*given: Any) -> Path:
+        file = tmp_path / "questions.jsonl"
+        text = "".join((one if isinstance(one, str) else json.dumps(one)) + "\n" for one in given)
+        file.write_text(text, encoding="utf-8")
+        return file
+
+    return lines
+
+
+# Lines
+
+
+def test_every_form_of_gold(write: Write) -> None:
+    """Evidence, spans, other places of the first, a place, a file, grades, and nothing."""
+    span = {"file": "b.md", "start": 3, "end": 5}
+    found = read_questions(
+        write(
+            {"id": "e", "question": "?", "evidence": [{"file": "a.md", "text": "it"}, span]},
+            {"id": "s", "question": "?", "file": "a.md", "start": 1, "end": 2, "spans": [span, [7, 9]]},
+            {"id": "o", "question": "?", "file": "a.md", "start": 1, "end": 2, "alt_spans": [[1, 2], span]},
+            {"id": "p", "question": "?", "file": "a.md", "start": 1, "end": 2, "answer": "x"},
+            {"id": "f", "question": "?", "file": "a.md", "start": None, "end": None},
+            {"id": "r", "question": "?", "relevant": {"a.md": 2, "b.md": 0}},
+            {"id": "n", "question": " ? ", "answerable": False, "file": "a.md"},
+            {"question": "?", "file": "a.md"},
+            {"id": 7, "question": "?", "file": "a.md"},
+        )
+    )
+    b = Place("b.md", (3, 5))
+    assert found == (
+        Asked("e", "?", evidence=((Place("a.md", text="it"),), (b,)), file="a.md"),
+        Asked("s", "?", evidence=((b,), (Place("a.md", (7, 9)),)), file="a.md"),
+        Asked("o", "?", evidence=((Place("a.md", (1, 2)), b),), file="a.md"),
+        Asked("p", "?", evidence=((Place("a.md", (1, 2)),),), file="a.md"),
+        Asked("f", "?", evidence=((Place("a.md"),),), file="a.md"),
+        Asked("r", "?", relevant=(("a.md", 2),)),
+        Asked("n", "?", answerable=False, file="a.md"),
+        Asked("8", "?", evidence=((Place("a.md"),),), file="a.md"),
+        Asked("7", "?", evidence=((Place("a.md"),),), file="a.md"),
+    )
+
+
+def test_blank_lines_and_a_byte_order_mark_are_nothing(write: Write) -> None:
+    """As editors leave them; lines keep their numbers."""
+    file = write("", {"question": "?", "file": "a"}, "  ")
+    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
+    assert [asked.id for asked in read_questions(file)] == ["2"]
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("{", "is not JSON"),
+        ("[1]", "is not a JSON object"),
+        ("\ud800".encode("utf-16", "surrogatepass").decode("latin-1"), "is not JSON"),
+        ({"question": 3, "file": "a"}, 'no "question"'),
+        ({"question": " ", "file": "a"}, "is empty"),
+        ({"id": [], "question": "?", "file": "a"}, '"id"'),
+        ({"question": "?", "answerable": "yes", "file": "a"}, '"answerable"'),
+        ({"question": "?"}, "nothing says where"),
+        ({"question": "?", "evidence": []}, "nothing says where"),
+        ({"question": "?", "relevant": {}}, "no grade above 0"),
+        ({"question": "?", "relevant": {"a": -1}}, '"relevant"'),
+        ({"question": "?", "relevant": {"a": True}}, '"relevant"'),
+        ({"question": "?", "relevant": ["a"]}, '"relevant"'),
+        ({"question": "?", "evidence": "it"}, "must be a list"),
+        ({"question": "?", "evidence": ["it"]}, "must be an object"),
+        ({"question": "?", "evidence": [{"text": "it"}]}, 'no "file"'),
+        ({"question": "?", "evidence": [{"file": "a", "text": ""}]}, '"text"'),
+        ({"question": "?", "spans": [[1, 2]]}, 'no "file"'),
+        ({"question": "?", "file": 3}, 'no "file"'),
+        ({"question": "?", "file": "a", "start": 1}, '"start" and "end"'),
+        ({"question": "?", "file": "a", "start": 5, "end": 5}, '"start" and "end"'),
+        ({"question": "?", "file": "a", "start": -1, "end": 5}, '"start" and "end"'),
+        ({"question": "?", "file": "a", "start": 0.0, "end": 5}, '"start" and "end"'),
+    ],
+)
+def test_a_line_that_cannot_be_meant(write: Write, line: Any, says: str) -> None:
+    """Nothing is asked; the message has the file, the line's number and what is wrong."""
+    file = write({"id": "good", "question": "?", "file": "a"}, line)
+    with pytest.raises(UsageError, match=r"questions\.jsonl line 2") as caught:
+        read_questions(file)
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_id_twice(write: Write) -> None:
+    """Runs are compared by ids, so each stands for one question."""
+    line = {"id": "x", "question": "?", "file": "a"}
+    with pytest.raises(UsageError, match="line 3: the id x stands in line 1 already"):
+        read_questions(write(line, {"id": "y"} | {"question": "?", "file": "a"}, line))
+
+
+def test_no_questions(write: Write, tmp_path: Path) -> None:
+    """An empty file and a missing one."""
+    with pytest.raises(UsageError, match="has no questions"):
+        read_questions(write())
+    with pytest.raises(UsageError, match=r"cannot read .*missing"):
+        read_questions(tmp_path / "missing")
+
+
+def test_long_questions_are_cut(write: Write) -> None:
+    """To what can be asked, and what is left out is counted."""
+    (asked,) = read_questions(write({"question": "ö" * 10_007, "file": "a"}))
+    assert (asked.question, asked.cut) == ("ö" * 10_000, 7)
+
+
+def test_a_sample_is_the_same_in_every_run() -> None:
+    """In the order of the file; all where so many are not there."""
+    everything = tuple(range(1000))
+    chosen = sample(everything, 20)
+    assert chosen == sample(everything, 20)
+    assert len(set(chosen)) == 20
+    assert list(chosen) == sorted(chosen)
+    assert max(chosen) > 500
+    assert sample(everything, 5000) == sample(everything, None) == everything
+
+
+# Places
+
+
+@pytest.fixture
+def collection(tmp_path: Path) -> Collection:
+    """Files of which two have the same name."""
+    paths = ["a.md", "notes/b.md", "old/b.md", "notes/c.md"]
+    for path in paths:
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_bytes(f"\ufeffIn {path}:\r\nit is ünder it.".encode())
+    return Collection(tmp_path, paths)
+
+
+def gold(asked: dict[str, Any], collection: Collection, write: Write) -> Gold:
+    (found,) = read_questions(write({"id": "q", "question": "?"} | asked))
+    return place(found, collection)
+
+
+@pytest.mark.parametrize(
+    ("name", "paths"),
+    [
+        ("notes/b.md", ["notes/b.md"]),
+        ("./notes/b.md", ["notes/b.md"]),
+        ("c.md", ["notes/c.md"]),
+        ("b.md", ["notes/b.md", "old/b.md"]),
+        ("home/me/notes/c.md", ["notes/c.md"]),
+        ("other/c.md", []),
+        ("d.md", []),
+        ("A.md", []),
+    ],
+)
+def test_files_are_found_by_path_or_by_name(name: str, paths: list[str], collection: Collection) -> None:
+    """The path itself goes before names; a folder that is given must fit."""
+    assert list(collection.find(name)) == paths
+
+
+def test_evidence_is_looked_up_in_the_text(collection: Collection, write: Write) -> None:
+    """In code points, newlines as they are; its first place counts."""
+    found = gold(
+        {"evidence": [{"file": "a.md", "text": "it is ünder"}, {"file": "b.md", "text": "it"}]}, collection, write
+    )
+    assert found.evidence == (
+        (Span("a.md", (11, 22)),),
+        (Span("notes/b.md", (17, 19)), Span("old/b.md", (15, 17))),
+    )
+    assert (found.missing, found.placed) == ((), True)
+
+
+def test_what_is_missing_is_named(collection: Collection, write: Write) -> None:
+    """A file that is not there, a text that is not in it; the question counts as long as something is there."""
+    lost = {"file": "d.md", "text": "it"}
+    nowhere = {"file": "a.md", "text": "is not"}
+    some = gold({"evidence": [{"file": "a.md", "text": "it"}, lost, nowhere]}, collection, write)
+    assert some.evidence == ((Span("a.md", (11, 13)),), (), ())
+    assert some.missing == ("d.md is not in the collection", "its text is not in a.md")
+    assert some.placed
+    none = gold({"evidence": [lost, nowhere]}, collection, write)
+    assert not none.placed
+
+
+def test_a_file_that_cannot_be_read_has_no_text(collection: Collection, tmp_path: Path, write: Write) -> None:
+    """It may have gone since it was indexed."""
+    (tmp_path / "a.md").unlink()
+    found = gold({"evidence": [{"file": "a.md", "text": "it"}]}, collection, write)
+    assert (found.missing, found.placed) == (("its text is not in a.md",), False)
+
+
+def test_other_places_of_a_piece_may_be_missing(collection: Collection, write: Write) -> None:
+    """One of them is enough."""
+    found = gold({"file": "a.md", "alt_spans": [{"file": "d.md", "start": 0, "end": 2}, [4, 6]]}, collection, write)
+    assert found.evidence == ((Span("a.md", (4, 6)),),)
+    assert (found.missing, found.placed) == ((), True)
+
+
+def test_graded_documents_that_are_not_there_still_count(collection: Collection, write: Write) -> None:
+    """They are part of what a perfect ranking would have."""
+    found = gold({"relevant": {"c.md": 1, "d.md": 2}}, collection, write)
+    assert found.grades == (("notes/c.md", 1), ("d.md", 2))
+    assert found.by_document
+    assert found.placed
+    assert found.missing == ("d.md is not in the collection",)
+    assert not gold({"relevant": {"d.md": 2}}, collection, write).placed
+
+
+def test_what_has_no_answer_needs_no_place(collection: Collection, write: Write) -> None:
+    """It is asked all the same."""
+    found = gold({"answerable": False, "file": "d.md"}, collection, write)
+    assert (found.placed, found.missing, found.evidence) == (True, (), ())
