@@ -121,7 +121,7 @@ def _decoded(data: bytes) -> tuple[str, str]:
         except UnicodeDecodeError:
             try:
                 return data.decode(name), f"read as {name.lower()}"
-            except (UnicodeDecodeError, LookupError):
+            except (UnicodeError, LookupError):
                 pass
     return decode(data)
 

@@ -101,7 +101,7 @@ def _body(writer: Writer, part: EmailMessage) -> None:
         return
     try:
         text = data.decode(part.get_content_charset() or "utf-8")
-    except (LookupError, UnicodeDecodeError):
+    except (LookupError, UnicodeError):
         text = data.decode("utf-8", "replace")
     if part.get_content_type() == "text/html":
         add_html(writer, text, level=1)
