@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from corpus.errors import CorpusError, UsageError
-from corpus.files import MAX_BYTES, Unreadable, read_bytes, too_large
-from corpus.readers import is_readable_name
+from corpus.files import Unreadable, read_bytes, too_large
+from corpus.formats import is_readable_name, largest
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -222,9 +222,9 @@ class _Walker:
         if not stat.S_ISREG(status.st_mode):
             self.skipped.append(Skipped(path, "not a regular file"))
         elif not is_readable_name(path):
-            self.skipped.append(Skipped(path, "not a text format that can be read"))
-        elif status.st_size > MAX_BYTES:
-            self.skipped.append(Skipped(path, f"{too_large(MAX_BYTES)} ({status.st_size:,} bytes)"))
+            self.skipped.append(Skipped(path, "not a format that can be read"))
+        elif status.st_size > largest(path):
+            self.skipped.append(Skipped(path, f"{too_large(largest(path))} ({status.st_size:,} bytes)"))
         else:
             self.files.append(FoundFile(path, status.st_size, status.st_mtime_ns))
 

@@ -97,7 +97,9 @@ def infer(lines: Sequence[Line]) -> list[tuple[str, ...] | None]:
     # Where most long paragraphs have a short line above them, such lines are titles as a rule: a page of abstracts.
     regular = sum(possible) >= 0.6 * max(1, bodies)
     chosen = [
-        line.level > 0 or (possible[i] and (is_sure(line.text) or (regular and _long_body_follows(lines, i))))
+        line.level > 0
+        or (possible[i] and (is_sure(line.text) or (regular and _long_body_follows(lines, i))))
+        or (regular and not marked and _is_long_title(lines, i))
         for i, line in enumerate(lines)
     ]
     return _nest(lines, chosen)
@@ -106,6 +108,18 @@ def infer(lines: Sequence[Line]) -> list[tuple[str, ...] | None]:
 def _possible(lines: Sequence[Line], i: int) -> bool:
     line = lines[i]
     return line.alone and not line.leaf and i + 1 < len(lines) and could_be_heading(line.text)
+
+
+def _is_long_title(lines: Sequence[Line], i: int) -> bool:
+    """Whether a line is longer than headings are, but written like the titles around it."""
+    line = lines[i]
+    if not line.alone or line.leaf or len(line.text) > LONGEST_HEADING:
+        return False
+    text = line.text.strip()
+    if len(text) <= _MAX_CHARACTERS and len(text.split()) <= _MAX_WORDS:
+        return False
+    ends = text[-1] in ".,;:!…" or text[0] in _QUOTES
+    return not ends and not _URL.search(text) and is_title_case(text) and _long_body_follows(lines, i)
 
 
 def _long_body_follows(lines: Sequence[Line], i: int) -> bool:

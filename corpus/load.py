@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import codecs
 import hashlib
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from corpus.files import MAX_BYTES, Unreadable, read_bytes, too_large
-from corpus.readers import media_type, reader_for
+from corpus.files import Unreadable, read_bytes, too_large
+from corpus.formats import confirm, largest
+from corpus.readers import reader_for
 from corpus.types import Document
 
-__all__ = ["Unreadable", "decode", "digest", "load", "parse", "read_bytes"]
+if TYPE_CHECKING:
+    from corpus.worker import Worker
 
-# Git's rule of thumb: a NUL in the first 8,000 bytes means binary.
-_SNIFF = 8000
-# Each line costs its readers about a kilobyte.
-MAX_LINES = 200_000
+__all__ = ["Unreadable", "digest", "load", "parse", "read_bytes", "read_file"]
 
 
 def digest(data: bytes) -> str:
@@ -23,48 +22,47 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def decode(data: bytes) -> str:
-    """Decode a text file's bytes as UTF-8; a byte order mark stays in the text, so that offsets hold.
-
-    Raises:
-        Unreadable: Binary, or not UTF-8.
-    """
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise Unreadable("not UTF-8 but UTF-16; save it as UTF-8")
-    if b"\0" in data[:_SNIFF]:
-        raise Unreadable("binary, not text")
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise Unreadable(f"not UTF-8 (byte {error.start}); save it as UTF-8") from error
-
-
-def parse(path: str, data: bytes) -> Document:
+def parse(path: str, data: bytes, *, worker: Worker | None = None) -> Document:
     """Make a document of a file's bytes.
 
     Args:
         path: Relative to the corpus root, with forward slashes.
         data: The whole file.
+        worker: Reads what is not plain text; without one, a process is started for this file alone.
 
     Raises:
-        Unreadable: The bytes are not what the name promises, or too many.
+        Unreadable: The bytes are not what the name promises, or too many, or their parser failed.
     """
-    kind = media_type(path)
-    if kind is None:
-        raise Unreadable("not a text format that can be read")
-    if len(data) > MAX_BYTES:
-        raise Unreadable(too_large(MAX_BYTES))
-    text = decode(data)
-    if text.count("\n") > MAX_LINES:
-        raise Unreadable(f"more than {MAX_LINES:,} lines; split it into smaller files")
-    title, blocks = reader_for(kind)(text)
-    return Document(path=path, text=text, sha256=digest(data), media_type=kind, title=title, blocks=blocks)
+    kind = confirm(path, data)
+    if len(data) > kind.limit:
+        raise Unreadable(too_large(kind.limit))
+    if not kind.isolated:
+        found = reader_for(kind.reader)(path, data)
+    elif worker is not None:
+        found = worker.read(path, data)
+    else:
+        from corpus.worker import Worker  # noqa: PLC0415 - most folders have text alone
+
+        with Worker() as own:
+            found = own.read(path, data)
+    # Of an archive, it is the reader that sees what it is.
+    media_type = found.media_type if kind.isolated else kind.media_type
+    return Document(path, found.text, digest(data), media_type, found.title, found.blocks, found.pages, found.note)
 
 
-def load(root: Path, path: str) -> Document:
+def read_file(root: Path, path: str) -> bytes:
+    """The bytes of a file of a corpus, as many as its format may have.
+
+    Raises:
+        Unreadable: As `read_bytes`.
+    """
+    return read_bytes(root, path, limit=largest(path))
+
+
+def load(root: Path, path: str, *, worker: Worker | None = None) -> Document:
     """Read and take apart one file of a corpus.
 
     Raises:
         Unreadable: It yields no document, and says why.
     """
-    return parse(path, read_bytes(root, path))
+    return parse(path, read_file(root, path), worker=worker)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from corpus import formats
 from corpus.lines import LineMap
 from corpus.load import Unreadable
 from corpus.readers.cover import WIDEST_GAP
@@ -31,6 +32,11 @@ _LABEL = re.compile(r"^(.{3,100}?)(?:(?:(?<!\s)|(?<=\A.{3}))\s*+:\s|\.\s|\s[–�
 _MARKER = re.compile(r"^\s*(?:[•◦▪‣●○■□–—*+-]|\(?\w{1,4}[.)])\s+")
 # Where a label is looked for: its longest, behind a marker and some blanks.
 _LABEL_CHARACTERS = 400
+
+
+def made_by() -> int:
+    """The number under which an index notes what its passages were made with: the readers and the splitter."""
+    return 1000 * formats.VERSION + VERSION
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +180,7 @@ class _Splitter:
             heading=heading,
             context=context,
             lines=self._lines.range_of(start, cut.end),
+            page=self._document.page_of(cut.start),
         )
 
     def _with_words(self, cuts: Iterator[_Cut], room: int) -> list[_Cut]:
@@ -191,6 +198,11 @@ class _Splitter:
             _require_few(len(joined), MAX_PASSAGES, "passages")
         return joined
 
+    def _are_near(self, before: Block, block: Block) -> bool:
+        """Whether one passage may hold both: no wide gap between them, and no page that ends."""
+        same_page = self._document.page_of(before.start) == self._document.page_of(block.start)
+        return same_page and block.start - before.end <= WIDEST_GAP
+
     def _has_words(self, cut: _Cut) -> bool:
         return any(map(str.isalnum, self._text[cut.start : cut.end]))
 
@@ -202,7 +214,7 @@ class _Splitter:
         total = 0
         for block, size in self._sized(section.blocks):
             fits = total + size <= (target if not _belongs(group, block) else whole)
-            if group and not (fits and block.start - group[-1].end <= WIDEST_GAP):
+            if group and not (fits and self._are_near(group[-1], block)):
                 yield self._group(group, total, parents)
                 group, total = [], 0
             if size <= whole:

@@ -5,6 +5,7 @@ All offsets are Unicode code points into `Document.text`, end exclusive.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -39,17 +40,45 @@ class Block:
     depth: int = 0
 
 
+# Page (from 1), then left, top, right and bottom in points from the page's upper left corner.
+PageBox = tuple[int, float, float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a reader makes of a file's bytes.
+
+    Attributes:
+        text: The file decoded, newlines untouched, or for other formats than text what was taken out of it.
+        title: The document's own title, or "" where it states none.
+        blocks: In order, not overlapping; every non-blank character stands in one.
+        pages: Where each page begins, in order, for a format that has any: page 1 first. Slides of a talk,
+            sheets, cells of a notebook, records of a table and messages of a mailbox count as pages.
+        media_type: What the bytes are, whatever the name says.
+        note: What a person should know about how it was read, or "".
+    """
+
+    text: str
+    title: str
+    blocks: tuple[Block, ...]
+    pages: tuple[int, ...] = ()
+    media_type: str = "text/plain"
+    note: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """One readable file, decoded and taken apart.
 
     Attributes:
         path: Relative to the corpus root, with forward slashes.
-        text: The file decoded as UTF-8, newlines untouched.
+        text: As in `Reading`.
         sha256: Digest of the file's bytes, lower-case hex.
         media_type: Such as `text/markdown`.
         title: The document's own title, or "" where it states none.
         blocks: In order, not overlapping; every non-blank character stands in one.
+        pages: As in `Reading`.
+        note: As in `Reading`.
     """
 
     path: str
@@ -58,6 +87,18 @@ class Document:
     media_type: str
     title: str
     blocks: tuple[Block, ...]
+    pages: tuple[int, ...] = ()
+    note: str = ""
+
+    def page_of(self, offset: int) -> int | None:
+        """The page (1-based) that a character stands on; None where there are no pages."""
+        return max(1, bisect_right(self.pages, offset)) if self.pages else None
+
+    def page_span(self, page: int) -> tuple[int, int] | None:
+        """The characters of a page (1-based), or None where there is no such page."""
+        if not 1 <= page <= len(self.pages):
+            return None
+        return self.pages[page - 1], self.pages[page] if page < len(self.pages) else len(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +113,8 @@ class Passage:
         title: The document's title, or "".
         heading: Headings above the passage, outermost first.
         context: What the encoder reads before the text proper: title and heading path in words.
-        lines: First and last line in the file, 1-based, inclusive.
+        lines: First and last line of the document's text, 1-based, inclusive.
+        page: Page on which its text proper begins, 1-based, or None where the document has no pages.
     """
 
     start: int
@@ -83,3 +125,4 @@ class Passage:
     heading: tuple[str, ...]
     context: str
     lines: tuple[int, int]
+    page: int | None = None

@@ -6,9 +6,9 @@ import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from corpus import load, split
+from corpus.ahead import Read, read_all
 from corpus.discover import FoundFile, Skipped
 from corpus.errors import CorpusError
 from corpus.types import Document
@@ -18,7 +18,7 @@ from .embedding import Embedding
 from .meta import Info, Left
 from .plan import Plan, survey
 from .records import StoredDocument
-from .report import BuildReport, Progress, Request
+from .report import BuildReport, Note, Progress, Request
 from .spool import Spool
 from .store import Store
 from .vector_rows import vector_digest
@@ -53,15 +53,16 @@ class Findings:
     removed: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
     left: list[Left] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
 
-    def look(self, root: Path, file: FoundFile, stored: StoredDocument | None) -> Document | None:
-        """Read one file and note how it compares with what is stored; None where it yields no document."""
-        checked_ns = time.time_ns()
-        try:
-            document = load.load(root, file.path)
-        except load.Unreadable as error:
-            self._failed(file, error, checked_ns, stored)
+    def look(self, read: Read, stored: StoredDocument | None) -> Document | None:
+        """Note how a file that was read compares with what is stored; None where it yields no document."""
+        document = read.outcome
+        if isinstance(document, load.Unreadable):
+            self._failed(read.file, document, read.checked_ns, stored)
             return None
+        if document.note:
+            self.notes.append(Note(document.path, document.note))
         if stored is None:
             self.added += 1
         elif stored.sha256 == document.sha256:
@@ -109,7 +110,7 @@ class Build:
             model=self._encoder.name,
             fingerprint=self._encoder.fingerprint,
             dimension=self._encoder.dimension,
-            splitter=split.VERSION,
+            splitter=split.made_by(),
             include=include,
             exclude=exclude,
         )
@@ -154,10 +155,10 @@ class Build:
         files = sorted((*plan.added, *plan.suspect, *again), key=lambda file: file.path)
         self._total = sum(file.size for file in files)
         with Embedding(self._encoder, self._store, self._tell) as embedding:
-            for file in files:
-                checked_ns = time.time_ns()
+            for read in read_all(self._request.root, files):
+                file, checked_ns = read.file, read.checked_ns
                 stored = self._documents.get(file.path)
-                document = self._found.look(self._request.root, file, stored)
+                document = self._found.look(read, stored)
                 if document is None:
                     self._tell(file.size)
                 elif extent is Extent.NAMED and stored is not None and stored.sha256 == document.sha256:
@@ -244,4 +245,5 @@ class Build:
             embedded=self._embedded,
             reused=self._passages - self._embedded,
             seconds=time.monotonic() - self._started,
+            notes=tuple(self._found.notes),
         )

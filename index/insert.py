@@ -114,7 +114,7 @@ class Inserter:
             passage.end,
             passage.body,
             *passage.lines,
-            None,  # a page, once a reader of paged documents gives one
+            passage.page,
             json.dumps(passage.heading, ensure_ascii=False),
             passage.context,
             passage.text,

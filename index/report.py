@@ -20,6 +20,14 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
+class Note:
+    """What a person should know about how a file was read, such as its encoding."""
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class BuildReport:
     """What an update did.
 
@@ -34,6 +42,7 @@ class BuildReport:
         embedded: Texts given to the encoder now.
         reused: Passages written now that did not need embedding: their text was known, or came up twice.
         seconds: How long it took.
+        notes: What should be known about files that were read now, in the order of their paths.
     """
 
     added: int
@@ -46,6 +55,7 @@ class BuildReport:
     embedded: int
     reused: int
     seconds: float
+    notes: tuple[Note, ...] = ()
 
 
 ProgressCallback = Callable[[Progress], None]

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
+from corpus.ahead import read_all
 from corpus.discover import INDEX_FOLDER
 from corpus.errors import CorpusError, DamagedIndexError, IncompatibleError, ModelError, NoIndexError
 
@@ -109,8 +110,8 @@ def preview(root: Path, *, include: Sequence[str] | None = None, exclude: Sequen
     included, excluded = patterns(info, include, exclude)
     plan = survey(root, documents, left, include=included, exclude=excluded)
     found = Findings()
-    for file in (*plan.added, *plan.suspect):
-        found.look(root, file, documents.get(file.path))
+    for read in read_all(root, (*plan.added, *plan.suspect)):
+        found.look(read, documents.get(read.file.path))
     return BuildReport(
         added=found.added,
         changed=found.changed,
@@ -122,6 +123,7 @@ def preview(root: Path, *, include: Sequence[str] | None = None, exclude: Sequen
         embedded=0,
         reused=0,
         seconds=time.monotonic() - started,
+        notes=tuple(found.notes),
     )
 
 

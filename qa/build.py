@@ -173,8 +173,8 @@ def refresh_if_small(retriever: Retriever, *, progress: ProgressCallback | None 
     if plan.is_current:
         return Opened(retriever)
     reason = _reason_to_wait(plan, info.documents)
-    if not reason and info.splitter != split.VERSION:
-        reason = "this version cuts passages in another way, so everything is to be read again"
+    if not reason and info.splitter != split.made_by():
+        reason = "this version reads or cuts documents in another way, so everything is to be read again"
     if reason:
         return Opened(retriever, note=f"{reason}. The answers come from the index as it is. Run: {command_for(root)}")
     from index.update import update

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from corpus.load import Unreadable, digest, read_bytes
+from corpus.load import Unreadable, digest, read_file
 from index.records import StoredPassage
 from qa.results import Place, Source, State
 
@@ -12,7 +12,7 @@ from qa.results import Place, Source, State
 def file_state(root: Path, path: str, sha256: str) -> State:
     """Re-read a file and compare its bytes with those that were indexed."""
     try:
-        data = read_bytes(root, path)
+        data = read_file(root, path)
     except Unreadable as error:
         return State.MISSING if error.gone else State.CHANGED
     return State.VERIFIED if digest(data) == sha256 else State.CHANGED

@@ -17,6 +17,7 @@ from corpus.errors import UsageError
 from qa import boundary, locate, render, reports
 from qa.batch import LONGEST_QUESTION, Question, ask_text, parse_batch, read_batch
 from qa.boundary import FOUND, NOT_FOUND, Boundary
+from qa.boxes import BoxFinder
 from qa.results import Mode, State
 
 if TYPE_CHECKING:
@@ -164,13 +165,13 @@ def ask(
     questions = _questions(question, batch)
     _require_one_collection(corpus, index, no_update=no_update)
     code = FOUND
-    with _retriever(corpus, index, update=not no_update) as retriever:
+    with _retriever(corpus, index, update=not no_update) as retriever, BoxFinder(retriever.root) as boxes:
         for each in questions:
             answer = retriever.ask(
                 each.text, k=k, mode=Mode(mode), path=glob, rerank=not no_rerank, question_id=each.id
             )
             if as_json or batch is not None:
-                render.out(_json(answer.as_json()))
+                render.out(_json(boxes.fill(answer).as_json()))
             else:
                 place = render.place_from(retriever.root, locate.working_directory())
                 render.out(render.result(answer, render.Look.of(sys.stdout), place))

@@ -28,7 +28,7 @@ def build(report: BuildReport, look: Look) -> str:
         ]
     else:
         lines = [f"Up to date: {size} ({duration(report.seconds)})."]
-    return "\n".join([*lines, *skipped(report.skipped, look)]) + "\n"
+    return "\n".join([*lines, *skipped(report.skipped, look), *_noted(report, look)]) + "\n"
 
 
 def refreshed(report: BuildReport, _look: Look) -> str:
@@ -39,7 +39,7 @@ def refreshed(report: BuildReport, _look: Look) -> str:
 def preview(report: BuildReport, look: Look) -> str:
     """Write out what a build would do."""
     line = f"A build would find {_changes(report)}, {report.unchanged:,} unchanged. Nothing was written."
-    return "\n".join([line, *skipped(report.skipped, look)]) + "\n"
+    return "\n".join([line, *skipped(report.skipped, look), *_noted(report, look)]) + "\n"
 
 
 def _changes(report: BuildReport) -> str:
@@ -58,7 +58,19 @@ def skipped(files: Sequence[Skipped], look: Look) -> list[str]:
         # What stands in brackets is of one file: its size, the offending byte.
         reason = re.sub(r" \([^()]*\)", "", file.reason)
         groups.setdefault(clean_name(reason), []).append(clean_name(file.path))
-    lines = [f"Skipped {len(files):,}:"] if groups else []
+    return _grouped(f"Skipped {len(files):,}:", groups, look)
+
+
+def _noted(report: BuildReport, look: Look) -> list[str]:
+    """Write out what should be known about files that were read, as what was skipped."""
+    groups: dict[str, list[str]] = {}
+    for note in report.notes:
+        groups.setdefault(clean_name(note.text), []).append(clean_name(note.path))
+    return _grouped("Worth knowing:", groups, look)
+
+
+def _grouped(head: str, groups: dict[str, list[str]], look: Look) -> list[str]:
+    lines = [head] if groups else []
     for reason, paths in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):
         lines.append(look.fit(plain(f"- {len(paths):,} {reason}: {few(paths, 3)}"), indent="  "))
     return lines
@@ -73,6 +85,7 @@ def build_json(report: BuildReport) -> dict[str, Any]:
         "removed": report.removed,
         "unchanged": report.unchanged,
         "skipped": [{"path": file.path, "reason": file.reason} for file in report.skipped],
+        "notes": [{"path": note.path, "note": note.text} for note in report.notes],
         "documents": report.documents,
         "passages": report.passages,
         "embedded": report.embedded,

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from corpus.formats import page_word
+from corpus.types import PageBox
+
 
 class State(StrEnum):
     """Whether the file still says what the index says it said."""
@@ -32,7 +35,7 @@ class Source:
         media_type: Such as `text/markdown`.
         chars: First character and one past the last, in code points of the document's text.
         lines: First and last line, 1-based, inclusive.
-        page: Page of a paged document, 1-based, else None.
+        page: Page of a paged document (slide, sheet, cell, row, message), 1-based, else None.
         sha256: Digest of the file's bytes when it was indexed, hex.
         state: What re-reading the file now showed.
     """
@@ -48,10 +51,17 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Highlight:
-    """A sentence that answers; `chars` are document characters, as in `Source`."""
+    """A sentence that answers.
+
+    Attributes:
+        chars: Document characters, as in `Source`.
+        text: The sentence.
+        boxes: Where it stands on the pages of a PDF, a box a line, if that was looked up; see `qa.boxes`.
+    """
 
     chars: tuple[int, int]
     text: str
+    boxes: tuple[PageBox, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +102,7 @@ class Hit:
 
     @property
     def citation(self) -> str:
-        """The place in the form that editors open: `path:first-last`, and `path:line` for one line."""
+        """The place in the form that editors open, `path:first-last` or `path:line`, or with its page."""
         return cite(self.source.path, self.source.lines, self.source.page)
 
 
@@ -178,7 +188,7 @@ def _hit_json(hit: Hit) -> dict[str, Any]:
             "sha256": source.sha256,
             "state": source.state.value,
         },
-        "highlights": [{"chars": list(mark.chars), "text": mark.text} for mark in hit.highlights],
+        "highlights": [_highlight_json(mark) for mark in hit.highlights],
         "also_in": [
             {"path": place.path, "chars": list(place.chars), "lines": list(place.lines), "page": place.page}
             for place in hit.also_in
@@ -186,9 +196,16 @@ def _hit_json(hit: Hit) -> dict[str, Any]:
     }
 
 
+def _highlight_json(mark: Highlight) -> dict[str, Any]:
+    found: dict[str, Any] = {"chars": list(mark.chars), "text": mark.text}
+    if mark.boxes:
+        found["boxes"] = [{"page": page, "box": box} for page, *box in mark.boxes]
+    return found
+
+
 def cite(path: str, lines: tuple[int, int], page: int | None) -> str:
-    """Write a place as a person cites it: `a.md:9-14`, `a.md:9`, `paper.pdf#page=3`."""
+    """Write a place as a person cites it: `a.md:9-14`, `a.md:9`, `paper.pdf, p. 3`, `talk.pptx, slide 3`."""
     if page is not None:
-        return f"{path}#page={page}"
+        return f"{path}, {page_word(path)} {page}"
     first, last = lines
     return f"{path}:{first}" if first == last else f"{path}:{first}-{last}"

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from corpus.errors import UsageError
+from corpus.lines import LineMap
 from corpus.load import Unreadable, load
+from corpus.types import Document
 from index.records import StoredDocument, StoredPassage
 from index.snapshot import Snapshot
 from qa.locate import INDEX_FOLDER
@@ -17,7 +19,9 @@ from qa.results import State
 
 _KEY = re.compile(r"[0-9a-f]{16}")
 _LINES = re.compile(r"(?P<path>.+?):(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?", re.DOTALL)
-_PAGE = re.compile(r"(?P<path>.+?)#page=(?P<page>\d{1,9})", re.DOTALL)
+_PAGE = re.compile(
+    r"(?P<path>.+?)(?:#page=|, (?:p\.|slide|sheet|cell|row|record|message) )(?P<page>\d{1,9})", re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +59,8 @@ def show(root: Path, place: str, *, context: int = 3, here: Path | None = None) 
 
     Args:
         root: The corpus root.
-        place: A passage's id, `path`, `path:line`, `path:first-last` or `path#page=n`; the path is relative to
-            `here` or to the root.
+        place: A passage's id, `path`, `path:line`, `path:first-last`, `path#page=n` or as it is
+            cited, `path, p. n`; the path is relative to `here` or to the root.
         context: Lines to give before and after the place.
         here: The user's working directory, if there is one.
 
@@ -133,9 +137,11 @@ def _view(root: Path, place: _Place, kept: Sequence[StoredPassage], context: int
         first = document.text.count("\n", 0, at) + 1
         marked: tuple[int, int] | None = (first, first + place.passage.lines[1] - place.passage.lines[0])
     else:
-        marked = place.lines if place.page is None or place.lines else _lines_on_page(place, kept)
+        marked = place.lines if place.page is None or place.lines else _lines_of_page(document, place.page)
     if marked is None:
         return View(place.path, lines, None, state)
+    if place.page is not None and not place.lines:
+        context = 0
     _require_lines(place.path, marked, len(lines))
     shown = lines[max(0, marked[0] - 1 - context) : marked[1] + context]
     return View(place.path, shown, marked, state)
@@ -150,6 +156,16 @@ def _lines_of(text: str) -> tuple[tuple[int, str], ...]:
     if len(lines) > 1 and not lines[-1]:
         lines.pop()
     return tuple(enumerate((line.removesuffix("\r") for line in lines), 1))
+
+
+def _lines_of_page(document: Document, page: int) -> tuple[int, int]:
+    """First and last line of a page's text, blank ones at its edges left out."""
+    span = document.page_span(page)
+    text = "" if span is None else document.text[slice(*span)]
+    if span is None or not text.strip():
+        raise UsageError(f"{document.path} has no text on page {page}")
+    start = span[0] + len(text) - len(text.lstrip())
+    return LineMap(document.text).range_of(start, span[0] + len(text.rstrip()))
 
 
 def _lines_on_page(place: _Place, kept: Sequence[StoredPassage]) -> tuple[int, int]:

@@ -1,44 +1,16 @@
-"""Readers: one module a format, each turning decoded text into a title and blocks."""
+"""Readers: one module a format, each with `read(path, data)`, which turns a file's bytes into a `Reading`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import PurePosixPath
+from importlib import import_module
 
-from corpus.types import Block
+from corpus.types import Reading
 
-Structure = tuple[str, tuple[Block, ...]]
-_MARKDOWN = {".md", ".markdown", ".mdown", ".mkd"}
-_PLAIN = {
-    ".txt": "text/plain",
-    ".text": "text/plain",
-    ".rst": "text/x-rst",
-    ".rest": "text/x-rst",
-    ".org": "text/x-org",
-    ".adoc": "text/asciidoc",
-    ".asciidoc": "text/asciidoc",
-    ".log": "text/plain",
-    "": "text/plain",
-}
+Reader = Callable[[str, bytes], Reading]
 
 
-def media_type(path: str) -> str | None:
-    """The media type that the name promises, or None for a format without a reader."""
-    suffix = PurePosixPath(path).suffix.lower()
-    return "text/markdown" if suffix in _MARKDOWN else _PLAIN.get(suffix)
-
-
-def is_readable_name(path: str) -> bool:
-    """Whether there is a reader for a file of this name."""
-    return media_type(path) is not None
-
-
-def reader_for(kind: str) -> Callable[[str], Structure]:
-    """The function that takes a text of this media type apart into a title and blocks."""
-    if kind == "text/markdown":
-        from corpus.readers.markdown import read_markdown  # noqa: PLC0415 - the parser is only loaded for Markdown
-
-        return read_markdown
-    from corpus.readers.plain import read_plain  # noqa: PLC0415
-
-    return read_plain
+def reader_for(name: str) -> Reader:
+    """The reader of that name; its module is only imported where there is such a file."""
+    read: Reader = import_module(f"corpus.readers.{name}").read
+    return read

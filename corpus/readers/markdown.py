@@ -8,11 +8,12 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock, table
 from markdown_it.token import Token
 
+from corpus.encodings import decode, require_few_lines
 from corpus.headings import LONGEST_HEADING
 from corpus.lines import LineMap
 from corpus.readers.cover import with_gaps_filled
 from corpus.readers.plain import read_plain
-from corpus.types import Block, BlockKind
+from corpus.types import Block, BlockKind, Reading
 
 # A rule at the head of a text is no front matter: that begins with a key.
 _FRONT_MATTER = re.compile(
@@ -32,6 +33,14 @@ _NOT_PARSED = re.compile(r"\r\n?|\A\ufeff")
 _MARKUP = re.compile(r"[\[\]*_`<&\\]")
 # A heading with more marks than this is taken as it stands: they can be nested so that undoing them takes for ever.
 _MOST_MARKS = 32
+
+
+def read(path: str, data: bytes) -> Reading:
+    """Read a Markdown file; see `corpus.readers`."""
+    text, note = decode(data)
+    require_few_lines(text)
+    title, blocks = read_markdown(text)
+    return Reading(text, title, blocks, note=note)
 
 
 def read_markdown(text: str) -> tuple[str, tuple[Block, ...]]:

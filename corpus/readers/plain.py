@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from corpus.encodings import decode, require_few_lines
 from corpus.headings import LONGEST_HEADING, Line, could_be_heading, heading_title, infer, is_title_case, is_upper
 from corpus.readers.cover import is_blank, with_gaps_filled
-from corpus.types import Block, BlockKind
+from corpus.types import Block, BlockKind, Reading
 
 _BULLET = re.compile(r"^(?P<indent>[ \t]*)(?:[•◦▪‣●○■□–—*+-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,4})[.)])[ \t]+(?=\S)")
 _UNDERLINE = re.compile(r"^([=\-~^\"'`#*+:._])\1{2,}[ \t]*$")
@@ -28,6 +29,14 @@ class _Piece:
     level: int = 0
     depth: int = 0
     alone: bool = False
+
+
+def read(path: str, data: bytes) -> Reading:
+    """Read a text file; see `corpus.readers`."""
+    text, note = decode(data)
+    require_few_lines(text)
+    title, blocks = read_plain(text)
+    return Reading(text, title, blocks, note=note)
 
 
 def read_plain(text: str) -> tuple[str, tuple[Block, ...]]:

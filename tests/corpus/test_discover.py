@@ -63,16 +63,16 @@ def test_hidden_files_and_folders_are_left_out_in_silence(tmp_path: Path) -> Non
 
 
 def test_other_formats_are_named(tmp_path: Path) -> None:
-    make(tmp_path, "a.pdf", "b.md")
-    assert walk(tmp_path).skipped == (Skipped("a.pdf", "not a text format that can be read"),)
+    make(tmp_path, "a.png", "b.md")
+    assert walk(tmp_path).skipped == (Skipped("a.png", "not a format that can be read"),)
 
 
 @pytest.mark.parametrize("name", [".gitignore", ".qaignore"])
 def test_ignore_files_leave_out_in_silence(tmp_path: Path, name: str) -> None:
     """Files, folders with all below them, anchored paths, links, comments."""
-    make(tmp_path, "keep.md", "drop.md", "build/a.md", "sub/build/b.md", "sub/top.md", "top.md", "note.pdf")
+    make(tmp_path, "keep.md", "drop.md", "build/a.md", "sub/build/b.md", "sub/top.md", "top.md", "note.png")
     (tmp_path / "link.md").symlink_to("keep.md")
-    ignore(tmp_path, name, ["# comment", "drop.md", "build/", "/top.md", "*.pdf", "link.md", ""])
+    ignore(tmp_path, name, ["# comment", "drop.md", "build/", "/top.md", "*.png", "link.md", ""])
     assert walk(tmp_path).skipped == ()
     assert found(tmp_path) == ["keep.md", "sub/top.md"]
 
@@ -207,12 +207,12 @@ def test_unicode_names_are_taken_as_they_are(tmp_path: Path) -> None:
 
 def test_include_and_exclude(tmp_path: Path) -> None:
     """Patterns of .gitignore; exclude wins, and what include leaves out is not named."""
-    make(tmp_path, "a.md", "b.txt", "c.pdf", "sub/a.md", "sub/c.md", "old/a.md")
+    make(tmp_path, "a.md", "b.txt", "c.png", "sub/a.md", "sub/c.md", "old/a.md")
     assert found(tmp_path, include=("*.md",)) == ["a.md", "old/a.md", "sub/a.md", "sub/c.md"]
     assert found(tmp_path, include=("*.md",), exclude=("old/", "/a.md")) == ["sub/a.md", "sub/c.md"]
     assert found(tmp_path, include=("sub/",)) == ["sub/a.md", "sub/c.md"]
     assert walk(tmp_path, include=("*.md",)).skipped == ()
-    assert walk(tmp_path, exclude=("*.pdf",)).skipped == ()
+    assert walk(tmp_path, exclude=("*.png",)).skipped == ()
 
 
 def test_exclude_overrules_a_negation(tmp_path: Path) -> None:

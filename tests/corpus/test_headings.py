@@ -188,6 +188,18 @@ def test_a_page_of_abstracts() -> None:
     assert found == [(titles[0],), None, (titles[1],), None, (titles[2],), None]
 
 
+def test_a_very_long_title_on_a_page_of_abstracts() -> None:
+    """Longer than headings are elsewhere, and written like the titles around it."""
+    long = (
+        "Counting Herons Over Twenty Years: A Comparison of Observers, Drones and Acoustic Sensors on the Flooded "
+        "Meadows of Three Central European Rivers"
+    )
+    found = paths("Herons and Otters", BODY, long, BODY, "Dippers under Ice", BODY)
+    assert found == [("Herons and Otters",), None, (long,), None, ("Dippers under Ice",), None]
+    assert paths(BODY, BODY, BODY, long, BODY) == [None, None, None, None, None]
+    assert paths("Herons and Otters", BODY, long + ".", BODY, "Dippers", BODY)[2] is None
+
+
 def test_a_sentence_among_paragraphs_is_no_title() -> None:
     """The same line is text where few paragraphs have one above them."""
     title = "On the convergence of a method that nobody has used in years"

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from corpus import load
+from corpus.encodings import MAX_LINES, decode
 from corpus.files import MAX_BYTES
-from corpus.load import MAX_LINES, Unreadable, decode, digest, parse, read_bytes
+from corpus.load import Unreadable, digest, parse, read_bytes
 from corpus.types import Block, BlockKind, Document
 
 TEXT = "# Title\n\nBody, naïve.\n"
@@ -67,27 +68,24 @@ def test_newlines_are_untouched() -> None:
     [
         (b"\x7fELF\0\0", "binary, not text"),
         (b"a" * 7999 + b"\0", "binary, not text"),
-        ("naïve".encode("latin-1"), "not UTF-8 (byte 2); save it as UTF-8"),
-        (b"ok \xed\xa0\x80", "not UTF-8 (byte 3); save it as UTF-8"),
-        ("naïve".encode("utf-16"), "not UTF-8 but UTF-16; save it as UTF-8"),
+        (b"\xff\xfea", "not UTF-16-LE, which its first bytes promise (byte 2)"),
         ("naïve".encode("utf-16-be"), "binary, not text"),
     ],
 )
-def test_what_is_not_utf_8_says_so(data: bytes, why: str) -> None:
-    """A lone surrogate is not UTF-8 either."""
+def test_what_is_no_text_says_so(data: bytes, why: str) -> None:
     with pytest.raises(Unreadable) as caught:
         decode(data)
     assert (caught.value.reason, caught.value.gone, caught.value.unknown) == (why, False, False)
 
 
 def test_a_nul_far_into_a_text_is_a_character() -> None:
-    assert decode(b"a" * 8000 + b"\0") == "a" * 8000 + "\0"
+    assert decode(b"a" * 8000 + b"\0") == ("a" * 8000 + "\0", "")
 
 
 def test_a_format_without_a_reader(tmp_path: Path) -> None:
-    (tmp_path / "a.pdf").write_bytes(b"%PDF")
-    with pytest.raises(Unreadable, match=r"^not a text format that can be read$"):
-        load.load(tmp_path, "a.pdf")
+    (tmp_path / "a.png").write_bytes(b"\x89PNG")
+    with pytest.raises(Unreadable, match=r"^not a format that can be read$"):
+        load.load(tmp_path, "a.png")
 
 
 def test_a_file_that_vanished(tmp_path: Path) -> None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from corpus.readers import is_readable_name, media_type, reader_for
-from corpus.readers.markdown import read_markdown
-from corpus.readers.plain import read_plain
+from corpus.formats import format_of, is_readable_name
+from corpus.readers import markdown, plain, reader_for
 
 
 @pytest.mark.parametrize(
@@ -20,15 +19,17 @@ from corpus.readers.plain import read_plain
         ("d.org", "text/x-org"),
         ("e.adoc", "text/asciidoc"),
         ("f.log", "text/plain"),
-        ("g.pdf", None),
+        ("g.PDF", "application/pdf"),
+        ("g.png", None),
         ("h.md.bak", None),
     ],
 )
 def test_the_name_decides(path: str, kind: str | None) -> None:
-    assert media_type(path) == kind
+    found = format_of(path)
+    assert (None if found is None else found.media_type) == kind
     assert is_readable_name(path) == (kind is not None)
 
 
 def test_markdown_has_a_reader_of_its_own() -> None:
-    assert reader_for("text/markdown") is read_markdown
-    assert reader_for("text/x-rst") is read_plain
+    assert reader_for("markdown") is markdown.read
+    assert reader_for("plain") is plain.read

@@ -38,8 +38,9 @@ ANY = "?"
 """An expectation: the file may be taken in or left out for a reason, which depends on its size."""
 LARGE = MAX_BYTES // 1_000_000 * 1_000_000
 REASONS = re.compile(
-    r"not UTF-8( but UTF-16)?\b.*; save it as UTF-8|binary, not text|not a regular file|symbolic link, not followed"
-    r"|not a text format that can be read|larger than 8 MiB( \([\d,]+ bytes\))?|its name is not valid UTF-8"
+    r"not UTF-8, and its encoding cannot be told; save it as UTF-8|damaged( \(\w+\)|: [\w ,]+)?"
+    r"|binary, not text|not a regular file|symbolic link, not followed"
+    r"|not a format that can be read|larger than 8 MiB( \([\d,]+ bytes\))?|its name is not valid UTF-8"
     r"|more than (200,000 lines|20,000 passages|500,000 sentences); split it into smaller files"
     r"|(folder )?cannot be read: (Permission denied|File name too long)"
     r"|ignore file .*|only its first 1,000 patterns are used"
@@ -148,33 +149,32 @@ NAMES = [
     named("caf\u00e9.md"),
     named("cafe\u0301.md"),
     named(" space.md"),
-    named("trailing .md ", "not a text format"),
+    named("trailing .md ", "not a format"),
     named("dot."),
     named("'\";$(touch evil)`.md"),
     named("%s%n{0}.md"),
     named("*?[a].md"),
     named("back\\slash.md"),
-    named("a.md:12", "not a text format"),
-    named("a.md#page=3", "not a text format"),
+    named("a.md:12", "not a format"),
+    named("a.md#page=3", "not a format"),
     named("12:a.md"),
     named("#page=3.md"),
     named("\u0301.md"),
     named(os.fsdecode(b"latin\xe9.md"), "its name is not valid UTF-8"),
     named(os.fsdecode(b"half\xf0\x9f.md"), "its name is not valid UTF-8"),
 ]
-_NOT = "not UTF-8"
 BYTES = [
     data("bytes/bom.md", b"\xef\xbb\xbf# Title\n\nWords.\n"),
-    data("bytes/latin-1.txt", "Größe\n".encode("latin-1"), _NOT),
-    data("bytes/utf-16-le-bom.txt", b"\xff\xfe" + "words".encode("utf-16-le"), "not UTF-8 but UTF-16"),
-    data("bytes/utf-16-be-bom.txt", b"\xfe\xff" + "words".encode("utf-16-be"), "not UTF-8 but UTF-16"),
+    data("bytes/latin-1.txt", "Größe\n".encode("latin-1")),
+    data("bytes/utf-16-le-bom.txt", b"\xff\xfe" + "words".encode("utf-16-le")),
+    data("bytes/utf-16-be-bom.txt", b"\xfe\xff" + "words".encode("utf-16-be")),
     data("bytes/utf-16-le.txt", "words".encode("utf-16-le"), "binary"),
     data("bytes/utf-16-be.txt", "words".encode("utf-16-be"), "binary"),
     data("bytes/utf-32.txt", "words".encode("utf-32-be"), "binary"),
-    data("bytes/mixed.txt", "Größe ".encode() + "Größe".encode("latin-1"), _NOT),
-    data("bytes/surrogate.txt", b"a \xed\xa0\x80 b", _NOT),
-    data("bytes/overlong.txt", b"..\xc0\xaf..", _NOT),
-    data("bytes/cut.txt", "漢字".encode()[:-1], _NOT),
+    data("bytes/mixed.txt", "Größe ".encode() + "Größe".encode("latin-1")),
+    data("bytes/surrogate.txt", b"a \xed\xa0\x80 b", ANY),
+    data("bytes/overlong.txt", b"..\xc0\xaf..", ANY),
+    data("bytes/cut.txt", "漢字".encode()[:-1]),
     data("bytes/nul.txt", b"a\0b", "binary"),
     data("bytes/late-nul.txt", b"word " * 2000 + b"\0 end"),
     data("bytes/none.txt", "\uffff \ufdd0 \U0010ffff".encode()),
@@ -184,11 +184,11 @@ BYTES = [
     data("bytes/program.txt", b"\x7fELF\x02\x01\x01\0\0\0", "binary"),
     data("bytes/picture.md", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "binary"),
     data("bytes/archive.txt", b"\x1f\x8b\x08\0\0\0\0\0\0\x03", "binary"),
-    data("bytes/paper.txt", b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n", _NOT),
-    data("bytes/letter.md", b"PK\x03\x04\x14\0\x06\0\x08\0", "binary"),
-    data("bytes/real.pdf", b"%PDF-1.7\n", "not a text format"),
-    data("bytes/cut.docx", b"PK\x03\x04", "not a text format"),
-    data("bytes/locked.zip.md.gpg", b"\x85\x01", "not a text format"),
+    data("bytes/paper.txt", b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n", "damaged"),
+    data("bytes/letter.md", b"PK\x03\x04\x14\0\x06\0\x08\0", "damaged"),
+    data("bytes/real.pdf", b"%PDF-1.7\n", "damaged"),
+    data("bytes/cut.docx", b"PK\x03\x04", "damaged"),
+    data("bytes/locked.zip.md.gpg", b"\x85\x01", "not a format"),
 ]
 _ESCAPES = (
     "# \x1b[31mRed\x1b[0m\n\n\x1b]0;title\x07 \x1b]8;;http://evil\x1b\\link\x1b]8;;\x1b\\ \x1b]52;c;ZXZpbA==\x07 "

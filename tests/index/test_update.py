@@ -222,7 +222,7 @@ def test_another_splitter_cuts_everything_again(root: Path, monkeypatch: pytest.
     monkeypatch.setattr(split, "VERSION", split.VERSION + 1)
     assert counts(build(root)) == (0, 0, 0, 3, 0, 4)
     with Snapshot(root / ".qa") as snapshot:
-        assert snapshot.info.splitter == split.VERSION
+        assert snapshot.info.splitter == split.made_by()
 
 
 def test_patterns_are_remembered(root: Path) -> None:

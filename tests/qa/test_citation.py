@@ -80,4 +80,4 @@ def test_cite() -> None:
     """Lines as editors open them; a page where there is one."""
     assert cite("a.md", (9, 14), None) == "a.md:9-14"
     assert cite("a.md", (9, 9), None) == "a.md:9"
-    assert cite("a b.pdf", (9, 14), 3) == "a b.pdf#page=3"
+    assert cite("a b.pdf", (9, 14), 3) == "a b.pdf, p. 3"

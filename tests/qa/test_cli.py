@@ -133,7 +133,8 @@ def test_index_json_is_the_contract(notes: Path) -> None:
         "changed": 0,
         "removed": 0,
         "unchanged": 0,
-        "skipped": [{"path": "picture.png", "reason": "not a text format that can be read"}],
+        "skipped": [{"path": "picture.png", "reason": "not a format that can be read"}],
+        "notes": [],
         "documents": 2,
         "passages": 3,
         "embedded": 3,
@@ -148,10 +149,11 @@ def test_index_groups_what_it_skips(notes: Path) -> None:
     (notes / "z.md").write_bytes(b"caf\xe9")
     lines = qa("index").stdout.splitlines()[2:]
     assert lines == [
-        "Skipped 6:",
-        r"  - 5 not a text format that can be read: p0\x1b.png, p1\x1b.png, p2\x1b.png and",
-        "    2 more",
-        "  - 1 not UTF-8; save it as UTF-8: z.md",
+        "Skipped 5:",
+        r"  - 5 not a format that can be read: p0\x1b.png, p1\x1b.png, p2\x1b.png and 2",
+        "    more",
+        "Worth knowing:",
+        "  - 1 read as windows-1252: z.md",
     ]
 
 
@@ -395,7 +397,7 @@ def test_ask_after_the_splitter_changed(indexed: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr("corpus.split.VERSION", 10_000)
     done = qa("ask", "soup")
     assert done.exit_code == 0
-    assert done.stderr.startswith("qa: this version cuts passages in another way")
+    assert done.stderr.startswith("qa: this version reads or cuts documents in another way")
 
 
 def test_the_real_retriever(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -571,7 +573,7 @@ def test_show_odd_names(indexed: Path) -> None:
     assert qa("show", "a:3").stdout == "x\n"
     assert qa("show", "a:3:1").stdout == "a:3  not in the index\n> 1  x\n"
     (indexed / "p.png").write_bytes(b"\x89PNG")
-    assert qa("show", "p.png").stderr == "qa: p.png: not a text format that can be read\n"
+    assert qa("show", "p.png").stderr == "qa: p.png: not a format that can be read\n"
 
 
 # qa status, qa check

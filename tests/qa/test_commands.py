@@ -9,20 +9,18 @@ import sqlite3
 import sys
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from corpus.errors import CorpusError, DamagedIndexError, NoIndexError, UsageError
-from index.records import StoredPassage
 from index.report import Progress, Request
-from index.snapshot import Snapshot
 from index.update import update
 from qa import boundary, build, check, cli, locate, render, reports, show, status
 from qa.results import State
 from qa.retriever import Retriever
 from tests.encoders import BagEncoder
+from tests.formats import pdf
 
 TEXT = "# Talks\n\nThe keynote is about whales.\n\n## Lunch\n\nSoup at noon.\n"
 
@@ -144,18 +142,18 @@ def test_show_the_index_of_a_file_that_is_gone(root: Path) -> None:
         show.show(root, "talks.md:99")
 
 
-def test_show_a_page(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All lines of the passages on a page, as the file has them or as the index keeps them."""
-    passages_of = Snapshot.passages_of
-
-    def paged(snapshot: Snapshot, path: str) -> tuple[StoredPassage, ...]:
-        return tuple(replace(passage, page=page) for page, passage in enumerate(passages_of(snapshot, path), 1))
-
-    monkeypatch.setattr(Snapshot, "passages_of", paged)
-    found = show.show(root, "talks.md#page=2", context=0)
-    assert (found.marked, [number for number, _ in found.lines]) == ((5, 7), [5, 6, 7])
-    (root / "talks.md").unlink()
-    assert show.show(root, "talks.md#page=2").lines == ((5, "## Lunch"), (6, ""), (7, "Soup at noon."))
+def test_show_a_page(tmp_path: Path) -> None:
+    """All lines on a page, as the file has them, or those of its passages, as the index keeps them."""
+    pages = [[pdf.Words(60, 700, f"Page {n} is about {what}.")] for n, what in enumerate(("whales", "soup"), 1)]
+    (tmp_path / "talks.pdf").write_bytes(pdf.make(pages))
+    update(Request(tmp_path, BagEncoder()))
+    for place in ("talks.pdf#page=2", "talks.pdf, p. 2"):
+        found = show.show(tmp_path, place, context=3)
+        assert (found.marked, found.lines) == ((3, 3), ((3, "Page 2 is about soup."),))
+    with pytest.raises(UsageError, match=r"^talks.pdf has no text on page 3$"):
+        show.show(tmp_path, "talks.pdf#page=3")
+    (tmp_path / "talks.pdf").unlink()
+    assert show.show(tmp_path, "talks.pdf#page=2").lines == ((3, "Page 2 is about soup."),)
 
 
 # qa ask

@@ -69,7 +69,7 @@ Confidence: high (87 %)
       line of this screen
       - who waited ten years
     - nobody else
-    also in old/b.md:1, c.pdf#page=4
+    also in old/b.md:1, c.pdf, p. 4
 
 [2] sub/b.md:3-9
     ! changed since it was indexed

@@ -1,0 +1,314 @@
+"""HTML: what a person reads of a page, without navigation, scripts and what is hidden.
+
+By the standard library's parser, which knows no tree: a page of 200,000 nested elements is read in a second, where
+parsers that build one took minutes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from html.parser import HTMLParser
+
+from corpus.encodings import decode
+from corpus.readers.writer import Writer, few_lines, one_line
+from corpus.types import BlockKind, Reading
+
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_LEFT_OUT = frozenset(
+    [
+        "script",
+        "style",
+        "noscript",
+        "template",
+        "svg",
+        "canvas",
+        "iframe",
+        "object",
+        "audio",
+        "video",
+        "map",
+        "nav",
+        "footer",
+        "aside",
+        "menu",
+        "dialog",
+        "select",
+        "button",
+        "datalist",
+        "head",
+    ]
+)
+_ROLES = frozenset(
+    ["navigation", "banner", "contentinfo", "search", "complementary", "dialog", "alertdialog", "menu", "menubar"]
+)
+_NAMED = re.compile(
+    r"(?:^|[\s_-])(?:nav|navbar|navigation|menu|sidebar|breadcrumbs?|cookie|cookies|advert|ads|share|social|"
+    r"skip-link|toc|mw-editsection|noprint|footer|masthead)(?:$|[\s_-])",
+    re.IGNORECASE,
+)
+_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_BREAKING = frozenset(
+    [
+        "p",
+        "div",
+        "section",
+        "article",
+        "main",
+        "header",
+        "ul",
+        "ol",
+        "li",
+        "dl",
+        "dt",
+        "dd",
+        "table",
+        "tr",
+        "td",
+        "th",
+        "caption",
+        "blockquote",
+        "pre",
+        "figure",
+        "figcaption",
+        "address",
+        "details",
+        "summary",
+        "hr",
+        "body",
+        "html",
+        "fieldset",
+        "center",
+        "tbody",
+        "thead",
+        "tfoot",
+    ]
+)
+_VOID = frozenset(
+    ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"]
+)
+# These may be left open: another of the same kind closes them.
+_CLOSES = {
+    "li": ({"li"}, {"ul", "ol"}),
+    "p": ({"p"}, {"div", "li", "td", "th", "section", "article", "blockquote", "body"}),
+    "tr": ({"tr", "td", "th"}, {"table"}),
+    "td": ({"td", "th"}, {"tr", "table"}),
+    "th": ({"td", "th"}, {"tr", "table"}),
+    "dt": ({"dt", "dd"}, {"dl"}),
+    "dd": ({"dt", "dd"}, {"dl"}),
+    "option": ({"option"}, {"select"}),
+}
+_ENDS_PARAGRAPH = _BREAKING | set(_HEADINGS)
+# Elements are no deeper than this; what is below counts as text of the deepest.
+_DEEPEST = 500
+_LOOK_BACK = 30
+
+
+def read(path: str, data: bytes) -> Reading:
+    """Read an HTML file; see `corpus.readers`."""
+    text, note = _decoded(data)
+    writer = Writer()
+    add_html(writer, text)
+    return writer.reading("text/html", note=note)
+
+
+def _decoded(data: bytes) -> tuple[str, str]:
+    declared = re.search(rb"charset\s*=\s*[\"']?([\w-]+)", data[:4096])
+    name = declared[1].decode("ascii") if declared else "utf-8"
+    if name.lower() not in ("utf-8", "utf8"):
+        try:
+            data.decode("utf-8")
+        except UnicodeDecodeError:
+            try:
+                return data.decode(name), f"read as {name.lower()}"
+            except (UnicodeError, LookupError):
+                pass
+    return decode(data)
+
+
+def add_html(writer: Writer, text: str, *, level: int = 0) -> str:
+    """Write what a page says; `level` is that of the headings above it. Gives the page's title, "" if it has none."""
+    parser = _Page(writer, level, has_main=bool(re.search(r"<(?:main|article)[\s>]", text, re.IGNORECASE)))
+    parser.feed(text)
+    parser.close()
+    parser.finish()
+    if not level:
+        writer.title = parser.title
+    return parser.title
+
+
+class _Page(HTMLParser):
+    def __init__(self, writer: Writer, level: int, *, has_main: bool) -> None:
+        super().__init__(convert_charrefs=True)
+        self.title = ""
+        self._writer = writer
+        self._level = level
+        self._has_main = has_main
+        self._open: list[str] = []
+        self._left_out = 0
+        self._in_main = 0
+        self._title: list[str] | None = None
+        self._text: list[str] = []
+        self._kind = BlockKind.PARAGRAPH
+        self._rows: list[list[str]] | None = None
+        self._tables = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "title" and not self.title and "svg" not in self._open[-_LOOK_BACK:]:
+            self._title = []
+            return
+        if tag in _VOID:
+            self._void(tag, dict(attrs))
+            return
+        self._close_open(tag)
+        if len(self._open) >= _DEEPEST:
+            return
+        self._open.append(tag)
+        if self._left_out or self._is_left_out(tag, dict(attrs)):
+            self._left_out += 1
+            return
+        self._in_main += tag in ("main", "article")
+        self._begin(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if self._title is not None and tag == "title":
+            self.title = one_line("".join(self._title))
+            self._title = None
+            return
+        if tag in self._open[-_LOOK_BACK:] if tag != "body" else tag in self._open:
+            while self._pop() != tag:
+                pass
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        # Outside SVG, where it shows nothing, "/>" means nothing in HTML but for elements without an end.
+        if tag in _VOID:
+            self._void(tag, dict(attrs))
+
+    def handle_data(self, data: str) -> None:
+        if self._title is not None:
+            self._title.append(data)
+        elif not self._left_out:
+            self._text.append(data if self._kind is BlockKind.CODE else re.sub(r"\s+", " ", data))
+
+    def finish(self) -> None:
+        """Write what is still open."""
+        while self._open:
+            self._pop()
+        self._flush()
+
+    def _void(self, tag: str, attributes: dict[str, str | None]) -> None:
+        if self._left_out:
+            return
+        if tag == "br":
+            self._text.append("\n")
+        elif tag == "img" and attributes.get("alt"):
+            self._text.append(f" {attributes['alt']} ")
+        elif tag == "hr":
+            self._flush()
+
+    def _is_left_out(self, tag: str, attributes: dict[str, str | None]) -> bool:
+        if tag in _LEFT_OUT:
+            return True
+        if "hidden" in attributes or attributes.get("aria-hidden") == "true":
+            return True
+        if attributes.get("role") in _ROLES or _HIDDEN_STYLE.search(attributes.get("style") or ""):
+            return True
+        # A page's own head; that of an article has its title in it.
+        if tag == "header" and self._has_main and not self._in_main:
+            return True
+        named = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
+        return tag in ("div", "ul", "section", "span", "table") and bool(_NAMED.search(named[:1000]))
+
+    def _close_open(self, tag: str) -> None:
+        """Close what the page left open before an element that ends it."""
+        closes, fences = _CLOSES.get(tag, (set(), set()))
+        if tag in _ENDS_PARAGRAPH and "p" not in closes:
+            closes, fences = closes | {"p"}, fences | {"div", "li", "td", "th", "section", "article", "body"}
+        for back, name in enumerate(reversed(self._open[-_LOOK_BACK:]), 1):
+            if name in fences:
+                return
+            if name in closes:
+                for _ in range(back):
+                    self._pop()
+                return
+
+    def _begin(self, tag: str) -> None:
+        if tag == "table":
+            self._tables += 1
+            if self._tables == 1:
+                self._flush()
+                self._rows = []
+        if self._rows is not None:
+            self._begin_cell(tag)
+        elif tag in _BREAKING or tag in _HEADINGS:
+            self._flush(within=self._open[:-1])
+            self._kind = BlockKind.CODE if tag == "pre" else BlockKind.PARAGRAPH
+
+    def _begin_cell(self, tag: str) -> None:
+        if tag == "tr" and self._rows is not None and self._tables == 1:
+            self._rows.append([])
+        elif tag in ("td", "th") and self._tables == 1:
+            self._text = []
+        elif tag in _BREAKING:
+            self._text.append(" ")
+
+    def _pop(self) -> str:
+        tag = self._open.pop()
+        if self._left_out:
+            self._left_out -= 1
+            return tag
+        self._in_main -= tag in ("main", "article")
+        if self._rows is not None:
+            self._end_cell(tag)
+        elif tag in _HEADINGS:
+            self._writer.heading(self._level + _HEADINGS[tag], self._take())
+        elif tag == "li":
+            self._flush(BlockKind.ITEM)
+        elif tag in _BREAKING:
+            self._flush(BlockKind.CODE if tag == "pre" else None)
+            self._kind = BlockKind.PARAGRAPH
+        return tag
+
+    def _end_cell(self, tag: str) -> None:
+        if tag in ("td", "th") and self._rows is not None and self._tables == 1:
+            if not self._rows:
+                self._rows.append([])
+            self._rows[-1].append(self._take())
+        elif tag == "caption":
+            self._writer.block(self._take())
+        elif tag == "table":
+            self._tables -= 1
+            if not self._tables:
+                rows, self._rows = self._rows or [], None
+                self._table([row for row in rows if any(cell.strip() for cell in row)])
+
+    def _table(self, rows: Sequence[Sequence[str]]) -> None:
+        # A table of one column, or of very long cells, lays out a page.
+        if max(map(len, rows), default=0) > 1 and sum(len(cell) for row in rows for cell in row) < 300 * sum(
+            map(len, rows)
+        ):
+            self._writer.rows(rows)
+            return
+        for row in rows:
+            for cell in row:
+                self._writer.block(cell)
+
+    def _take(self) -> str:
+        text, self._text = "".join(self._text), []
+        return text
+
+    def _flush(self, kind: BlockKind | None = None, *, within: Sequence[str] | None = None) -> None:
+        text, kind = self._take(), kind or self._kind
+        within = self._open if within is None else within
+        if kind is BlockKind.PARAGRAPH and _innermost(within) == "li":
+            kind = BlockKind.ITEM
+        if kind is BlockKind.ITEM:
+            depth = sum(name in ("ul", "ol") for name in within) - 1
+            self._writer.block(text, kind, min(max(0, depth), 5))
+        else:
+            self._writer.block(text if kind is BlockKind.CODE else few_lines(text), kind)
+
+
+def _innermost(within: Sequence[str]) -> str:
+    """The innermost element that breaks lines, paragraphs left out."""
+    return next((name for name in reversed(within) if name in _BREAKING and name != "p"), "")

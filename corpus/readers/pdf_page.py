@@ -1,0 +1,252 @@
+"""The lines of one page of a PDF, in the order in which a person reads them."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+import pypdfium2.raw as pdfium
+
+Box = tuple[float, float, float, float]
+
+# Stands where a word was broken at the end of a line.
+HYPHEN = "\ufffe"
+_LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
+_BOLD = re.compile(rb"bold|black|heavy|medi|demi|cmbx|-bx", re.IGNORECASE)
+# In line heights: a wider gap is more than one between words, and columns are no closer than that.
+_WIDE = 1.2
+_SAME_LINE = 0.4
+# A page has two columns where so much of its text stands in each, and no more than that across both.
+_LEAST_SIDE, _MOST_ACROSS = 0.15, 0.4
+_NAME_BYTES = 100
+
+
+@dataclass(slots=True)
+class Line:
+    """Some text on one baseline.
+
+    Attributes:
+        text: With `HYPHEN` at its end where a word goes on in the next line.
+        boxes: Of each character of `text`: left, bottom, right, top in points from the page's lower left corner.
+        size: Height of its font, in points.
+        bold: Whether its font is a bold one.
+        column: Number of the column in reading order; 0 where the page has one.
+        page: Number of the page, from 0.
+    """
+
+    text: str
+    boxes: list[Box]
+    size: float
+    bold: bool
+    column: int = 0
+    page: int = 0
+
+    @property
+    def left(self) -> float:
+        """Where its first character begins."""
+        return self.boxes[0][0]
+
+    @property
+    def right(self) -> float:
+        """Where its last character ends."""
+        return self.boxes[-1][2]
+
+    @property
+    def bottom(self) -> float:
+        """The baseline, nearly."""
+        return median(box[1] for box in self.boxes)
+
+    @property
+    def top(self) -> float:
+        """Its upper edge."""
+        return self.bottom + self.size
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A page: its lines in reading order, and its size in points."""
+
+    lines: tuple[Line, ...]
+    width: float
+    height: float
+
+
+def read_page(page: Any, number: int) -> Sheet:
+    """Take the lines out of a page of a `pypdfium2.PdfDocument`."""
+    width, height = page.get_size()
+    text = page.get_textpage()
+    try:
+        pieces = list(_pieces(text.raw, text.count_chars()))
+    finally:
+        text.close()
+    lines = tuple(_in_order(pieces, width))
+    for line in lines:
+        line.page = number
+    return Sheet(lines, width, height)
+
+
+def _pieces(page: Any, count: int) -> Iterator[Line]:
+    """Runs of characters on a line, cut at wide gaps, in the order in which the page draws them."""
+    found: list[tuple[str, Box]] = []
+    first = 0
+    for i, (character, box) in enumerate(_characters(page, count)):
+        if found and (character in "\r\n" or _is_apart(found, box)):
+            yield from _piece(page, found, first)
+            found = []
+        if character in "\r\n":
+            continue
+        first = i if not found else first
+        found.append((character, box))
+    if found:
+        yield from _piece(page, found, first)
+
+
+def _characters(page: Any, count: int) -> Iterator[tuple[str, Box]]:
+    left, right, bottom, top = (ctypes.c_double() for _ in range(4))
+    edges = [ctypes.byref(edge) for edge in (left, right, bottom, top)]
+    for i in range(count):
+        code = pdfium.FPDFText_GetUnicode(page, i)
+        pdfium.FPDFText_GetCharBox(page, i, *edges)
+        if pdfium.FPDFText_IsHyphen(page, i) == 1:
+            code = ord(HYPHEN)
+        elif code == 0 or 0xD800 <= code < 0xE000:
+            code = 0xFFFD
+        yield chr(min(code, 0x10FFFF)), (left.value, bottom.value, right.value, top.value)
+
+
+def _is_apart(found: Sequence[tuple[str, Box]], box: Box) -> bool:
+    """Whether a character stands far behind the one before it, or back at the left."""
+    before = found[-1][1]
+    height = max(box[3] - box[1], before[3] - before[1], 4.0)
+    if box[2] <= box[0] or before[2] <= before[0]:  # a blank that the library put in
+        return False
+    return box[0] - before[2] > _WIDE * height * 1.4 or before[0] - box[0] > 2 * height
+
+
+def _piece(page: Any, found: list[tuple[str, Box]], first: int) -> Iterator[Line]:
+    characters: list[str] = []
+    boxes: list[Box] = []
+    for character, box in found:
+        for one in _LIGATURES.get(character, character):
+            if one.isspace() and (not characters or characters[-1] == " "):
+                continue
+            characters.append(" " if one.isspace() else one)
+            boxes.append(box)
+    while characters and characters[-1] == " ":
+        characters.pop()
+        boxes.pop()
+    if not characters:
+        return
+    middle = first + len(found) // 2
+    if abs(pdfium.FPDFText_GetCharAngle(page, middle) % 3.1415) > 0.3 and len(found) > 2:
+        return  # such as the number of a preprint along the margin
+    text = "".join(characters)
+    yield Line(text, boxes, _height(page, range(first, first + len(found)), text), _all_bold(page, first, len(found)))
+
+
+def _height(page: Any, characters: range, text: str) -> float:
+    """The font's height, of characters that have one; of capitals in two sizes the larger."""
+    box = pdfium.FS_RECTF()
+    heights = []
+    for i in characters[:: max(1, len(characters) // 8)]:
+        pdfium.FPDFText_GetLooseCharBox(page, i, box)
+        if box.top > box.bottom:
+            heights.append(box.top - box.bottom)
+    if not heights:
+        return 10.0
+    return float(max(heights) if text.isupper() else median(heights))
+
+
+def _all_bold(page: Any, first: int, count: int) -> bool:
+    """Whether a line begins, goes on and ends in bold type."""
+    return all(_is_bold(page, first + place) for place in (0, count // 2, max(0, count - 2)))
+
+
+def _is_bold(page: Any, character: int) -> bool:
+    name = ctypes.create_string_buffer(_NAME_BYTES)
+    flags = ctypes.c_int()
+    pdfium.FPDFText_GetFontInfo(page, character, name, _NAME_BYTES, ctypes.byref(flags))
+    return bool(_BOLD.search(name.value)) or pdfium.FPDFText_GetFontWeight(page, character) >= 600
+
+
+def _in_order(pieces: list[Line], width: float) -> Iterator[Line]:
+    gutter = _gutter(pieces, width)
+    if gutter is None:
+        yield from _joined(pieces)
+        return
+    across = list(_joined(piece for piece in pieces if piece.left < gutter - 4 and piece.right > gutter + 4))
+    sides = [piece for piece in pieces if not (piece.left < gutter - 4 and piece.right > gutter + 4)]
+    edges = [line.bottom for line in across]
+    column = 1
+    for i in range(len(across) + 1):
+        above = edges[i - 1] if i else float("inf")
+        below = edges[i] if i < len(across) else float("-inf")
+        band = [piece for piece in sides if below < piece.bottom <= above]
+        for side in (True, False):
+            column += bool(band)
+            for line in _joined(piece for piece in band if (_middle(piece) < gutter) == side):
+                line.column = column
+                yield line
+        # Lines across both columns that follow one another are one column.
+        column += bool(band)
+        if i < len(across):
+            across[i].column = column
+            yield across[i]
+
+
+def _middle(piece: Line) -> float:
+    return (piece.left + piece.right) / 2
+
+
+def _gutter(pieces: Sequence[Line], width: float) -> float | None:
+    """Where the gap between two columns is, or None where the page has one column."""
+    total = sum(len(piece.text) for piece in pieces)
+    if len(pieces) < 8:
+        return None
+    best: tuple[int, float, float] | None = None
+    for step in range(61):
+        x = width * (0.35 + 0.005 * step)
+        across = sum(len(piece.text) for piece in pieces if piece.left < x - 1 and piece.right > x + 1)
+        if best is None or (across, abs(x - width / 2)) < best[:2]:
+            best = across, abs(x - width / 2), x
+    if best is None or best[0] > _MOST_ACROSS * total:
+        return None
+    x = best[2]
+    right = [piece for piece in pieces if piece.left >= x - 1]
+    left = sum(len(piece.text) for piece in pieces if piece.right <= x + 1)
+    if min(left, sum(len(piece.text) for piece in right)) < _LEAST_SIDE * total:
+        return None
+    # Lines of a column begin below one another; the cells of a table do so too, but are short.
+    edge = median(piece.left for piece in right)
+    aligned = [piece for piece in right if abs(piece.left - edge) < 12]
+    if len(aligned) < 0.4 * len(right) or median(piece.right - piece.left for piece in aligned) < 0.18 * width:
+        return None
+    return x
+
+
+def _joined(pieces: Iterable[Line]) -> Iterator[Line]:
+    """Lines from top to bottom, pieces on the same baseline put together from left to right."""
+    row: list[Line] = []
+    for piece in sorted(pieces, key=lambda piece: -piece.bottom):
+        if row and row[0].bottom - piece.bottom > _SAME_LINE * min(row[0].size, piece.size):
+            yield _one(row)
+            row = []
+        row.append(piece)
+    if row:
+        yield _one(row)
+
+
+def _one(row: list[Line]) -> Line:
+    row.sort(key=lambda piece: piece.left)
+    line = row[0]
+    for piece in row[1:]:
+        line.text += " " + piece.text
+        line.boxes += [(line.right, piece.boxes[0][1], piece.left, piece.boxes[0][3]), *piece.boxes]
+    if len(row) > 1:
+        longest = max(row, key=lambda piece: len(piece.text))
+        line.size, line.bold = longest.size, all(piece.bold for piece in row)
+    return line

@@ -1,0 +1,103 @@
+"""What LaTeX source says: commands that only set type are stripped, accents become letters, formulas stay readable."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_ACCENTS = {
+    "`": "\u0300",
+    "'": "\u0301",
+    "^": "\u0302",
+    "~": "\u0303",
+    "=": "\u0304",
+    "u": "\u0306",
+    ".": "\u0307",
+    '"': "\u0308",
+    "r": "\u030a",
+    "H": "\u030b",
+    "v": "\u030c",
+    "d": "\u0323",
+    "c": "\u0327",
+    "k": "\u0328",
+}
+_LETTERS = {
+    "ss": "ß",
+    "ae": "æ",
+    "AE": "Æ",
+    "oe": "œ",
+    "OE": "Œ",
+    "o": "ø",
+    "O": "Ø",
+    "aa": "å",
+    "AA": "Å",
+    "l": "ł",
+    "L": "Ł",
+    "i": "ı",
+    "j": "ȷ",
+    "textbackslash": "\\",
+    "ldots": "…",
+    "dots": "…",
+    "textendash": "–",
+    "textemdash": "—",
+    "LaTeX": "LaTeX",
+    "TeX": "TeX",
+    "S": "§",
+    "copyright": "©",
+    "pounds": "£",
+    "euro": "€",
+    "item": "•",
+    "quad": " ",
+    "qquad": " ",
+}
+_ACCENT = re.compile(r"\\([`'^~=.\"]|[uvHcdkr](?![A-Za-z]))[ \t]*(?:\{\\?([A-Za-z])\}|\\?([A-Za-z])(?![A-Za-z]*\\))")
+_COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)%.*")
+_SKIPPED = re.compile(
+    r"\\(?:label|vspace|hspace|includegraphics|bibliographystyle|bibliography|usepackage|input|include|pagestyle|"
+    r"thispagestyle|setlength|setcounter|addtocounter|newcommand|renewcommand|documentclass|hypersetup|newtheorem)"
+    r"\*?(?:\[[^\]\n]*\])*(?:\{[^{}\n]*\})*"
+)
+_CITED = re.compile(r"\\(?:[cC]ite\w*|ref|eqref|autoref|[cC]ref|pageref)\*?(?:\[[^\]\n]*\])*\{([^{}\n]*)\}")
+_LINK = re.compile(r"\\href\{([^{}\n]*)\}\{([^{}\n]*)\}")
+_ENVIRONMENT = re.compile(r"\\(?:begin|end)\{[^{}\n]*\}(?:\[[^\]\n]*\])?")
+_COMMAND = re.compile(r"\\([A-Za-z]+)\*?[ \t]?")
+_ESCAPED = re.compile(r"\\([#$%&_{} ,;!:])")
+_SIGNS = {"---": "—", "--": "–", "``": "“", "''": "”", "~": " "}
+_SIGN = re.compile("|".join(map(re.escape, _SIGNS)))
+_FORMULA = re.compile(r"\$\$?[^$\n]*\$\$?|\\\(.*?\\\)|\\\[.*?\\\]")
+
+
+def plain_tex(line: str) -> str:
+    """One line of LaTeX in plain words; formulas in it stay as they are written, without their fences."""
+    line = _COMMENT.sub(r"\1", line)
+    parts = []
+    at = 0
+    for formula in _FORMULA.finditer(line):
+        parts += [_words(line[at : formula.start()]), formula[0].strip("$").removeprefix("\\(").removesuffix("\\)")]
+        at = formula.end()
+    return "".join([*parts, _words(line[at:])])
+
+
+def without_comment(line: str) -> str:
+    """A line up to the sign that begins a comment."""
+    return _COMMENT.sub(r"\1", line)
+
+
+def _words(text: str) -> str:
+    text = _ACCENT.sub(lambda found: unicodedata.normalize("NFC", (found[2] or found[3]) + _ACCENTS[found[1]]), text)
+    text = _SKIPPED.sub("", text)
+    text = _LINK.sub(r"\2 (\1)", text)
+    text = _CITED.sub(r"[\1]", text)
+    text = _ENVIRONMENT.sub("", text)
+    text = text.replace("\\\\", " ")
+    text = _COMMAND.sub(_letter, text)
+    text = _SIGN.sub(lambda found: _SIGNS[found[0]], text)
+    text = _ESCAPED.sub(r"\1", text.replace("\\{", "\x01").replace("\\}", "\x02"))
+    return text.replace("{", "").replace("}", "").replace("\x01", "{").replace("\x02", "}")
+
+
+def _letter(found: re.Match[str]) -> str:
+    letter = _LETTERS.get(found[1])
+    if letter is None:
+        return ""
+    return letter + (" " if letter == "•" else "")

@@ -1,0 +1,1 @@
+"""One generated file of each format, and what must come of it."""

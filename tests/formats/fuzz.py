@@ -1,0 +1,127 @@
+"""Damaged files of every format: none may hang, crash or stop a build.
+
+Long form: `python -m tests.formats.fuzz --files 2000` (a format).
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import random
+import sys
+import time
+import zipfile
+from collections import Counter
+from dataclasses import dataclass, field
+
+from corpus.files import Unreadable
+from corpus.load import parse
+from corpus.worker import Limits, Worker
+from tests.documents import check_passages, count_words
+from tests.formats import packed
+from tests.formats.samples import SAMPLES, Sample
+
+SECONDS = 5
+_PIECES = (
+    *(b"\0", b"\xff" * 8, b"<" * 50, b"(" * 200, b"{" * 200, b"[" * 3000, b"]]>"),
+    *(b"\\begin{", b"-1", b"99999999999", b"\r", b"\xed\xa0\x80"),
+)
+
+
+@dataclass
+class Tally:
+    """What became of damaged files.
+
+    Attributes:
+        read: How many were read all the same.
+        reasons: Why the others were not.
+        slowest: Seconds that one took at most.
+    """
+
+    read: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    slowest: float = 0.0
+
+
+def mutate(data: bytes, chance: random.Random) -> bytes:
+    """A few changes at random: bits, bytes, pieces gone, doubled, moved or put in, the end cut off."""
+    found = bytearray(data)
+    for _ in range(chance.choice((1, 1, 2, 5, 20))):
+        if not found:
+            break
+        at, other = chance.randrange(len(found)), chance.randrange(len(found))
+        size = chance.choice((1, 4, 40, 400))
+        match chance.randrange(7):
+            case 0:
+                found[at] ^= 1 << chance.randrange(8)
+            case 1:
+                found[at] = chance.randrange(256)
+            case 2:
+                del found[at : at + size]
+            case 3:
+                found[at:at] = found[other : other + size]
+            case 4:
+                found[at : at + size] = found[other : other + size]
+            case 5:
+                found[at:at] = chance.choice(_PIECES)
+            case _:
+                if chance.random() < 0.3:
+                    del found[at:]
+    return bytes(found)
+
+
+def mutate_inside(data: bytes, chance: random.Random) -> bytes:
+    """The same to one part of an archive, which is whole itself."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    name = chance.choice(list(parts))
+    return packed.pack(parts | {name: mutate(parts[name], chance)})
+
+
+def run(sample: Sample, count: int, *, seed: int, worker: Worker) -> Tally:
+    """Read so many damaged copies of a file; what is read must split as any document does."""
+    chance = random.Random(f"{sample.path} {seed}")  # noqa: S311 - repeatable, which is the point
+    tally = Tally()
+    for _ in range(count):
+        inside = sample.data.startswith(b"PK") and chance.random() < 0.7
+        data = (mutate_inside if inside else mutate)(sample.data, chance)
+        begun = time.monotonic()
+        try:
+            document = parse(sample.path, data, worker=worker)
+        except Unreadable as error:
+            tally.reasons[error.reason] += 1
+        else:
+            tally.read += 1
+            check_passages(document, count_tokens=count_words, max_tokens=60)
+        tally.slowest = max(tally.slowest, time.monotonic() - begun)
+    return tally
+
+
+def main() -> int:
+    """Run the long form; 1 if a file made its reader hang or die."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--files", type=int, default=2000, help="a format")
+    options.add_argument("--seed", type=int, default=0)
+    options.add_argument("--only", default="", help="the name of one sample")
+    given = options.parse_args()
+    bad = 0
+    with Worker(Limits(seconds=SECONDS)) as worker:
+        for sample in SAMPLES:
+            if given.only in ("", sample.path):
+                tally = run(sample, given.files, seed=given.seed, worker=worker)
+                bad += sum(count for reason, count in tally.reasons.items() if is_bad(reason))
+                sys.stdout.write(f"{sample.path}: {tally.read} read, slowest {tally.slowest:.2f} s\n")
+                for reason, count in tally.reasons.most_common():
+                    sys.stdout.write(f"    {count} {reason}\n")
+                sys.stdout.flush()
+    sys.stdout.write(f"{bad} hangs or crashes\n")
+    return int(bad > 0)
+
+
+def is_bad(reason: str) -> bool:
+    """Whether a file was only refused because its reader hung, died or took too much memory."""
+    return reason.startswith(("took longer", "its reader died", "needs more than"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,33 @@
+"""What readers make of the samples, written so that a person can check it: `python -m tests.formats.listing`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from corpus.load import parse
+from corpus.types import Document
+from corpus.worker import Worker
+from tests.formats.samples import SAMPLES
+
+EXPECTED = Path(__file__).parent / "expected"
+
+
+def listing(document: Document) -> str:
+    """A document's title, its text, and a line for each block: page, headings, kind, first and last characters."""
+    lines = [f"title: {document.title}", f"type: {document.media_type}", f"note: {document.note}", "--- text"]
+    lines += [document.text, "--- blocks"]
+    for block in document.blocks:
+        text = document.text[block.start : block.end]
+        ends = text if len(text) <= 40 else f"{text[:20]} … {text[-15:]}"
+        page = document.page_of(block.start)
+        where = " › ".join(block.heading)
+        lines.append(f"{'' if page is None else f'p. {page} '}{block.kind} {block.depth} [{where}] {ends!r}")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    EXPECTED.mkdir(exist_ok=True)
+    with Worker() as worker:
+        for sample in SAMPLES:
+            found = listing(parse(sample.path, sample.data, worker=worker))
+            (EXPECTED / f"{sample.path}.txt").write_text(found, encoding="utf-8", newline="\n")

@@ -1,0 +1,190 @@
+"""Documents that are archives of XML, written by hand."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Mapping
+from html import escape
+
+_TYPES = '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>'
+_RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_LINKS = "http://schemas.openxmlformats.org/package/2006/relationships"
+_WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+_DRAWING = "http://schemas.openxmlformats.org/drawingml/2006/main"
+_SLIDES = "http://schemas.openxmlformats.org/presentationml/2006/main"
+_SHEETS = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+
+
+def pack(parts: Mapping[str, str | bytes]) -> bytes:
+    """An archive of these parts, in their order; the first is not compressed."""
+    found = io.BytesIO()
+    with zipfile.ZipFile(found, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number, (name, content) in enumerate(parts.items()):
+            part = zipfile.ZipInfo(name, (2026, 1, 1, 0, 0, 0))
+            data = content.encode() if isinstance(content, str) else content
+            archive.writestr(part, data, zipfile.ZIP_DEFLATED if number else zipfile.ZIP_STORED)
+    return found.getvalue()
+
+
+def links(*targets: tuple[str, str]) -> str:
+    """A part that says what another refers to: kind and target, by the ids r1, r2 and so on."""
+    rows = "".join(
+        f'<Relationship Id="r{number}" Type="{_RELATIONS}/{kind}" Target="{target}"/>'
+        for number, (kind, target) in enumerate(targets, 1)
+    )
+    return f'<Relationships xmlns="{_LINKS}">{rows}</Relationships>'
+
+
+def core(title: str) -> str:
+    """A part with an Office file's metadata."""
+    return (
+        f'<c:p xmlns:c="urn:c" xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>{escape(title)}</dc:title></c:p>'
+    )
+
+
+def docx(body: str, *, title: str = "", notes: str = "") -> bytes:
+    """A Word document; `body` is made of `word_paragraph` and `word_table`."""
+    styles = (
+        '<w:style w:styleId="Ue1"><w:name w:val="heading 1"/></w:style>'
+        '<w:style w:styleId="Ue2"><w:name w:val="heading 2"/></w:style>'
+        '<w:style w:styleId="Mine"><w:name w:val="Mine"/><w:basedOn w:val="Ue2"/></w:style>'
+    )
+    return pack(
+        {
+            "[Content_Types].xml": _TYPES,
+            "_rels/.rels": links(("officeDocument", "word/document.xml")),
+            "word/document.xml": f'<w:document xmlns:w="{_WORD}"><w:body>{body}</w:body></w:document>',
+            "word/_rels/document.xml.rels": links(("styles", "styles.xml"), ("footnotes", "footnotes.xml")),
+            "word/styles.xml": f'<w:styles xmlns:w="{_WORD}">{styles}</w:styles>',
+            "word/footnotes.xml": f'<w:footnotes xmlns:w="{_WORD}">{notes}</w:footnotes>',
+            "docProps/core.xml": core(title),
+        }
+    )
+
+
+def word_paragraph(text: str, *, style: str = "", depth: int | None = None) -> str:
+    about = f'<w:pStyle w:val="{style}"/>' if style else ""
+    about += f'<w:numPr><w:ilvl w:val="{depth}"/><w:numId w:val="1"/></w:numPr>' if depth is not None else ""
+    return f"<w:p><w:pPr>{about}</w:pPr><w:r><w:t>{escape(text)}</w:t></w:r></w:p>"
+
+
+def word_table(*rows: tuple[str, ...]) -> str:
+    cells = "".join(
+        "<w:tr>" + "".join(f"<w:tc>{word_paragraph(cell)}</w:tc>" for cell in row) + "</w:tr>" for row in rows
+    )
+    return f"<w:tbl>{cells}</w:tbl>"
+
+
+def pptx(slides: list[tuple[str, list[tuple[int, str]], str]], *, title: str = "") -> bytes:
+    """Slides: title, lines with their depth, speaker's notes."""
+    parts: dict[str, str | bytes] = {
+        "[Content_Types].xml": _TYPES,
+        "_rels/.rels": links(("officeDocument", "ppt/presentation.xml")),
+        "ppt/presentation.xml": f'<p:presentation xmlns:p="{_SLIDES}" xmlns:r="{_RELATIONS}"><p:sldIdLst>'
+        + "".join(f'<p:sldId id="{256 + n}" r:id="r{n}"/>' for n in range(1, len(slides) + 1))
+        + "</p:sldIdLst></p:presentation>",
+        "ppt/_rels/presentation.xml.rels": links(
+            *(("slide", f"slides/slide{n}.xml") for n in range(1, len(slides) + 1))
+        ),
+        "docProps/core.xml": core(title),
+    }
+    for number, (heading, lines, notes) in enumerate(slides, 1):
+        text = "".join(
+            f'<a:p><a:pPr lvl="{depth}"/><a:r><a:t>{escape(line)}</a:t></a:r></a:p>' for depth, line in lines
+        )
+        parts[f"ppt/slides/slide{number}.xml"] = _slide(
+            # The title is drawn last, as it may be.
+            _shape("", text, index=1)
+            + _shape("sldNum", "<a:p><a:r><a:t>7</a:t></a:r></a:p>")
+            + _shape("title", f"<a:p><a:r><a:t>{escape(heading)}</a:t></a:r></a:p>"),
+            "sld",
+        )
+        if notes:
+            parts[f"ppt/slides/_rels/slide{number}.xml.rels"] = links(
+                ("notesSlide", f"../notesSlides/notes{number}.xml")
+            )
+            parts[f"ppt/notesSlides/notes{number}.xml"] = _slide(
+                _shape("body", f"<a:p><a:r><a:t>{escape(notes)}</a:t></a:r></a:p>"), "notes"
+            )
+    return pack(parts)
+
+
+def _slide(shapes: str, kind: str) -> str:
+    return (
+        f'<p:{kind} xmlns:p="{_SLIDES}" xmlns:a="{_DRAWING}"><p:cSld><p:spTree>{shapes}</p:spTree></p:cSld></p:{kind}>'
+    )
+
+
+def _shape(place: str, text: str, *, index: int | None = None) -> str:
+    about = (f' type="{place}"' if place else "") + (f' idx="{index}"' if index else "")
+    return f"<p:sp><p:nvSpPr><p:nvPr><p:ph{about}/></p:nvPr></p:nvSpPr><p:txBody>{text}</p:txBody></p:sp>"
+
+
+def xlsx(sheets: dict[str, list[list[str | float]]], *, dates: frozenset[int] = frozenset()) -> bytes:
+    """Sheets of rows; numbers in the columns `dates` (from 0) are shown as dates."""
+    strings: list[str] = []
+    parts: dict[str, str | bytes] = {
+        "[Content_Types].xml": _TYPES,
+        "_rels/.rels": links(("officeDocument", "xl/workbook.xml")),
+        "xl/workbook.xml": f'<workbook xmlns="{_SHEETS}" xmlns:r="{_RELATIONS}"><sheets>'
+        + "".join(f'<sheet name="{escape(name)}" sheetId="{n}" r:id="r{n}"/>' for n, name in enumerate(sheets, 1))
+        + "</sheets></workbook>",
+        "xl/_rels/workbook.xml.rels": links(
+            *(("worksheet", f"worksheets/sheet{n}.xml") for n in range(1, len(sheets) + 1)),
+            ("sharedStrings", "sharedStrings.xml"),
+            ("styles", "styles.xml"),
+        ),
+        "xl/styles.xml": f'<styleSheet xmlns="{_SHEETS}"><numFmts><numFmt numFmtId="164" formatCode="dd/mm/yyyy"/>'
+        '</numFmts><cellXfs><xf numFmtId="0"/><xf numFmtId="164"/></cellXfs></styleSheet>',
+    }
+    for number, rows in enumerate(sheets.values(), 1):
+        lines = []
+        for r, row in enumerate(rows, 1):
+            cells = []
+            for c, value in enumerate(row):
+                place = f"{chr(65 + c)}{r}"
+                if isinstance(value, str):
+                    strings.append(value)
+                    cells.append(f'<c r="{place}" t="s"><v>{len(strings) - 1}</v></c>' if value else "")
+                else:
+                    cells.append(f'<c r="{place}" s="{int(c in dates)}"><v>{value}</v></c>')
+            lines.append(f'<row r="{r}">{"".join(cells)}</row>')
+        parts[f"xl/worksheets/sheet{number}.xml"] = (
+            f'<worksheet xmlns="{_SHEETS}"><sheetData>{"".join(lines)}</sheetData></worksheet>'
+        )
+    listed = "".join(f"<si><t>{escape(one)}</t></si>" for one in strings)
+    parts["xl/sharedStrings.xml"] = f'<sst xmlns="{_SHEETS}">{listed}</sst>'
+    return pack(parts)
+
+
+def odt(body: str, *, title: str = "") -> bytes:
+    """An OpenDocument text; `body` is XML with the prefixes text and table."""
+    names = 'xmlns:office="urn:o" xmlns:text="urn:t" xmlns:table="urn:b"'
+    return pack(
+        {
+            "mimetype": "application/vnd.oasis.opendocument.text",
+            "content.xml": f"<office:document {names}><office:body><office:text>{body}</office:text></office:body>"
+            "</office:document>",
+            "meta.xml": core(title),
+        }
+    )
+
+
+def epub(chapters: list[str], *, title: str = "") -> bytes:
+    """An electronic book of HTML chapters."""
+    items = "".join(
+        f'<item id="c{n}" href="text/chapter%20{n}.xhtml" media-type="application/xhtml+xml"/>'
+        for n in range(1, len(chapters) + 1)
+    )
+    spine = "".join(f'<itemref idref="c{n}"/>' for n in range(1, len(chapters) + 1))
+    return pack(
+        {
+            "mimetype": "application/epub+zip",
+            "META-INF/container.xml": '<container xmlns="urn:c"><rootfiles><rootfile full-path="OEBPS/book.opf"/>'
+            "</rootfiles></container>",
+            "OEBPS/book.opf": f'<package xmlns="urn:p" xmlns:dc="urn:d"><metadata><dc:title>{escape(title)}</dc:title>'
+            f"</metadata><manifest>{items}</manifest><spine>{spine}</spine></package>",
+            **{f"OEBPS/text/chapter {n}.xhtml": text for n, text in enumerate(chapters, 1)},
+        }
+    )

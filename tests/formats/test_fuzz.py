@@ -1,0 +1,24 @@
+"""Damaged files of every format, the short form of `python -m tests.formats.fuzz`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from corpus.worker import Limits, Worker
+from tests.formats import fuzz
+from tests.formats.samples import SAMPLES, Sample
+
+
+@pytest.fixture(scope="module")
+def worker() -> Iterator[Worker]:
+    with Worker(Limits(seconds=fuzz.SECONDS)) as one:
+        yield one
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.path)
+def test_no_damage_hangs_or_crashes_a_reader(sample: Sample, worker: Worker) -> None:
+    tally = fuzz.run(sample, 20, seed=1, worker=worker)
+    assert [reason for reason in tally.reasons if fuzz.is_bad(reason)] == []
+    assert tally.read + sum(tally.reasons.values()) == 20

@@ -1,0 +1,101 @@
+"""Every format: what is taken out of a file, where an answer is cited, and that a damaged copy does no harm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from corpus.files import Unreadable
+from corpus.formats import format_of
+from corpus.load import parse
+from corpus.worker import Worker
+from qa import Retriever, build_index
+from qa.show import show
+from tests.documents import check_passages, count_words
+from tests.encoders import BagEncoder
+from tests.formats.listing import EXPECTED, listing
+from tests.formats.samples import SAMPLES, Sample
+
+EACH = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.path)
+
+
+@pytest.fixture(scope="module")
+def worker() -> Iterator[Worker]:
+    with Worker() as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of all formats, each with a damaged copy, and the index of it."""
+    folder = tmp_path_factory.mktemp("formats")
+    for sample in SAMPLES:
+        (folder / sample.path).write_bytes(sample.data)
+        (folder / f"damaged-{sample.path}").write_bytes(damaged(sample))
+    return folder
+
+
+def damaged(sample: Sample) -> bytes:
+    """The first half of a file, of a text with a picture behind it."""
+    half = sample.data[: len(sample.data) // 2]
+    kind = format_of(sample.path)
+    return half if kind is not None and kind.magic else half[:1000] + b"\0" * 300 + b"\x89PNG\xff\xfe" * 300
+
+
+@EACH
+def test_what_is_taken_out_is_exactly_this(sample: Sample, worker: Worker) -> None:
+    """Text, title, headings, pages; where that changes with intent: `python -m tests.formats.listing`."""
+    found = parse(sample.path, sample.data, worker=worker)
+    assert listing(found) == (EXPECTED / f"{sample.path}.txt").read_text(encoding="utf-8")
+
+
+@EACH
+def test_passages_hold_what_holds_for_any(sample: Sample, worker: Worker) -> None:
+    """Slices are exact and nothing is lost; a passage's page is that of its first words."""
+    found = parse(sample.path, sample.data, worker=worker)
+    for passage in check_passages(found, count_tokens=count_words, max_tokens=40):
+        assert passage.page == found.page_of(passage.start + passage.body)
+
+
+@pytest.mark.parametrize("path", ["gauges.py", "sluice.js"])
+def test_source_code_is_cited_in_the_file_itself(path: str, worker: Worker) -> None:
+    (data,) = (sample.data for sample in SAMPLES if sample.path == path)
+    assert parse(path, data, worker=worker).text == data.decode()
+
+
+@pytest.mark.parametrize("path", ["papers.bib", "weirs.tex"])
+def test_lines_keep_their_numbers(path: str, worker: Worker) -> None:
+    """Of formats whose text is cleaned line by line."""
+    (data,) = (sample.data for sample in SAMPLES if sample.path == path)
+    assert parse(path, data, worker=worker).text.count("\n") == data.count(b"\n") + 1
+
+
+def test_a_folder_of_all_formats_answers(root: Path) -> None:
+    """Each file answers its question with the place a person would look; each damaged copy is left out and named."""
+    encoder = BagEncoder()
+    report = build_index(root, encoder=encoder)
+    assert report.documents == len(SAMPLES)
+    assert {skip.path for skip in report.skipped} == {f"damaged-{sample.path}" for sample in SAMPLES}
+    assert all(skip.reason for skip in report.skipped)
+    again = build_index(root, encoder=encoder)
+    assert (again.added, again.changed, again.embedded) == (0, 0, 0)
+    with Retriever.open(root, encoder=encoder) as retriever:
+        found = {}
+        for sample in SAMPLES:
+            first = retriever.search(sample.question, k=1)[0]
+            assert sample.answer in first.text, sample.path
+            assert first.source.state == "verified"
+            found[sample.path] = first.citation
+    assert found == {sample.path: sample.citation for sample in SAMPLES}
+    for sample in SAMPLES:
+        shown = show(root, sample.citation, context=0)
+        assert sample.answer in "\n".join(text for _, text in shown.lines), sample.path
+
+
+@EACH
+def test_a_damaged_copy_has_a_reason(sample: Sample, worker: Worker) -> None:
+    with pytest.raises(Unreadable) as caught:
+        parse(sample.path, damaged(sample), worker=worker)
+    assert caught.value.reason.startswith(("damaged", "binary", "encrypted", "not what", "no text"))
