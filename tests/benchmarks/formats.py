@@ -60,7 +60,7 @@ LARGE: dict[str, Callable[[int], bytes]] = {
     "oars.mbox": lambda n: _BY_PATH["oars.mbox"] * n,
     "swans.docx": _docx,
     "talk.pptx": lambda n: packed.pptx([("Kingfishers", [(0, _WORDS * 3)], "Notes.")] * n),
-    "boats.xlsx": lambda n: packed.xlsx({"Boats": [["Name", "Oars"], *([["Möwe", 4.0]] * n)]}),
+    "boats.xlsx": lambda n: packed.xlsx({"Boats": [["Name", "Oars"], *(["Möwe", 4.0] for _ in range(n))]}),
     "ice.odt": lambda n: packed.odt(f"<text:p>{_WORDS * 4}</text:p>" * n),
     "ferry.epub": lambda n: packed.epub([f"<h1>The Ferry</h1>{f'<p>{_WORDS * 4}</p>' * 20}"] * n),
 }
@@ -81,6 +81,7 @@ def speeds(megabytes: float) -> None:
         for path, make in LARGE.items():
             data = _grown(make, megabytes * 1e6)
             taken = []
+            text = ""
             try:
                 for _ in range(3):
                     begun = time.perf_counter()
