@@ -47,6 +47,10 @@ def _notebook(count: int) -> bytes:
 
 
 # A file of so many of its parts.
+def _boats(n: int) -> list[list[str | float]]:
+    return [["Name", "Oars"]] + [["Möwe", 4.0] for _ in range(n)]
+
+
 LARGE: dict[str, Callable[[int], bytes]] = {
     "paper.pdf": _pdf,
     "page.html": lambda n: PAGE.replace("</main>", (PAGE.partition("<main>")[2].partition("</main>")[0]) * n).encode(),
@@ -60,7 +64,7 @@ LARGE: dict[str, Callable[[int], bytes]] = {
     "oars.mbox": lambda n: _BY_PATH["oars.mbox"] * n,
     "swans.docx": _docx,
     "talk.pptx": lambda n: packed.pptx([("Kingfishers", [(0, _WORDS * 3)], "Notes.")] * n),
-    "boats.xlsx": lambda n: packed.xlsx({"Boats": [["Name", "Oars"], *(["Möwe", 4.0] for _ in range(n))]}),
+    "boats.xlsx": lambda n: packed.xlsx({"Boats": _boats(n)}),
     "ice.odt": lambda n: packed.odt(f"<text:p>{_WORDS * 4}</text:p>" * n),
     "ferry.epub": lambda n: packed.epub([f"<h1>The Ferry</h1>{f'<p>{_WORDS * 4}</p>' * 20}"] * n),
 }
