@@ -48,7 +48,9 @@ def _notebook(count: int) -> bytes:
 
 # A file of so many of its parts.
 def _boats(n: int) -> list[list[str | float]]:
-    return [["Name", "Oars"]] + [["Möwe", 4.0] for _ in range(n)]
+    rows: list[list[str | float]] = [["Name", "Oars"]]
+    rows += [["Möwe", 4.0] for _ in range(n)]
+    return rows
 
 
 LARGE: dict[str, Callable[[int], bytes]] = {
