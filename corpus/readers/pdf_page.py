@@ -15,6 +15,8 @@ Box = tuple[float, float, float, float]
 
 # Stands where a word was broken at the end of a line.
 HYPHEN = "\ufffe"
+# What the library gives for it.
+_BROKEN = 2
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
 _BOLD = re.compile(rb"bold|black|heavy|medi|demi|cmbx|-bx", re.IGNORECASE)
 # In line heights: a wider gap is more than one between words, and columns are no closer than that.
@@ -44,6 +46,11 @@ class Line:
     bold: bool
     column: int = 0
     page: int = 0
+
+    def forget(self) -> None:
+        """Keep of the boxes only where the line begins and ends: a book has millions of them."""
+        left, right, bottom, top = self.left, self.right, self.bottom, self.top
+        self.boxes = [(left, bottom, left, top), (right, bottom, right, top)]
 
     @property
     def left(self) -> float:
@@ -111,7 +118,7 @@ def _characters(page: Any, count: int) -> Iterator[tuple[str, Box]]:
     for i in range(count):
         code = pdfium.FPDFText_GetUnicode(page, i)
         pdfium.FPDFText_GetCharBox(page, i, *edges)
-        if pdfium.FPDFText_IsHyphen(page, i) == 1:
+        if code == _BROKEN:
             code = ord(HYPHEN)
         elif code == 0 or 0xD800 <= code < 0xE000:
             code = 0xFFFD
