@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -24,6 +25,8 @@ _WIDE = 1.2
 _SAME_LINE = 0.4
 # A page has two columns where so much of its text stands in each, and no more than that across both.
 _LEAST_SIDE, _MOST_ACROSS = 0.15, 0.4
+# Points: lines that begin so near to one another begin at the same edge.
+_EDGE = 8
 _NAME_BYTES = 100
 
 
@@ -227,12 +230,17 @@ def _gutter(pieces: Sequence[Line], width: float) -> float | None:
     left = sum(len(piece.text) for piece in pieces if piece.right <= x + 1)
     if min(left, sum(len(piece.text) for piece in right)) < _LEAST_SIDE * total:
         return None
-    # Lines of a column begin below one another; the cells of a table do so too, but are short.
-    edge = median(piece.left for piece in right)
-    aligned = [piece for piece in right if abs(piece.left - edge) < 12]
-    if len(aligned) < 0.4 * len(right) or median(piece.right - piece.left for piece in aligned) < 0.18 * width:
-        return None
-    return x
+    return x if _is_column(right, width) else None
+
+
+def _is_column(pieces: Sequence[Line], width: float) -> bool:
+    """Whether most of the text begins at one edge, in long lines; cells of a table do so too, but are short."""
+    total = sum(len(piece.text) for piece in pieces)
+    edges: Counter[int] = Counter()
+    for piece in pieces:
+        if piece.right - piece.left > 0.18 * width:
+            edges[int(piece.left // _EDGE)] += len(piece.text)
+    return max((count + edges[edge + 1] for edge, count in list(edges.items())), default=0) > 0.35 * total
 
 
 def _joined(pieces: Iterable[Line]) -> Iterator[Line]:
