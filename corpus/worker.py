@@ -55,6 +55,7 @@ class Worker:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._files = 0
+        self._closed = False
 
     def __enter__(self) -> Worker:
         return self
@@ -65,8 +66,13 @@ class Worker:
         self.close()
 
     def close(self) -> None:
-        """End the process, if there is one; what it is reading is given up."""
+        """End the process, if there is one; what it is reading is given up, and nothing is read any more."""
+        self._closed = True
+        self._end()
+
+    def _end(self) -> None:
         process, self._process = self._process, None
+        self._files = 0
         if process is None:
             return
         process.kill()
@@ -98,6 +104,8 @@ class Worker:
         frame = struct.pack(">II", len(text), len(data)) + text
         with self._lock:
             while True:
+                if self._closed:
+                    raise Unreadable("given up", unknown=True)
                 fresh = self._files == 0
                 answer = self._answer(frame, data)
                 # What others left behind must not count against this file: it is tried alone.
@@ -119,8 +127,9 @@ class Worker:
             process.kill()
             thread.join()
         if exchange.answer is None or late:
-            code = process.wait()
+            code = _end_of(process)
             self._end()
+            late = late or code == -getattr(signal, "SIGXCPU", 0)
             return {"unreadable": self._too_long() if late else self._death(code), "died": not late}
         answer: dict[str, Any] = json.loads(exchange.answer)
         if answer.get("died"):
@@ -131,27 +140,35 @@ class Worker:
         package = Path(__file__).resolve().parent
         limits = [str(self._limits.seconds), str(self._limits.memory)]
         # -P: nothing is imported from the folder that it is started in.
-        self._process = subprocess.Popen(  # noqa: S603 - our own file
-            [sys.executable, "-P", str(package / "worker_main.py"), *limits],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 - our own file
+                [sys.executable, "-P", str(package / "worker_main.py"), *limits],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise Unreadable(f"cannot be read: no process can be started ({reason})", unknown=True) from error
         return self._process
-
-    def _end(self) -> None:
-        self.close()
-        self._files = 0
 
     def _too_long(self) -> str:
         return f"took longer than {self._limits.seconds} s to read"
 
-    def _death(self, code: int) -> str:
-        if code == -getattr(signal, "SIGXCPU", 0):
-            return self._too_long()
+    @staticmethod
+    def _death(code: int) -> str:
         if code < 0:
             return f"its reader died of it ({signal.Signals(-code).name})"
         return f"its reader died of it (exit code {code})"
+
+
+def _end_of(process: subprocess.Popen[bytes]) -> int:
+    """The exit code of a process that has closed its end, or is about to."""
+    try:
+        return process.wait(timeout=5)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.wait()
 
 
 def _exchange(process: subprocess.Popen[bytes], frame: bytes, data: bytes, exchange: _Exchange) -> None:

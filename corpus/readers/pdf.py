@@ -89,7 +89,11 @@ class _Text:
         try:
             if len(document) > MAX_PAGES:
                 raise Unreadable(f"more than {MAX_PAGES:,} pages; split it into smaller files")
-            sheets = [read_page(page, number) for number, page in enumerate(_pages(document))]
+            sheets = []
+            for number, page in enumerate(_pages(document)):
+                sheets.append(read_page(page, number))
+                for line in sheets[-1].lines:
+                    line.forget()
             outline = _outline(document)
             title = str(document.get_metadata_dict().get("Title", ""))
         finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -15,6 +16,8 @@ Box = tuple[float, float, float, float]
 
 # Stands where a word was broken at the end of a line.
 HYPHEN = "\ufffe"
+# What the library gives for it.
+_BROKEN = 2
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
 _BOLD = re.compile(rb"bold|black|heavy|medi|demi|cmbx|-bx", re.IGNORECASE)
 # In line heights: a wider gap is more than one between words, and columns are no closer than that.
@@ -22,6 +25,8 @@ _WIDE = 1.2
 _SAME_LINE = 0.4
 # A page has two columns where so much of its text stands in each, and no more than that across both.
 _LEAST_SIDE, _MOST_ACROSS = 0.15, 0.4
+# Points: lines that begin so near to one another begin at the same edge.
+_EDGE = 8
 _NAME_BYTES = 100
 
 
@@ -44,6 +49,11 @@ class Line:
     bold: bool
     column: int = 0
     page: int = 0
+
+    def forget(self) -> None:
+        """Keep of the boxes only where the line begins and ends: a book has millions of them."""
+        left, right, bottom, top = self.left, self.right, self.bottom, self.top
+        self.boxes = [(left, bottom, left, top), (right, bottom, right, top)]
 
     @property
     def left(self) -> float:
@@ -111,7 +121,7 @@ def _characters(page: Any, count: int) -> Iterator[tuple[str, Box]]:
     for i in range(count):
         code = pdfium.FPDFText_GetUnicode(page, i)
         pdfium.FPDFText_GetCharBox(page, i, *edges)
-        if pdfium.FPDFText_IsHyphen(page, i) == 1:
+        if code == _BROKEN:
             code = ord(HYPHEN)
         elif code == 0 or 0xD800 <= code < 0xE000:
             code = 0xFFFD
@@ -220,12 +230,17 @@ def _gutter(pieces: Sequence[Line], width: float) -> float | None:
     left = sum(len(piece.text) for piece in pieces if piece.right <= x + 1)
     if min(left, sum(len(piece.text) for piece in right)) < _LEAST_SIDE * total:
         return None
-    # Lines of a column begin below one another; the cells of a table do so too, but are short.
-    edge = median(piece.left for piece in right)
-    aligned = [piece for piece in right if abs(piece.left - edge) < 12]
-    if len(aligned) < 0.4 * len(right) or median(piece.right - piece.left for piece in aligned) < 0.18 * width:
-        return None
-    return x
+    return x if _is_column(right, width) else None
+
+
+def _is_column(pieces: Sequence[Line], width: float) -> bool:
+    """Whether most of the text begins at one edge, in long lines; cells of a table do so too, but are short."""
+    total = sum(len(piece.text) for piece in pieces)
+    edges: Counter[int] = Counter()
+    for piece in pieces:
+        if piece.right - piece.left > 0.18 * width:
+            edges[int(piece.left // _EDGE)] += len(piece.text)
+    return max((count + edges[edge + 1] for edge, count in list(edges.items())), default=0) > 0.35 * total
 
 
 def _joined(pieces: Iterable[Line]) -> Iterator[Line]:

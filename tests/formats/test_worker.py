@@ -125,6 +125,31 @@ def test_libraries_that_parse_are_imported_by_the_other_process_alone(tmp_path: 
     assert found.stdout == "3 False\n"
 
 
+def test_where_no_process_can_be_started_nothing_is_forgotten(tmp_path: Path) -> None:
+    """As where there are no descriptors left: what the index knew of the file is kept."""
+    program = (
+        "import resource, sys\nfrom corpus.files import Unreadable\nfrom corpus.worker import Worker\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (4, 4))\n"
+        "try:\n    Worker().read('a.tsv', b'a\\tb\\n1\\t2\\n')\n"
+        "except Unreadable as error:\n    print(error.reason, error.unknown)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout == "cannot be read: no process can be started (Too many open files) True\n"
+
+
+def test_a_worker_that_was_closed_reads_nothing(tmp_path: Path) -> None:
+    worker = Worker()
+    worker.read("lakes.tsv", FILES["lakes.tsv"])
+    before = children()
+    worker.close()
+    with pytest.raises(Unreadable) as caught:
+        worker.read("lakes.tsv", FILES["lakes.tsv"])
+    assert (caught.value.reason, caught.value.unknown) == ("given up", True)
+    assert len(children()) == len(before) - 1
+
+
 def test_bad_files_do_not_stop_a_build(tmp_path: Path) -> None:
     """Between good ones, each is left out with its reason."""
     (tmp_path / "a.tsv").write_bytes(FILES["lakes.tsv"])
