@@ -107,6 +107,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "encoding": encoding,
     "engines": vector_engines,
     "peers": lambda: peers.table(read("peers.json")),
+    "peers-squad": lambda: peers.table(read("peers-squad.json")),
     "quality": quality,
     "trust": trust,
     "scale": lambda: plot.table(read("scale.json")),
