@@ -3,8 +3,8 @@
     python -m tests.benchmarks.formats [FOLDER] [--megabytes 1]
 
 For each format a file of about so many million characters of text is made out of its sample (records, chapters,
-slides or pages come again and again) and read in the worker process, three times; the median counts. With FOLDER, its files are read and
-then indexed with the default model in a copy of the folder, and the seconds of both are given.
+slides or pages come again and again) and read in the worker process, three times; the median counts. With FOLDER, its
+files are read and then indexed with the default model in a copy of the folder, and the seconds of both are given.
 """
 
 from __future__ import annotations
