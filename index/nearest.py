@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -25,17 +25,18 @@ _ROUNDING = 1e-3
 # How many more than wanted are fetched at first: enough that nothing left out ties with the last place.
 _BEYOND = 16
 
-# Sorts as results are ordered everywhere: by score turned negative, then by passage key; the row number comes along.
-_Ranked = tuple[float, str, int]
+# Sorts as results are ordered everywhere: by score turned negative, then by passage key; row numbers come along.
+_Ranked = tuple[float, str, int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A passage, by row number and stable id, and how well it matches; higher is better."""
+    """A passage, by row number and stable id, and how well it matches, higher is better; its vector's row number."""
 
     passage: int
     key: str
     score: float
+    vector: int = field(default=0, compare=False)
 
 
 class Nearest:
@@ -130,11 +131,11 @@ class Nearest:
             wrong = min(vector for vector in counted.keys() | uses.keys() if counted[vector] != uses.get(vector))
             raise damaged(self._file, f"the number of passages of vector {wrong}")
         return sorted(
-            (negative_of[link.vector], link.key, link.id)
+            (negative_of[link.vector], link.key, link.id, link.vector)
             for link in links
             if scope is None or link.document in scope.documents
         )
 
 
 def _candidates(ranked: Sequence[_Ranked], limit: int) -> list[Candidate]:
-    return [Candidate(passage, key, -negative) for negative, key, passage in ranked[:limit]]
+    return [Candidate(passage, key, -negative, vector) for negative, key, passage, vector in ranked[:limit]]

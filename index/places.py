@@ -10,6 +10,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,8 +18,7 @@ from .records import AMONG, damaged, ids_json
 from .vectors import Ids
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """A vector's place.
 
     Attributes:
@@ -71,8 +71,12 @@ def uses_of(connection: sqlite3.Connection, file: Path, vectors: Sequence[int]) 
     Raises:
         DamagedIndexError: The place of one is missing or does not hold what was written.
     """
-    places = read_places(connection, file, f"vector IN {AMONG}", (ids_json(vectors),))
-    uses = {place.vector: place.uses for place in places}
+    query = f"SELECT vector, segment, uses, used, checksum FROM places WHERE vector IN {AMONG}"
+    uses: dict[int, int] = {}
+    for vector, segment, count, used, check in connection.execute(query, (ids_json(vectors),)):
+        if place_checksum(vector, segment, count, used) != check:
+            raise damaged(file, f"the place of vector {vector}")
+        uses[vector] = count
     missing = [vector for vector in vectors if vector not in uses]
     if missing:
         raise damaged(file, f"the place of vector {missing[0]} (missing)")

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from types import UnionType
-from typing import Any
+from typing import Any, NamedTuple
 
 from corpus.errors import DamagedIndexError
 from corpus.split import join_context
@@ -94,8 +94,7 @@ class StoredPassage:
         return join_context(self.context, self.text[self.body :])
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """What a search needs of a passage's row, checked by itself, as it needs that of many."""
 
     id: int
@@ -105,7 +104,6 @@ class Link:
 
 
 _DOCUMENT = "d.id, d.path, d.sha256, d.size, d.mtime_ns, d.checked_ns, d.media_type, d.title, d.passages, d.checksum"
-_LINK_KINDS = (int, str, int, int)
 _DOCUMENT_KINDS = (int, str, str, int, int, int, str, str, int, bytes)
 _LINK = "id, key, document, vector, link"
 _PASSAGE = (
@@ -178,10 +176,13 @@ def read_links(
     Raises:
         DamagedIndexError: A row does not hold what was written.
     """
-    for *fields, check in connection.execute(f"SELECT {_LINK} FROM passages WHERE {condition}", tuple(values)):
-        if link_checksum(*fields) != check or not are(fields, _LINK_KINDS):
-            raise damaged(file, f"passage {fields[0]}")
-        yield Link(*fields)
+    query = f"SELECT {_LINK} FROM passages WHERE {condition}"
+    for number, key, document, vector, check in connection.execute(query, tuple(values)):
+        # Written out, as a question does this hundreds of times.
+        kinds = type(key) is str and type(number) is type(document) is type(vector) is int
+        if not kinds or link_checksum(number, key, document, vector) != check:
+            raise damaged(file, f"passage {number}")
+        yield Link(number, key, document, vector)
 
 
 def read_passages(

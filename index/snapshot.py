@@ -139,7 +139,8 @@ class Snapshot:
         if documents is not None and any(link.document not in documents for link in links.values()):
             raise damaged(self._file, "the list of passages of documents")
         found = (
-            Candidate(one, links[one].key, score) for one, score in zip(ids.tolist(), scores.tolist(), strict=True)
+            Candidate(one, links[one].key, score, links[one].vector)
+            for one, score in zip(ids.tolist(), scores.tolist(), strict=True)
         )
         return sorted(found, key=lambda one: (-one.score, one.key))[:limit]
 
@@ -166,14 +167,14 @@ class Snapshot:
             raise damaged(self._file, f"passage {missing[0]} (missing)")
         return [found[number] for number in ids]
 
-    def vectors(self, ids: Sequence[int]) -> Vectors:
-        """Vectors of passages by row number, in the order asked: `(n, dim) float32`, unit L2 norm.
+    def vectors(self, vectors: Sequence[int]) -> Vectors:
+        """Stored vectors by their own row numbers, in the order asked: `(n, dim) float32`, unit L2 norm.
 
         Raises:
             DamagedIndexError: One is missing or does not hold what was written.
         """
-        links = self._links(ids)
-        return self._stored_vectors([links[number].vector for number in ids])
+        with seam(self._file):
+            return read_vectors(self._connection, self._file, vectors, self.info.dimension)
 
     def twins(self, ids: Sequence[int]) -> dict[int, tuple[StoredPassage, ...]]:
         """For each passage the others with the same text, by path and place; empty for most."""
@@ -241,10 +242,6 @@ class Snapshot:
     def _passages(self, condition: str, *values: object) -> Iterator[StoredPassage]:
         with seam(self._file):
             yield from read_passages(self._connection, self._file, condition, values)
-
-    def _stored_vectors(self, ids: Sequence[int]) -> Vectors:
-        with seam(self._file):
-            return read_vectors(self._connection, self._file, ids, self.info.dimension)
 
     def _links(self, ids: Sequence[int]) -> dict[int, Link]:
         """What a search needs of passages, by row number; all must be there."""

@@ -148,9 +148,10 @@ def load(folder: Path, segment: Segment, *, dimension: int) -> Any:
     """
     import faiss
 
-    if not is_there(folder, segment):
+    file = folder / segment.name
+    if file.stat().st_size != segment.size:
         raise ValueError("it has not the size it should have")
-    data = (folder / segment.name).read_bytes()
+    data = file.read_bytes()
     if len(data) != segment.size or _digest(data) != segment.digest:
         raise ValueError("its checksum does not hold")
     try:

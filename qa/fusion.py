@@ -66,10 +66,12 @@ def gather(
     begun = perf_counter()
     keyword: dict[int, float] = {}
     keys: dict[int, str] = {}
+    vectors: dict[int, int] = {}
     if mode is not Mode.DENSE:
         for candidate in snapshot.keyword(question, depth, documents=documents):
             keyword[candidate.passage] = candidate.score
             keys[candidate.passage] = candidate.key
+            vectors[candidate.passage] = candidate.vector
     searched = perf_counter()
     cosine: dict[int, float] = {}
     if mode is not Mode.KEYWORD:
@@ -83,7 +85,8 @@ def gather(
         return Candidates((), empty, empty, empty, {})
     others = [passage for passage in ids if passage not in cosine]
     # In float64 a passage's cosine does not depend on what it is computed beside.
-    cosine.update(zip(others, exact_scores(snapshot.vectors(others), vector).tolist(), strict=True))
+    stored = snapshot.vectors([vectors[passage] for passage in others])
+    cosine.update(zip(others, exact_scores(stored, vector).tolist(), strict=True))
     cosines = np.array([cosine[passage] for passage in ids])
     bm25 = np.array([keyword.get(passage, 0.0) for passage in ids])
     share = {Mode.HYBRID: DENSE_SHARE, Mode.DENSE: 1.0, Mode.KEYWORD: 0.0}[mode]

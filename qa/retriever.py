@@ -23,7 +23,7 @@ from qa import confidence
 from qa.answer import Marked, SpanScore, compose, mark
 from qa.batch import LONGEST_QUESTION, whole
 from qa.citation import file_state, place_of, source_of
-from qa.fusion import DEPTH, Candidates, gather, spread
+from qa.fusion import DEPTH, Candidates, Floats, gather, spread
 from qa.late import read_passages, read_question, span_score
 from qa.locate import find_index, root_of
 from qa.overlap import Shares, overlap, read_terms
@@ -33,16 +33,29 @@ from qa.results import Hit, IndexInfo, Mode, Result, State
 # Passages that late interaction looks at, and its share in their score.
 RERANK_DEPTH = 10
 LATE_SHARE = 0.4
+# Past so many candidates a page may be filled with what says nearly the same.
+_DEEPEST = 1600
 MAX_HITS = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """Candidates, and the best few of them, one of each text: their places among the candidates, and themselves."""
+    """Candidates, and the best few of them, one of each text: their places among the candidates, and themselves.
+
+    Those behind the first `fresh` say nearly what another of their document says.
+    """
 
     candidates: Candidates
     places: tuple[int, ...]
     passages: tuple[StoredPassage, ...]
+    fresh: int
+
+    def ranked(self, scores: Floats) -> Floats:
+        """Scores of the passages, in which what says nearly the same again comes after all others."""
+        scores = scores.copy()
+        scores[self.fresh :] *= scores[: self.fresh].min(initial=1.0)
+        rounded: Floats = np.round(scores, 6)
+        return rounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,12 +211,13 @@ class Retriever:
         return result, features
 
     def _find(self, text: str, vector: Vectors, *, wanted: int, mode: Mode, documents: frozenset[int] | None) -> _Found:
-        """Gather candidates until so many differ in text, or there are no more."""
+        """Gather candidates until so many say something new, or there are no more, or very many were looked at."""
         depth = max(DEPTH, wanted)
         while True:
             candidates = gather(self.snapshot, text, vector, mode=mode, documents=documents, depth=depth)
             found = self._distinct(candidates, wanted)
-            if len(found.places) == wanted or len(candidates.ids) < depth:
+            enough = found.fresh == wanted or (depth >= _DEEPEST and len(found.places) == wanted)
+            if enough or len(candidates.ids) < depth:
                 return found
             depth *= 4
 
@@ -213,23 +227,23 @@ class Retriever:
         What is nearly the same comes after all others, so that nobody fills the page by saying one thing often.
         """
         first: dict[bytes, tuple[int, StoredPassage]] = {}
-        again: list[tuple[int, StoredPassage]] = []
+        again: dict[bytes, tuple[int, StoredPassage]] = {}
         words: defaultdict[int, list[frozenset[str]]] = defaultdict(list)
         for at in range(0, len(candidates.ids), wanted):
             for i, passage in enumerate(self.snapshot.passages(candidates.ids[at : at + wanted]), start=at):
-                if passage.text_digest in first:
+                if passage.text_digest in first or passage.text_digest in again:
                     continue
                 said, known = words_of(passage), words[passage.document.id]
                 if any(is_nearly(said, other) for other in known):
-                    again.append((i, passage))
+                    again[passage.text_digest] = (i, passage)
                 else:
                     known.append(said)
                     first[passage.text_digest] = (i, passage)
             if len(first) >= wanted:
                 break
-        kept = {passage.text_digest: (i, passage) for i, passage in reversed((*first.values(), *again))}
-        chosen = list(reversed(kept.values()))[:wanted]
-        return _Found(candidates, tuple(i for i, _ in chosen), tuple(passage for _, passage in chosen))
+        chosen = [*first.values(), *again.values()][:wanted]
+        passages = tuple(passage for _, passage in chosen)
+        return _Found(candidates, tuple(i for i, _ in chosen), passages, min(len(first), wanted))
 
     def _reranked(self, text: str, vector: Vectors, found: _Found, mode: Mode) -> _Ranking:
         """Let late interaction order the first of what was found."""
@@ -241,8 +255,8 @@ class Retriever:
             late = spread(np.array([reading.score for reading in readings]))
             scores = (1 - LATE_SHARE) * scores
             scores[: len(readings)] += LATE_SHARE * late
-        scores = np.round(scores, 6)
-        order = sorted(range(len(shown)), key=lambda i: (-scores[i], passages[i].key))
+        scores = found.ranked(scores)
+        order = sorted(range(len(shown)), key=lambda i: (i >= found.fresh, -scores[i], passages[i].key))
         query = vector.astype(np.float64)
         return _Ranking(
             passages=tuple(passages[i] for i in order),
@@ -257,7 +271,7 @@ class Retriever:
         shown = list(found.places)
         return _Ranking(
             passages=found.passages,
-            scores=tuple(np.round(found.candidates.scores[shown], 6).tolist()),
+            scores=tuple(found.ranked(found.candidates.scores[shown]).tolist()),
             cosines=tuple(found.candidates.cosines[shown].tolist()),
             spans=tuple(_by_words(shares, passage) for passage in found.passages[:RERANK_DEPTH]),
         )

@@ -29,7 +29,6 @@ from tests.formats import packed, pdf
 from tests.formats.samples import NOTEBOOK, PAGE, PROGRAM, SAMPLES, SCRIPT, SOURCE
 
 _WORDS = "The grey heron stands for hours in shallow water, and its patience is proverbial among those who fish there. "
-_BOAT: list[list[str | float]] = [["Möwe", 4.0]]
 _BY_PATH = {sample.path: sample.data for sample in SAMPLES}
 
 
@@ -48,6 +47,12 @@ def _notebook(count: int) -> bytes:
 
 
 # A file of so many of its parts.
+def _boats(n: int) -> list[list[str | float]]:
+    rows: list[list[str | float]] = [["Name", "Oars"]]
+    rows += [["Möwe", 4.0] for _ in range(n)]
+    return rows
+
+
 LARGE: dict[str, Callable[[int], bytes]] = {
     "paper.pdf": _pdf,
     "page.html": lambda n: PAGE.replace("</main>", (PAGE.partition("<main>")[2].partition("</main>")[0]) * n).encode(),
@@ -61,7 +66,7 @@ LARGE: dict[str, Callable[[int], bytes]] = {
     "oars.mbox": lambda n: _BY_PATH["oars.mbox"] * n,
     "swans.docx": _docx,
     "talk.pptx": lambda n: packed.pptx([("Kingfishers", [(0, _WORDS * 3)], "Notes.")] * n),
-    "boats.xlsx": lambda n: packed.xlsx({"Boats": [["Name", "Oars"], *_BOAT * n]}),
+    "boats.xlsx": lambda n: packed.xlsx({"Boats": _boats(n)}),
     "ice.odt": lambda n: packed.odt(f"<text:p>{_WORDS * 4}</text:p>" * n),
     "ferry.epub": lambda n: packed.epub([f"<h1>The Ferry</h1>{f'<p>{_WORDS * 4}</p>' * 20}"] * n),
 }

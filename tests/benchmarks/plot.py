@@ -127,6 +127,8 @@ def table(result: dict[str, Any]) -> str:
         row("question from the shell, ms", "cold", "cold_seconds", "{:.0f}"),
         row("its peak memory, MB", "cold", "cold_peak_mb", "{:.0f}"),
         row("peak memory of the build, MB", "build", "peak_mb", "{:.0f}"),
+        row("of a question, checksums, ms", "check", "checksums_ms", "{:.2f}"),
+        row("`qa check`: everything, s", "check", "check_seconds", "{:.1f}"),
         row("disk a passage beside the text, bytes", "build", "bytes_a_passage_beside_the_text", "{:,.0f}"),
     ]
     return "\n".join(rows) + "\n"

@@ -63,11 +63,52 @@ def _size(file: Path) -> int:
     return int(file.stem.partition("-")[2])
 
 
+def trust() -> str:
+    """What was done to indexes, and what came of it."""
+    points = json.loads((RESULTS / "points.json").read_text(encoding="utf-8"))
+    kills, torn, flips = read("kills.json"), read("torn.json"), read("flips.json")
+    struck = sum(one["tried"] for one in points)
+    wrong = sum(len(one["violations"]) for one in points)
+    good = {"right", "right, of an earlier generation", "refused"}
+    bad = sum(count for outcome, count in flips["outcomes"].items() if outcome not in good)
+    right = flips["outcomes"]["right"] + flips["outcomes"]["right, of an earlier generation"]
+    rows = (
+        (
+            f"each operation on a file in {len(points)} builds, updates, rebuilds and repairs: killed before it or "
+            "halfway, EIO, ENOSPC or a short write, once or from then on",
+            f"{struck:,} points",
+            f"{wrong} left anything but the old or the new index, or an error with the fix",
+        ),
+        (
+            "`kill -9` at random moments of builds, updates, rebuilds and repairs",
+            f"{kills['killed']:,} of {kills['runs']:,} processes died of it",
+            f"{sum(len(one['wrong']) for one in kills['violations'])} wrong; at most {kills['most_lost']} finished "
+            "embeddings lost",
+        ),
+        (
+            f"{torn['readers']} readers beside a writer that goes to and fro between two collections",
+            f"{torn['questions']:,} questions, {torn['generations_written']:,} generations",
+            f"{len(torn['torn']) + len(torn['failed'])} answers of two generations",
+        ),
+        (
+            "a bit turned, or a file cut, lengthened, emptied, deleted or swapped",
+            f"{flips['trials']:,} times",
+            f"{bad} wrong answers, crashes, hangs or floods of memory: {right:,} answered rightly, "
+            f"{flips['outcomes']['refused']:,} refused",
+        ),
+    )
+    return (
+        "\n".join(["| what | how often | came of it |", "|---|---|---|", *(f"| {' | '.join(row)} |" for row in rows)])
+        + "\n"
+    )
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "encoding": encoding,
     "engines": vector_engines,
     "peers": lambda: peers.table(read("peers.json")),
     "quality": quality,
+    "trust": trust,
     "scale": lambda: plot.table(read("scale.json")),
 }
 

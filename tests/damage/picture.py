@@ -54,7 +54,7 @@ def listing(snapshot: Snapshot) -> list[Any]:
     found = []
     for one in snapshot.documents():
         passages = snapshot.passages_of(one.path)
-        vectors = snapshot.vectors([passage.id for passage in passages])
+        vectors = snapshot.vectors([passage.vector for passage in passages])
         rows = [
             [
                 *(passage.key, passage.start, passage.end, passage.body, list(passage.lines), passage.page),

@@ -78,7 +78,7 @@ def place(made: Path, tmp_path: Path) -> Path:
 
 def vectors(root: Path) -> list[bytes]:
     with Snapshot(root / ".qa") as snapshot:
-        ids = [passage.id for one in snapshot.documents() for passage in snapshot.passages_of(one.path)]
+        ids = [passage.vector for one in snapshot.documents() for passage in snapshot.passages_of(one.path)]
         return [vector.tobytes() for vector in snapshot.vectors(ids)]
 
 

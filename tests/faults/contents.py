@@ -34,7 +34,7 @@ def content(root: Path) -> dict[str, Any]:
     with Snapshot(root / ".qa") as snapshot:
         documents = snapshot.documents()
         passages = [one for document in documents for one in snapshot.passages_of(document.path)]
-        vectors = snapshot.vectors([one.id for one in passages])
+        vectors = snapshot.vectors([one.vector for one in passages])
         found: dict[str, Any] = {
             "info": asdict(snapshot.info),
             "documents": [asdict(document) | {"checked_ns": 0} for document in documents],

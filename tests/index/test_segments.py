@@ -367,7 +367,7 @@ class Truth:
             for passage in snapshot.passages_of(document.path)
         ]
         self._names = [(passage.key, passage.id) for passage in passages]
-        self._vectors = snapshot.vectors([passage.id for passage in passages])
+        self._vectors = snapshot.vectors([passage.vector for passage in passages])
 
     def nearest(self, query: Vectors, limit: int) -> list[Candidate]:
         scores = exact_scores(self._vectors, query).tolist()
@@ -383,7 +383,7 @@ def recall(snapshot: Snapshot, queries: Vectors, documents: frozenset[int] | Non
         got = snapshot.dense(query, 10, documents=documents)
         assert len(got) == 10
         assert got == sorted(got, key=lambda one: (-one.score, one.key))
-        scores = exact_scores(snapshot.vectors([one.passage for one in got]), query)
+        scores = exact_scores(snapshot.vectors([one.vector for one in got]), query)
         assert [one.score for one in got] == scores.tolist()
         found += len({*got} & {*truth.nearest(query, 10)})
     return found / (10 * len(queries))

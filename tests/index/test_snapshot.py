@@ -45,7 +45,7 @@ def contents(snapshot: Snapshot, query: str) -> list[object]:
     for document in snapshot.documents():
         found.append((document.path, document.sha256, document.title))
         for passage in snapshot.passages_of(document.path):
-            found.append((passage.key, passage.text, passage.heading, snapshot.vectors([passage.id]).tobytes()))
+            found.append((passage.key, passage.text, passage.heading, snapshot.vectors([passage.vector]).tobytes()))
     for candidates in (
         snapshot.dense(BagEncoder().encode_query(query), 3),
         snapshot.keyword(query, 3),
@@ -188,7 +188,7 @@ def test_dense_search_equals_brute_force(texts: list[str], query: str, limit: in
                 if scope is None or document.id in scope
                 for passage in snapshot.passages_of(document.path)
             ]
-            scores = exact_scores(snapshot.vectors([passage.id for passage in passages]), vector)
+            scores = exact_scores(snapshot.vectors([passage.vector for passage in passages]), vector)
             ranked = sorted(zip(-scores, [one.key for one in passages], [one.id for one in passages], strict=True))
             expected = [Candidate(number, key, -float(score)) for score, key, number in ranked[:limit]]
             assert snapshot.dense(vector, limit, documents=scope) == expected

@@ -137,7 +137,7 @@ def test_against_numpy(many: Snapshot, words: list[str], mode: Mode, depth: int,
         for passage in many.passages_of(document.path)
     }
     texts = [passage.text for passage in passages.values()]
-    stored = many.vectors(list(passages)).astype(np.float64)
+    stored = many.vectors([passage.vector for passage in passages.values()]).astype(np.float64)
     np.testing.assert_allclose(stored, BagEncoder().encode_passages(texts), atol=5e-4)  # kept as float16
     products = stored @ query.astype(np.float64)
     cosine = dict(zip(passages, products, strict=True))

@@ -152,6 +152,21 @@ def test_copies_do_not_crowd_out_the_rest(root: Path) -> None:
     assert hits[1].text == SHARED.strip()
 
 
+def test_near_copies_in_one_document_come_after_all_others(tmp_path: Path) -> None:
+    """A page that says one thing two hundred times, numbered, has one place; its copies fill up what is left."""
+    stuffed = "".join(f"## Offer {number}\n\nThe best heron photographs, offer {number}.\n\n" for number in range(200))
+    (tmp_path / "stuffed.md").write_text(stuffed, encoding="utf-8")
+    for number, words in enumerate(("nests by the river", "waits in the shallows", "returns in spring")):
+        (tmp_path / f"{number}.md").write_text(f"The heron {words}.\n", encoding="utf-8")
+    update(Request(tmp_path, BagEncoder()))
+    with Retriever.open(tmp_path, encoder=BagEncoder()) as retriever:
+        for rerank in (True, False):
+            hits = retriever.search("heron photographs", k=10, rerank=rerank)
+            paths = [hit.source.path for hit in hits]
+            assert paths.count("stuffed.md") == 7
+            assert sorted(paths[:4]) == ["0.md", "1.md", "2.md", "stuffed.md"]
+
+
 def test_as_many_as_asked_for(root: Path) -> None:
     """A large k is not cut to the candidates that are looked at for a small one."""
     for number in range(300):
