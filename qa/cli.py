@@ -241,7 +241,8 @@ def evaluate(
 def show(*, place: str, context: int, index: Path | None) -> int:
     """Show the text around a place.
 
-    PLACE is what an answer cites: path:line, path:first-last or a passage's id; or a path, for all its text.
+    PLACE is what an answer cites: path:line, path:first-last, "path, p. 3" or a passage's id; or a path, for all its
+    text.
     What is shown says whether the file still is what was indexed.
     """
     root, here = locate.find_index(None, index=index), locate.working_directory()

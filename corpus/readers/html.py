@@ -99,6 +99,8 @@ _CLOSES = {
     "option": ({"option"}, {"select"}),
 }
 _ENDS_PARAGRAPH = _BREAKING | set(_HEADINGS)
+# The parser gives up where it meets a marked section that it does not know.
+_NO_SECTION = re.compile(r"<!\[(?!(?:temp|cdata|ignore|include|rcdata|if|else|endif)\b)", re.IGNORECASE)
 # Elements are no deeper than this; what is below counts as text of the deepest.
 _DEEPEST = 500
 _LOOK_BACK = 30
@@ -129,7 +131,7 @@ def _decoded(data: bytes) -> tuple[str, str]:
 def add_html(writer: Writer, text: str, *, level: int = 0) -> str:
     """Write what a page says; `level` is that of the headings above it. Gives the page's title, "" if it has none."""
     parser = _Page(writer, level, has_main=bool(re.search(r"<(?:main|article)[\s>]", text, re.IGNORECASE)))
-    parser.feed(text)
+    parser.feed(_NO_SECTION.sub("&lt;![", text))
     parser.close()
     parser.finish()
     if not level:

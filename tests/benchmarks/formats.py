@@ -2,9 +2,9 @@
 
     python -m tests.benchmarks.formats [FOLDER] [--megabytes 1]
 
-For each format a file of about so many megabytes is made out of its sample (records, chapters, slides or pages come
-again and again) and read in the worker process, three times; the median counts. With FOLDER, its files are read and
-then indexed with the default model in a copy of the folder, and the seconds of both are given.
+For each format a file of about so many million characters of text is made out of its sample (records, chapters,
+slides or pages come again and again) and read in the worker process, three times; the median counts. With FOLDER, its
+files are read and then indexed with the default model in a copy of the folder, and the seconds of both are given.
 """
 
 from __future__ import annotations
@@ -72,12 +72,11 @@ LARGE: dict[str, Callable[[int], bytes]] = {
 }
 
 
-def _grown(make: Callable[[int], bytes], size: float) -> bytes:
-    """A file of about so many bytes of text: archives are smaller for being packed, and are measured by their text."""
-    parts = 4
-    while len(make(parts)) < size / 20 and parts < 20_000:
-        parts *= 2
-    return make(parts)
+def _grown(path: str, make: Callable[[int], bytes], size: float, worker: Worker) -> bytes:
+    """A file of about so many characters of text: that of an archive says little of what is in it."""
+    few = 16
+    text = parse(path, make(few), worker=worker).text
+    return make(max(few, round(few * size / len(text))))
 
 
 def speeds(megabytes: float) -> None:
@@ -85,10 +84,10 @@ def speeds(megabytes: float) -> None:
     with Worker(Limits(seconds=120)) as worker:
         worker.read("warm.tsv", b"a\tb\n1\t2\n")
         for path, make in LARGE.items():
-            data = _grown(make, megabytes * 1e6)
             taken = []
             text = ""
             try:
+                data = _grown(path, make, megabytes * 1e6, worker)
                 for _ in range(3):
                     begun = time.perf_counter()
                     text = parse(path, data, worker=worker).text

@@ -192,6 +192,11 @@ def test_what_a_page_hides_is_not_read(worker: Worker) -> None:
     assert parse("hidden.html", data, worker=worker).text == "Seen."
 
 
+@pytest.mark.parametrize("odd", ["<![ b", "<![foo[ b", "<!-[ b", "<!", "<?", "</", "&#xD800; b", "<a b='"])
+def test_markup_that_is_none_does_not_cost_the_page(odd: str, worker: Worker) -> None:
+    assert parse("odd.html", f"<p>Seen.</p><p>{odd}".encode(), worker=worker).text.startswith("Seen.")
+
+
 def test_pdf_that_is_locked_scanned_or_cut(worker: Worker) -> None:
     page = [pdf.Words(60, 700, "Words on a page that is long enough.")]
     assert parse("fine.pdf", pdf.make([page]), worker=worker).text == "Words on a page that is long enough."

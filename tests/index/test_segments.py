@@ -562,11 +562,11 @@ def refuse(path: Path, _: object) -> None:
     raise StorageError(f"no space for {path}")
 
 
-def refuse_some(root: Path, path: str, read: Callable[[Path, str], bytes] = load.read_bytes) -> bytes:
+def refuse_some(root: Path, path: str, read: Callable[..., bytes] = load.read_bytes, **limits: int) -> bytes:
     """What is indexed of such files is kept, also by a rebuild."""
     if path < "2":
         raise load.Unreadable("Permission denied", unknown=True)
-    return read(root, path)
+    return read(root, path, **limits)
 
 
 @contextlib.contextmanager

@@ -402,7 +402,7 @@ def test_each_file_is_read_once_an_answer(root: Path, monkeypatch: pytest.Monkey
         reads.append(path)
         return (root / path).read_bytes()
 
-    monkeypatch.setattr("qa.citation.read_bytes", reading)
+    monkeypatch.setattr("qa.citation.read_file", reading)
     with opened(root) as retriever:
         hits = retriever.search("train", k=10)
     assert sum(hit.source.path == "travel.md" for hit in hits) == 2
