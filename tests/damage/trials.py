@@ -192,7 +192,9 @@ def _repair(sample: Sample, encoder: BagEncoder) -> None:
 def _vectors_that_hold(sample: Sample) -> frozenset[bytes]:
     """Digests of the vectors that SQLite can still give out whole, each asked for by itself."""
     pristine = _all_vectors(sample)
-    found = set()
+    found: set[bytes] = set()
+    if not (sample.folder / "index.db").exists():
+        return frozenset()
     connection = sqlite3.connect(f"{(sample.folder / 'index.db').as_uri()}?mode=ro", uri=True)
     try:
         for number, row in pristine.items():
