@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import shutil
@@ -31,6 +32,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(ROOT / "corpus" / "sample", folder / "notes", ignore=ignore)
     (folder / "notes" / "2025").mkdir()
     (folder / "notes" / "2025" / "questions.txt").write_text("who won?\nwhere was it?\n", encoding="utf-8")
+    known = {"id": "1", "question": "Who won the test of time award?", "file": "awards.md"}
+    (folder / "notes" / "2025" / "questions.jsonl").write_text(json.dumps(known) + "\n", encoding="utf-8")
     return folder
 
 
@@ -63,7 +66,7 @@ def test_the_first_session_is_what_a_newcomer_sees(place: Path) -> None:
 
 def test_every_command_shown_runs(place: Path) -> None:
     commands = [line[2:].partition(" #")[0].strip() for line in blocks("console")[1].splitlines()]
-    assert len(commands) == 10
+    assert len(commands) == 11
     # What comes after `cd` is asked from there.
     script = "\n".join(f'( {line} ) || echo "exit $? of {shlex.quote(line)[1:-1]}"' for line in commands[2:])
     done = run(f"set -e\n{commands[0]}\n{commands[1]} || true\n{script}\ncat answers.jsonl", place)
@@ -72,6 +75,7 @@ def test_every_command_shown_runs(place: Path) -> None:
     assert re.findall(r"exit (?!1 )\d+ of .*", done.stdout) == []
     assert done.stdout.count('"version": 1') == 3
     assert "is sound" in done.stdout
+    assert "1 question to " in done.stdout
 
 
 def test_the_code_shown_works(place: Path) -> None:
