@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 _T = TypeVar("_T")
 # Stacks and arenas of threads reserve addresses that they do not use.
+_PATIENCE = 5
 _RESERVED = 1 << 30
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
@@ -46,7 +47,7 @@ def run(task: Callable[[], object], *, seconds: float, memory: int | None = None
 
     Args:
         task: Runs in the child only.
-        seconds: SIGALRM ends the child after so long.
+        seconds: SIGPROF ends the child after so long of the processor's time, SIGALRM after five times that.
         memory: Bytes of address space the child may use beyond what this process has and threads reserve.
     """
     started = time.monotonic()
@@ -87,8 +88,11 @@ def _child(task: Callable[[], object], writing: int, seconds: float, memory: int
     os.write(writing, _resident().to_bytes(8, "little"))
     # Said to nobody, but said: messages are put together.
     logging.getLogger("index").addHandler(logging.NullHandler())
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    for number in (signal.SIGALRM, signal.SIGPROF):
+        signal.signal(number, signal.SIG_DFL)
+    # Of the processor's time; by the clock, a machine may be busy with other things.
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_REAL, _PATIENCE * seconds)
     if memory is not None:
         limit = _addresses() + memory + _RESERVED
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
@@ -97,7 +101,8 @@ def _child(task: Callable[[], object], writing: int, seconds: float, memory: int
         answer = (task(), "", False)
     except BaseException as error:
         answer = (None, f"{type(error).__name__}: {error}{_place(error)}", isinstance(error, MemoryError))
-    signal.setitimer(signal.ITIMER_REAL, 0)
+    for timer in (signal.ITIMER_REAL, signal.ITIMER_PROF):
+        signal.setitimer(timer, 0)
     data = pickle.dumps(answer)
     while data:
         data = data[os.write(writing, data) :]

@@ -62,6 +62,9 @@ class Judged:
     seconds: float
 
 
+_TIMES_UP = (signal.SIGALRM, signal.SIGPROF)
+
+
 def judge(sample: Sample, damage: Damage) -> Judged:
     """Damage the index, ask, and compare with what it must answer."""
 
@@ -73,7 +76,7 @@ def judge(sample: Sample, damage: Damage) -> Judged:
         return run(task, seconds=SECONDS, memory=sample.size + MEMORY)
 
     ended = attempt()
-    if ended.signal == signal.SIGALRM:  # a machine that was busy is no hang: that would come again
+    if ended.signal in _TIMES_UP:  # a machine that was busy is no hang: that would come again
         ended = attempt()
     outcome, detail = _ending(ended, sample.size + MEMORY)
     if outcome is None:
@@ -83,7 +86,7 @@ def judge(sample: Sample, damage: Damage) -> Judged:
 
 def _ending(ended: Ended, memory: int) -> tuple[Outcome | None, str]:
     """What the way a child ended says by itself; None where its own verdict counts."""
-    if ended.signal == signal.SIGALRM:
+    if ended.signal in _TIMES_UP:
         return Outcome.HANG, f"longer than {SECONDS} s"
     if ended.out_of_memory or ended.grown > memory:
         return Outcome.MEMORY, f"{ended.grown >> 20} MB, {ended.error}"
