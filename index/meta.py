@@ -9,11 +9,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from .records import damaged
+from .records import are, damaged
 from .schema import checksum
 
 # No encoder has more.
 _MOST_DIMENSIONS = 65_536
+# Columns of a file that was left out: path, reason, unreadable, size, mtime_ns, checked_ns.
+_LEFT_KINDS = (str, str, int, int | None, int | None, int | None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +158,7 @@ def read_left(connection: sqlite3.Connection, file: Path) -> tuple[Left, ...]:
     found = []
     query = "SELECT path, reason, unreadable, size, mtime_ns, checked_ns, checksum FROM skipped ORDER BY path"
     for *fields, check in connection.execute(query):
-        if checksum(*fields) != check:
+        if checksum(*fields) != check or not are(fields, _LEFT_KINDS):
             raise damaged(file, "what is noted of skipped files")
         path, reason, unreadable, *stat = fields
         found.append(Left(path, reason, bool(unreadable), *stat))

@@ -1,5 +1,7 @@
 """What a database that cannot be used any more still yields: its embeddings, row by row."""
 
+# ruff: noqa: S608 - statements are put together from parts in this module; values are bound
+
 from __future__ import annotations
 
 import contextlib
@@ -20,9 +22,10 @@ _COMPANIONS = ("", "-wal", "-shm")
 
 # Row numbers asked for at once; where that fails, halves of them.
 _SPAN = 1024
-# Nothing a damaged file says makes this run for hours or fill the memory: queries that may fail, queries in all, and
-# bytes in a value, of which a vector of 32,768 dimensions has as many.
+# Nothing a damaged file says makes this run for hours or fill the memory: queries that may fail, rows asked for by
+# themselves, queries in all, and bytes in a value, of which a vector of 32,768 dimensions has as many.
 _MOST_FAILURES = 200_000
+_MOST_SINGLE = 10_000_000
 _MOST_SPANS = 1_000_000
 _LONGEST_VALUE = 1 << 16
 
@@ -78,7 +81,7 @@ def vectors_left(folder: Path) -> Iterator[Row]:
         if not connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'vectors'").fetchone():
             return
         pending: list[tuple[int, int]] = []
-        failures = 0
+        failures = single = 0
         for start in range(1, _last(connection, file) + 1, _SPAN):
             pending.append((start, start + _SPAN - 1))
             while pending:
@@ -88,6 +91,10 @@ def vectors_left(folder: Path) -> Iterator[Row]:
                     rows = _rows(connection, low, high)
                 if rows is not None:
                     yield from rows
+                    missing = high - low + 1 - len(rows)
+                    if low < high and missing and single < _MOST_SINGLE:
+                        single += high - low + 1
+                        yield from _one_by_one(connection, file, low, high)
                     continue
                 failures += 1
                 if failures > _MOST_FAILURES:
@@ -136,9 +143,11 @@ def _last(connection: sqlite3.Connection, file: Path) -> int:
 
 def _rows(connection: sqlite3.Connection, low: int, high: int) -> list[Row] | None:
     """Rows that hold what was written, of those with these numbers; None where a damaged tree gives too many."""
-    query = "SELECT digest, vector, checksum FROM vectors WHERE id BETWEEN ? AND ?"
+    # One number is sought otherwise than a range: it is found where rows beside it are out of order.
+    condition = "id BETWEEN ? AND ?" if low < high else "id = ?"
     most = high - low + 1
-    found = connection.execute(query, (low, high)).fetchmany(most + 1)
+    query = f"SELECT digest, vector, checksum FROM vectors WHERE {condition}"
+    found = connection.execute(query, (low, high)[:most]).fetchmany(most + 1)
     if len(found) > most:
         return None
     return [
@@ -146,6 +155,13 @@ def _rows(connection: sqlite3.Connection, low: int, high: int) -> list[Row] | No
         for digest, data, check in found
         if isinstance(digest, bytes) and isinstance(data, bytes) and vector_checksum(digest, data) == check
     ]
+
+
+def _one_by_one(connection: sqlite3.Connection, file: Path, low: int, high: int) -> Iterator[Row]:
+    """The same: a range ends at a row whose number was damaged, though the rows behind it can be found."""
+    for number in range(low, high + 1):
+        with _skipping(file):
+            yield from _rows(connection, number, number) or ()
 
 
 @contextlib.contextmanager

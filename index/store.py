@@ -226,6 +226,7 @@ class Store:
         """Empty everything but some documents, whose words are entered again; returns their passages' vectors."""
         for table in ("places", "free"):
             self._connection.execute(f"DELETE FROM {table}")
+        self._forget_broken_vectors()
         numbers = self._connection.execute("SELECT id FROM vectors").fetchall()
         write_places(self._connection, (Place(number, 0, 0, generation) for (number,) in numbers))
         postings.clear()
@@ -244,6 +245,12 @@ class Store:
         gaps = [(number,) for number in range(1, max(held, default=0)) if number not in held]
         self._connection.executemany("INSERT INTO free (passage) VALUES (?)", gaps)
         return vectors
+
+    def _forget_broken_vectors(self) -> None:
+        """A text that needs one has it again by now; what is left would be kept for undo, and found by every check."""
+        rows = self._connection.execute("SELECT id, digest, vector, checksum FROM vectors")
+        broken = ids_json([number for number, *row in rows if not is_sound(*row)])
+        self._connection.execute(f"DELETE FROM vectors WHERE id IN {AMONG}", (broken,))
 
     def _remove(self, change: Change, postings: PostingsWriter) -> tuple[array[int], set[bytes]]:
         """Take documents out; returns the vectors of their passages, and the texts."""

@@ -14,8 +14,9 @@ from index.update import update
 from tests.damage.flips import run_trials
 from tests.damage.forks import in_child, run
 from tests.damage.picture import Picture, Refused
+from tests.damage.places import flip
 from tests.damage.samples import SHAPES, Sample, commits, make, read_folder, rebuilt, write
-from tests.damage.trials import GOOD, Outcome, compare
+from tests.damage.trials import GOOD, Outcome, Repaired, compare, remember_vectors, try_repair
 from tests.encoders import BagEncoder
 
 SEED = 4
@@ -59,6 +60,17 @@ def test_damage_never_makes_an_answer_wrong(samples: dict[str, Sample]) -> None:
     assert tally.trials == 460
     # Neither is all damage without consequence, nor is everything refused.
     assert min(tally.outcomes[Outcome.RIGHT], tally.outcomes[Outcome.REFUSED]) > 20
+
+
+def test_a_repair_forgets_a_damaged_vector_that_is_kept_for_undo(samples: dict[str, Sample]) -> None:
+    sample = samples["compressed"]
+    sample.lay_out()
+    with closing(sqlite3.connect(sample.folder / "index.db")) as connection:
+        query = "SELECT v.vector FROM vectors v JOIN places p ON p.vector = v.id WHERE p.uses = 0"
+        (vector,) = connection.execute(query).fetchone()
+    place = sample.files["index.db"].index(vector) + 5
+    remember_vectors(sample)
+    assert try_repair(sample, flip(sample, "index.db", place, 1)) == Repaired("", 0)
 
 
 def test_the_log_of_an_earlier_generation_is_not_laid_over_a_later_one(tmp_path: Path) -> None:

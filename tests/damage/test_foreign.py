@@ -250,6 +250,13 @@ def test_values_of_another_kind_are_refused_or_harmless(sample: Sample, name: st
     checked(sample)
 
 
+@pytest.mark.parametrize("column", ["path", "reason"])
+def test_bytes_in_place_of_the_same_words_are_noticed(sample: Sample, column: str) -> None:
+    """One bit in the head of a row does that, and the checksum of the words still fits."""
+    edit(sample.folder / "index.db", f"UPDATE skipped SET {column} = CAST({column} AS BLOB)")
+    assert "skipped" in checked(sample)
+
+
 # --- vectors (32) -----------------------------------------------------------------------------------------------------
 
 VECTORS = {

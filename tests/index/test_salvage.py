@@ -87,6 +87,20 @@ def test_a_sound_database_gives_all_and_is_left_as_it_is(folder: Path) -> None:
     assert (folder / "index.db.damaged").read_bytes() == data
 
 
+def test_a_row_number_that_was_damaged_hides_no_row_but_its_own(folder: Path) -> None:
+    """A search over a range ends there; the rows behind it are still found one by one."""
+    held = stored(folder)
+    data = bytearray((folder / "index.db").read_bytes())
+    start = (pages_of(folder, "vectors")[10] - 1) * PAGE
+    second = start + int.from_bytes(data[start + 10 : start + 12], "big")
+    # A cell: bytes of the row, then its number, both in seven bits a byte.
+    while data[second] & 0x80:
+        second += 1
+    data[second + 1] ^= 0x08
+    (folder / "index.db").write_bytes(data)
+    assert saved(folder) >= held - 1
+
+
 @pytest.mark.parametrize("what", [b"\xff" * PAGE, bytes(PAGE)], ids=["ones", "zeros"])
 @pytest.mark.parametrize("place", ["first", "middle", "last", "several"])
 def test_what_lies_beside_unreadable_pages_is_saved(folder: Path, what: bytes, place: str) -> None:
