@@ -19,6 +19,12 @@ _PART = re.compile(f"[^{re.escape(JOINERS)}]+")
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff]+"
 )
+# Languages that have a script of their own here; whatever else is written is stemmed as English.
+_SCRIPTS = (
+    (re.compile("[\u0600-\u06ff]"), "arabic"),
+    (re.compile("[\u0400-\u04ff]"), "russian"),
+    (re.compile("[\u0370-\u03ff]"), "greek"),
+)
 # Words whose stems are kept in memory.
 _MOST_STEMS = 200_000
 _VOICING = "\u3099\u309a"  # tell one kana from another, unlike accents
@@ -29,14 +35,22 @@ class _Stems(dict[str, str]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._stemmer = Stemmer.Stemmer("porter", 0)
+        self._stemmers = {name: Stemmer.Stemmer(name, 0) for name in ("porter", *(name for _, name in _SCRIPTS))}
 
     def __missing__(self, word: str) -> str:
         if len(self) >= _MOST_STEMS:
             self.clear()
-        stem: str = self._stemmer.stemWord(word)
+        stem: str = self._stemmers[_language_of(word)].stemWord(word)
         self[word] = stem
         return stem
+
+
+def _language_of(word: str) -> str:
+    if not word.isascii():
+        for script, name in _SCRIPTS:
+            if script.search(word):
+                return name
+    return "porter"
 
 
 class _Local(threading.local):

@@ -15,6 +15,7 @@ from corpus.types import Passage
 from .changes import Entry
 from .entering import Fields, PostingsWriter
 from .records import (
+    Link,
     StoredDocument,
     StoredPassage,
     document_checksum,
@@ -89,7 +90,7 @@ class Inserter:
             rows.append(self._row(number, entry.path, passage, digest))
             self._postings.add(number, fields_of(entry.path, entry.title, passage))
         self._connection.executemany(
-            "INSERT INTO passages (id, key, document, vector, link, start, end, body, line_first, line_last, page, "
+            "INSERT INTO passages (id, key, document, vector, start, end, link, body, line_first, line_last, page, "
             "heading, context, text, text_digest, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             rows,
         )
@@ -106,12 +107,11 @@ class Inserter:
         self.vectors.append(vector)
         if self._texts is not None:
             self._texts.add(same)
-        link = (number, passage_key(path, passage.start, passage.end, same), self._document, vector)
+        key = passage_key(path, passage.start, passage.end, same)
+        link = Link(number, key, self._document, vector, passage.start, passage.end)
         fields = (
             *link,
-            link_checksum(*link),
-            passage.start,
-            passage.end,
+            link_checksum(link),
             passage.body,
             *passage.lines,
             passage.page,

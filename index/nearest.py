@@ -14,7 +14,7 @@ import numpy as np
 from .encoder import Vectors
 from .meta import Info, Segment
 from .places import read_places, uses_of
-from .records import AMONG, damaged, ids_json, read_links
+from .records import AMONG, Link, damaged, ids_json, read_links
 from .schema import seam
 from .scope import Scope
 from .vector_rows import read_vectors
@@ -25,18 +25,19 @@ _ROUNDING = 1e-3
 # How many more than wanted are fetched at first: enough that nothing left out ties with the last place.
 _BEYOND = 16
 
-# Sorts as results are ordered everywhere: by score turned negative, then by passage key; row numbers come along.
-_Ranked = tuple[float, str, int, int]
+# Sorts as results are ordered everywhere: by score turned negative, then by passage key; the rest comes along.
+_Ranked = tuple[float, str, Link]
+_NO_LINK = Link(0, "", 0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A passage, by row number and stable id, and how well it matches, higher is better; its vector's row number."""
+    """A passage, by row number and stable id, and how well it matches, higher is better; where it stands."""
 
     passage: int
     key: str
     score: float
-    vector: int = field(default=0, compare=False)
+    link: Link = field(default=_NO_LINK, compare=False)
 
 
 class Nearest:
@@ -131,11 +132,11 @@ class Nearest:
             wrong = min(vector for vector in counted.keys() | uses.keys() if counted[vector] != uses.get(vector))
             raise damaged(self._file, f"the number of passages of vector {wrong}")
         return sorted(
-            (negative_of[link.vector], link.key, link.id, link.vector)
+            (negative_of[link.vector], link.key, link)
             for link in links
             if scope is None or link.document in scope.documents
         )
 
 
 def _candidates(ranked: Sequence[_Ranked], limit: int) -> list[Candidate]:
-    return [Candidate(passage, key, -negative, vector) for negative, key, passage, vector in ranked[:limit]]
+    return [Candidate(link.id, key, -negative, link) for negative, key, link in ranked[:limit]]

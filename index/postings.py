@@ -82,11 +82,13 @@ class Postings:
         counted = self._counted(held)
         return {term: counted[term] for term in wanted}
 
-    def search(self, wanted: Sequence[str], limit: int, *, among: Numbers | None = None) -> tuple[Numbers, Floats]:
+    def search(
+        self, wanted: Mapping[str, float], limit: int, *, among: Numbers | None = None
+    ) -> tuple[Numbers, Floats]:
         """Passages that have any of the terms, by BM25, best first, with all that tie with the last.
 
         Args:
-            wanted: Terms as `analysis.terms` gives them, each once.
+            wanted: Terms as `analysis.terms` gives them, each with what it counts.
             limit: How many, or more where the last place is shared.
             among: Row numbers of the passages to choose from, or None for all.
 
@@ -96,10 +98,10 @@ class Postings:
         Raises:
             DamagedIndexError: A row that is read does not hold what was written.
         """
-        held = self._read(wanted)
+        held = self._read(tuple(wanted))
         self._last = held
         frequency = self._counted(held)
-        idf = {term: _idf(self._passages, count) for term, count in frequency.items()}
+        worth = {term: wanted[term] * _idf(self._passages, count) for term, count in frequency.items()}
         allowed = None if among is None else _by_block(among)
         best = _Best(limit)
         for number in self._blocks.numbers:
@@ -111,7 +113,7 @@ class Postings:
                     places, weights = entries_in(held[term][number])
                     if places.max(initial=0) >= len(norms):
                         raise lost(self._file, number)
-                    scores[places] += idf[term] * (_K1 + 1) * weights / (weights + norms[places])
+                    scores[places] += worth[term] * (_K1 + 1) * weights / (weights + norms[places])
             if allowed is not None:
                 kept = np.zeros(len(scores), dtype=bool)
                 kept[allowed.get(number, [])] = True

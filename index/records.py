@@ -101,13 +101,15 @@ class Link(NamedTuple):
     key: str
     document: int
     vector: int
+    start: int
+    end: int
 
 
 _DOCUMENT = "d.id, d.path, d.sha256, d.size, d.mtime_ns, d.checked_ns, d.media_type, d.title, d.passages, d.checksum"
 _DOCUMENT_KINDS = (int, str, str, int, int, int, str, str, int, bytes)
-_LINK = "id, key, document, vector, link"
+_LINK = "id, key, document, vector, start, end, link"
 _PASSAGE = (
-    "p.id, p.key, p.document, p.vector, p.link, p.start, p.end, p.body, p.line_first, p.line_last, p.page, p.heading, "
+    "p.id, p.key, p.document, p.vector, p.start, p.end, p.link, p.body, p.line_first, p.line_last, p.page, p.heading, "
     "p.context, p.text, p.text_digest, p.checksum"
 )
 _PASSAGE_KINDS = (int, str, int, int, int, int, int, int, int, int, int | None, str, str, str, bytes, bytes)
@@ -163,9 +165,10 @@ def _stays_inside(path: str) -> bool:
     return "\0" not in path and not {"", ".", ".."} & parts and not os.path.splitdrive(path)[0]
 
 
-def link_checksum(number: int, key: str, document: int, vector: int) -> int:
+def link_checksum(link: Link) -> int:
     """The checksum of a `Link`: CRC-32, since a question reads hundreds of them."""
-    return zlib.crc32(f"{number} {key} {document} {vector}".encode("utf-8", "surrogatepass"))
+    number, key, document, vector, start, end = link
+    return zlib.crc32(f"{number} {key} {document} {vector} {start} {end}".encode("utf-8", "surrogatepass"))
 
 
 def read_links(
@@ -177,12 +180,14 @@ def read_links(
         DamagedIndexError: A row does not hold what was written.
     """
     query = f"SELECT {_LINK} FROM passages WHERE {condition}"
-    for number, key, document, vector, check in connection.execute(query, tuple(values)):
+    for *fields, check in connection.execute(query, tuple(values)):
+        link = Link(*fields)
+        number, key, document, vector, start, end = link
         # Written out, as a question does this hundreds of times.
-        kinds = type(key) is str and type(number) is type(document) is type(vector) is int
-        if not kinds or link_checksum(number, key, document, vector) != check:
+        kinds = type(number) is type(document) is type(vector) is type(start) is type(end) is int and type(key) is str
+        if not kinds or link_checksum(link) != check:
             raise damaged(file, f"passage {number}")
-        yield Link(number, key, document, vector)
+        yield link
 
 
 def read_passages(
@@ -211,7 +216,7 @@ def passage_checksum(path: str, fields: Sequence[object]) -> bytes:
 def _passage_of(row: Sequence[Any], document: StoredDocument, file: Path) -> StoredPassage:
     if passage_checksum(document.path, row[:-1]) != row[-1] or not are(row, _PASSAGE_KINDS):
         raise damaged(file, f"passage {row[0]}")
-    number, key, _, vector, _, start, end, body, first, last, page, heading, context, text, digest, _ = row
+    number, key, _, vector, start, end, _, body, first, last, page, heading, context, text, digest, _ = row
     sound = len(text) == end - start and 0 <= body <= len(text) and 0 < first <= last
     headings: object = None
     with contextlib.suppress(ValueError, RecursionError):

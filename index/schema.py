@@ -12,7 +12,7 @@ from corpus.errors import DamagedIndexError, IncompatibleError, LockedError, NoI
 
 DATABASE = "index.db"
 APPLICATION_ID = 0x71614958  # "qaIX", in the SQLite header
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 REPAIR = "Run `qa check --repair`, or `qa index --full` to rebuild it."
 
 _BUSY_SECONDS = 5.0
@@ -62,9 +62,9 @@ CREATE TABLE passages (
     key TEXT NOT NULL UNIQUE,
     document INTEGER NOT NULL REFERENCES documents (id),
     vector INTEGER NOT NULL REFERENCES vectors (id),
-    link INTEGER NOT NULL,  -- checksum of the four before
     start INTEGER NOT NULL,
     end INTEGER NOT NULL,
+    link INTEGER NOT NULL,  -- checksum of the six before
     body INTEGER NOT NULL,
     line_first INTEGER NOT NULL,
     line_last INTEGER NOT NULL,

@@ -32,7 +32,7 @@ from .records import (
 from .repeats import read_repeats
 from .schema import DATABASE, open_for_reading, seam
 from .scope import Scope, read_scope
-from .terms import query_terms
+from .terms import query_weights
 from .vector_rows import read_vectors
 
 
@@ -129,7 +129,7 @@ class Snapshot:
             limit: At most this many.
             documents: Row numbers of the documents to choose from, or None for all.
         """
-        wanted = query_terms(question)
+        wanted = query_weights(question)
         if not wanted or limit < 1:
             return []
         among = None if documents is None else self._scope(documents).passages
@@ -139,7 +139,7 @@ class Snapshot:
         if documents is not None and any(link.document not in documents for link in links.values()):
             raise damaged(self._file, "the list of passages of documents")
         found = (
-            Candidate(one, links[one].key, score, links[one].vector)
+            Candidate(one, links[one].key, score, links[one])
             for one, score in zip(ids.tolist(), scores.tolist(), strict=True)
         )
         return sorted(found, key=lambda one: (-one.score, one.key))[:limit]

@@ -6,13 +6,16 @@ of Fusion Functions for Hybrid Retrieval" (https://arxiv.org/abs/2210.11934), an
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from time import perf_counter
 
 import numpy as np
 import numpy.typing as npt
 
 from index.encoder import Vectors
+from index.records import Link
 from index.snapshot import Snapshot
 from index.vectors import exact_scores
 from qa.results import Mode
@@ -21,6 +24,10 @@ from qa.results import Mode
 DEPTH = 100
 # Share of the dense half.
 DENSE_SHARE = 0.5
+# What of the keyword score of the passage before or behind it a passage is given: an answer often stands beside the
+# words of the question. Beside is what begins within so many characters of the other's end.
+BESIDE_SHARE = 0.2
+_BESIDE = 100
 
 Floats = npt.NDArray[np.float64]
 
@@ -33,7 +40,7 @@ class Candidates:
         ids: Row numbers of passages.
         scores: `(n,)` in [0, 1], descending.
         cosines: `(n,)`, the dense half's own scores.
-        keyword: `(n,)`, the keyword half's own scores, 0 where it did not find the passage.
+        keyword: `(n,)`, the keyword half's scores, each with its share of the better one beside it.
         timings_ms: What each step took.
     """
 
@@ -65,36 +72,46 @@ def gather(
     """
     begun = perf_counter()
     keyword: dict[int, float] = {}
-    keys: dict[int, str] = {}
-    vectors: dict[int, int] = {}
+    links: dict[int, Link] = {}
     if mode is not Mode.DENSE:
         for candidate in snapshot.keyword(question, depth, documents=documents):
             keyword[candidate.passage] = candidate.score
-            keys[candidate.passage] = candidate.key
-            vectors[candidate.passage] = candidate.vector
+            links[candidate.passage] = candidate.link
     searched = perf_counter()
     cosine: dict[int, float] = {}
     if mode is not Mode.KEYWORD:
         for candidate in snapshot.dense(vector, depth, documents=documents):
             cosine[candidate.passage] = candidate.score
-            keys[candidate.passage] = candidate.key
+            links[candidate.passage] = candidate.link
     found = perf_counter()
-    ids = list(keys)
+    ids = list(links)
     if not ids:
         empty = np.zeros(0)
         return Candidates((), empty, empty, empty, {})
     others = [passage for passage in ids if passage not in cosine]
     # In float64 a passage's cosine does not depend on what it is computed beside.
-    stored = snapshot.vectors([vectors[passage] for passage in others])
+    stored = snapshot.vectors([links[passage].vector for passage in others])
     cosine.update(zip(others, exact_scores(stored, vector).tolist(), strict=True))
     cosines = np.array([cosine[passage] for passage in ids])
-    bm25 = np.array([keyword.get(passage, 0.0) for passage in ids])
+    beside = _best_beside(links.values(), keyword)
+    bm25 = np.array([keyword.get(passage, 0.0) + BESIDE_SHARE * beside.get(passage, 0.0) for passage in ids])
     share = {Mode.HYBRID: DENSE_SHARE, Mode.DENSE: 1.0, Mode.KEYWORD: 0.0}[mode]
     scores = np.round(share * spread(cosines) + (1 - share) * bm25 / (bm25.max() or 1.0), 9)
-    order = sorted(range(len(ids)), key=lambda i: (-scores[i], keys[ids[i]]))
+    order = sorted(range(len(ids)), key=lambda i: (-scores[i], links[ids[i]].key))
     steps = {"keyword": searched - begun, "dense": found - searched, "fuse": perf_counter() - found}
     timings = {name: round(1000 * seconds, 3) for name, seconds in steps.items()}
     return Candidates(tuple(ids[i] for i in order), scores[order], cosines[order], bm25[order], timings)
+
+
+def _best_beside(links: Iterable[Link], scores: Mapping[int, float]) -> dict[int, float]:
+    """The best score of a passage right before or behind each, in its document, where there is one."""
+    best: dict[int, float] = {}
+    ordered = sorted(links, key=lambda link: (link.document, link.start, link.end))
+    for one, other in pairwise(ordered):
+        if one.document == other.document and 0 <= other.start - one.end <= _BESIDE:
+            best[one.id] = max(best.get(one.id, 0.0), scores.get(other.id, 0.0))
+            best[other.id] = scores.get(one.id, 0.0)
+    return best
 
 
 def spread(values: Floats) -> Floats:

@@ -64,7 +64,7 @@ def _of_document(row: Sequence[Any]) -> object:
 
 
 def _of_link(row: Sequence[Any]) -> object:
-    return records.link_checksum(row[0], row[1], row[2], row[3])
+    return records.link_checksum(records.Link(*row[:6]))
 
 
 def _each(

@@ -383,7 +383,7 @@ def recall(snapshot: Snapshot, queries: Vectors, documents: frozenset[int] | Non
         got = snapshot.dense(query, 10, documents=documents)
         assert len(got) == 10
         assert got == sorted(got, key=lambda one: (-one.score, one.key))
-        scores = exact_scores(snapshot.vectors([one.vector for one in got]), query)
+        scores = exact_scores(snapshot.vectors([one.link.vector for one in got]), query)
         assert [one.score for one in got] == scores.tolist()
         found += len({*got} & {*truth.nearest(query, 10)})
     return found / (10 * len(queries))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from index.analysis import terms
 from index.report import Request
 from index.snapshot import Snapshot
-from index.terms import MAX_TERMS, query_terms, words
+from index.terms import MAX_TERMS, query_terms, query_weights, words
 from index.update import update
 from tests.encoders import BagEncoder
 
@@ -58,11 +58,21 @@ def test_a_text_is_found_by_every_term_of_itself_as_a_question(text: str) -> Non
         ("東京タワーは高い", "東京タワー"),
         ("القَاهِرة", "القاهرة"),
         ("running questions", "runs question"),
+        ("المدينة الكتاب", "مدينة كتاب"),
+        ("новые книги", "новая книга"),
+        ("οι μεγάλοι δρόμοι", "μεγάλος δρόμος"),
     ],
 )
 def test_variants_of_a_word_meet(written: str, asked: str) -> None:
     simple, joined = terms(written)
     assert set(query_terms(asked)) <= {*simple, *joined}
+
+
+def test_what_is_said_several_times_counts_more() -> None:
+    """Less and less: at most nine times as much."""
+    weights = query_weights("Cats and dogs, cats; and cats in wi-fi, Wi-Fi!")
+    assert weights == pytest.approx({"cat": 27 / 11, "dog": 1, "wi-fi": 1.8, "wi": 1.8, "fi": 1.8}, abs=1e-12)
+    assert 8 < query_weights("cats " * 200)["cat"] < 9
 
 
 def test_a_joined_word_is_found_whole_and_by_its_parts() -> None:

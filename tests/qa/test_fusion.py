@@ -83,6 +83,27 @@ def test_a_word_of_the_path_counts_twice(four: Snapshot, tmp_path: Path) -> None
     np.testing.assert_allclose(found.scores, [1, 3.2 / 4.4], atol=1e-6)
 
 
+def test_a_passage_shares_in_the_keyword_score_of_the_one_beside_it(tmp_path: Path) -> None:
+    """The answer stands below the words of the question; a fifth of the better neighbour's score comes over."""
+    sections = ["zebra", "stripes", "lions", "manes", "zebra zebra"]
+    text = "\n\n".join(f"# {name}\n\nOf {name} this says something." for name in sections)
+    (tmp_path / "a.md").write_text(text)
+    (tmp_path / "b.md").write_text("# stripes\n\nOf stripes this says something.\n")
+    update(Request(tmp_path, BagEncoder()))
+    with Snapshot(tmp_path / ".qa") as snapshot:
+        own = {one.passage: one.score for one in snapshot.keyword("zebra something", 100)}
+        found, paths = ask(snapshot, "zebra something")
+        passages = snapshot.passages(found.ids)
+    scores = {(path, one.start): score for path, one, score in zip(paths, passages, found.keyword, strict=True)}
+    alone = {(path, one.start): own[one.id] for path, one in zip(paths, passages, strict=True)}
+    first, second, third, fourth, fifth = sorted(place for place in scores if place[0] == "a.md")
+    assert scores[second] == pytest.approx(alone[second] + 0.2 * alone[first])
+    assert scores[third] == pytest.approx(alone[third] + 0.2 * max(alone[second], alone[fourth]))
+    assert scores[fifth] == pytest.approx(alone[fifth] + 0.2 * alone[fourth])
+    # Nothing stands beside the only passage of another document.
+    assert scores["b.md", 0] == alone["b.md", 0] < scores[second]
+
+
 def test_nothing_matches(four: Snapshot) -> None:
     """The keyword half alone may find nothing; the dense half then still ranks, all alike."""
     none, paths = ask(four, "unknown", mode=Mode.KEYWORD)
