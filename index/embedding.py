@@ -18,6 +18,8 @@ from .store import Store
 
 # Texts gathered before they are sorted: neighbours in length need no padding for one another.
 _GATHERED = 1024
+# Of the first ones fewer, so that the model does not wait for the reading.
+_FIRST = 256
 # Texts embedded between two commits: what an interruption can lose, and how long it can wait.
 _CHUNK = 256
 # While one chunk is in the model, the next is taken apart into tokens.
@@ -48,6 +50,7 @@ class Embedding:
         self._store = store
         self._tell = tell
         self._gathered: list[_Text] = []
+        self._enough = min(_FIRST, _GATHERED)
         self._running: deque[tuple[list[_Text], Future[Vectors]]] = deque()
         self._coming: set[bytes] = set()
         self._pool = ThreadPoolExecutor(_AHEAD, thread_name_prefix="embedding")
@@ -76,8 +79,9 @@ class Embedding:
         # What is finished is kept at once: reading goes on for long.
         while self._running and self._running[0][1].done():
             self._keep_oldest()
-        if len(self._gathered) >= _GATHERED:
+        if len(self._gathered) >= self._enough:
             self._start()
+            self._enough = _GATHERED
 
     def finish(self) -> None:
         """Wait until every text that was offered has its vector stored.
