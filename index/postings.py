@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -32,6 +32,8 @@ from .records import damaged
 _K1 = 1.2
 _B = 0.75
 _LEAST_IDF = 1e-6
+# Terms whose passages are kept in memory.
+_MOST_KEPT = 500
 
 # For each term the blocks that have it, with what they keep of it.
 _Held = Mapping[str, Mapping[int, bytes]]
@@ -59,8 +61,8 @@ class Postings:
         self._connection = connection
         self._file = file
         self._passages = passages
-        # Of the last question: its words are counted after they were searched for.
-        self._last: _Held = {}
+        # The words of a question are counted before and after they are searched for.
+        self._kept: _Held = {}
 
     def load(self) -> None:
         """Read now what every search needs: how long the passages are, and which buckets there are.
@@ -70,17 +72,13 @@ class Postings:
         """
         _ = self._blocks
 
-    def frequencies(self, wanted: Iterable[str]) -> dict[str, int]:
+    def frequencies(self, wanted: Collection[str]) -> dict[str, int]:
         """In how many passages each term stands.
 
         Raises:
             DamagedIndexError: A row that is read does not hold what was written.
         """
-        wanted = tuple(wanted)
-        known = self._last
-        held = {**known, **self._read([term for term in wanted if term not in known])}
-        counted = self._counted(held)
-        return {term: counted[term] for term in wanted}
+        return self._counted(self._hold(wanted))
 
     def search(
         self, wanted: Mapping[str, float], limit: int, *, among: Numbers | None = None
@@ -98,8 +96,7 @@ class Postings:
         Raises:
             DamagedIndexError: A row that is read does not hold what was written.
         """
-        held = self._read(tuple(wanted))
-        self._last = held
+        held = self._hold(wanted)
         frequency = self._counted(held)
         worth = {term: wanted[term] * _idf(self._passages, count) for term, count in frequency.items()}
         allowed = None if among is None else _by_block(among)
@@ -150,6 +147,14 @@ class Postings:
             seen[at[number], bucket >> 3] |= 1 << (bucket & 7)
         if not np.array_equal(seen, self._blocks.buckets):
             raise damaged(self._file, "the keyword index (a row is missing)")
+
+    def _hold(self, wanted: Collection[str]) -> _Held:
+        """What is kept of each term, read where it was not lately."""
+        kept = self._kept
+        read = self._read([term for term in wanted if term not in kept])
+        held = {term: read[term] if term in read else kept[term] for term in wanted}
+        self._kept = {**kept, **read} if len(kept) + len(read) <= _MOST_KEPT else held
+        return held
 
     def _counted(self, held: _Held) -> dict[str, int]:
         """In how many passages each term stands."""

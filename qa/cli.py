@@ -170,6 +170,7 @@ def ask(
             answer = retriever.ask(
                 each.text, k=k, mode=Mode(mode), path=glob, rerank=not no_rerank, question_id=each.id
             )
+            render.note(reports.corrected(answer.corrections, _where(each, batch)))
             if as_json or batch is not None:
                 render.out(_json(boxes.fill(answer).as_json()))
             else:
@@ -301,9 +302,14 @@ def _questions(words: tuple[str, ...], batch: str | None) -> tuple[Question, ...
         questions = parse_batch(read_batch(batch))
     for each in questions:
         if each.cut:
-            where = "" if batch is None else f" in batch line {each.line}"
-            render.note(f"The question{where} is cut to {LONGEST_QUESTION:,} characters; {each.cut:,} are left out.")
+            render.note(
+                f"The question{_where(each, batch)} is cut to {LONGEST_QUESTION:,} characters; {each.cut:,} are left out."
+            )
     return questions
+
+
+def _where(question: Question, batch: str | None) -> str:
+    return "" if batch is None else f" in batch line {question.line}"
 
 
 @contextmanager

@@ -36,6 +36,11 @@ def refreshed(report: BuildReport, _look: Look) -> str:
     return f"Index brought up to date: {_changes(report)}.\n" if report.added + report.changed + report.removed else ""
 
 
+def corrected(corrections: Sequence[tuple[str, str]], where: str) -> str:
+    """Say which words were searched for in place of others; "" where none were."""
+    return "".join(f'No passage has "{clean(old)}"{where}; searched for "{new}".\n' for old, new in corrections)
+
+
 def preview(report: BuildReport, look: Look) -> str:
     """Write out what a build would do."""
     line = f"A build would find {_changes(report)}, {report.unchanged:,} unchanged. Nothing was written."

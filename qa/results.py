@@ -129,7 +129,7 @@ class Result:
     """The whole answer to one question.
 
     Attributes:
-        question: As it was searched.
+        question: As it was asked.
         id: The caller's own id of the question, in a batch.
         found: Whether the tool judges that the collection answers the question.
         confidence: Probability in [0, 1] that the answer is in these passages.
@@ -137,6 +137,7 @@ class Result:
         passages: Best first; given even where `found` is false.
         index: The state of the index that answered.
         timings_ms: Milliseconds by step; `total` is the whole.
+        corrections: Words that no passage has, each with the one that was searched for in its place.
     """
 
     question: str
@@ -147,6 +148,7 @@ class Result:
     passages: tuple[Hit, ...]
     index: IndexInfo
     timings_ms: dict[str, float]
+    corrections: tuple[tuple[str, str], ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """The object that `qa ask --json` prints: contract version 1."""

@@ -29,6 +29,7 @@ from qa.locate import find_index, root_of
 from qa.overlap import Shares, overlap, read_terms
 from qa.repetition import is_nearly, words_of
 from qa.results import Hit, IndexInfo, Mode, Result, State
+from qa.spelling import spell
 
 # Passages that late interaction looks at, and its share in their score.
 RERANK_DEPTH = 10
@@ -175,8 +176,10 @@ class Retriever:
         if os.getpid() != self._process:
             # Neither the locks that hold its generation nor FAISS's threads come along with a fork.
             raise UsageError("this retriever was opened by another process; open one here with Retriever.open.")
-        text = _checked(question, k)
+        asked = _checked(question, k)
         documents = None if path is None else self.snapshot.match_paths(path)
+        spelled = spell(asked, self.snapshot, self._encoder)
+        text, checked = spelled.text, perf_counter()
         vector = self._encoder.encode_query(text)
         embedded = perf_counter()
         wanted = max(k, RERANK_DEPTH) if rerank else k
@@ -192,7 +195,7 @@ class Retriever:
         info = self.snapshot.info
         done = perf_counter()
         result = Result(
-            question=text,
+            question=asked,
             id=question_id,
             found=sure >= confidence.THRESHOLD,
             confidence=sure,
@@ -200,13 +203,15 @@ class Retriever:
             passages=hits,
             index=IndexInfo(info.documents, info.passages, info.model, info.generation),
             timings_ms={
-                "embed": _ms(begun, embedded),
+                "spell": _ms(begun, checked),
+                "embed": _ms(checked, embedded),
                 **found.candidates.timings_ms,
                 "passages": round(_ms(embedded, gathered) - sum(found.candidates.timings_ms.values()), 3),
                 "rerank": _ms(gathered, ranked),
                 "cite": _ms(ranked, done),
                 "total": _ms(begun, done),
             },
+            corrections=spelled.corrections,
         )
         return result, features
 
