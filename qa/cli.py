@@ -302,9 +302,8 @@ def _questions(words: tuple[str, ...], batch: str | None) -> tuple[Question, ...
         questions = parse_batch(read_batch(batch))
     for each in questions:
         if each.cut:
-            render.note(
-                f"The question{_where(each, batch)} is cut to {LONGEST_QUESTION:,} characters; {each.cut:,} are left out."
-            )
+            left = f"{each.cut:,} are left out"
+            render.note(f"The question{_where(each, batch)} is cut to {LONGEST_QUESTION:,} characters; {left}.")
     return questions
 
 
