@@ -105,10 +105,32 @@ def test_a_highlight_is_what_stands_there(text: str, start: int) -> None:
     assert all(left[1] <= right[0] for left, right in pairwise(in_order))
 
 
+LIST = "Cats purr.\n\nThe red fox eats:\n\n- hens. Not often.\n- 12 mice\n  1) grapes\n\nDogs bark.\n- at night"
+
+
+def test_a_list_is_marked_behind_the_sentence_that_introduces_it() -> None:
+    """Item by item, up to where the list ends; the answer is the whole."""
+    found = marked("red fox eats", LIST)
+    assert [one.text for one in found.highlights] == ["The red fox eats:", "hens.", "Not often.", "12 mice", "grapes"]
+    assert compose([found]) == Answer("The red fox eats:\n\n- hens. Not often.\n- 12 mice\n  1) grapes", (1,))
+    assert marked("dogs bark", LIST).answer == "Dogs bark."
+    assert marked("12 mice", LIST).answer == "12 mice"
+
+
+@pytest.mark.parametrize("text", ["The red fox eats:", "The red fox eats:\n\nhens and mice.", "Red fox: it eats hens."])
+def test_a_colon_without_a_list_introduces_nothing(text: str) -> None:
+    assert len(marked("red fox", text).highlights) == 1
+
+
+def test_of_a_long_list_ten_items_are_marked() -> None:
+    text = "Red foxes eat:\n" + "".join(f"- hen {number}\n" for number in range(30))
+    assert [one.text for one in marked("red foxes eat", text).highlights][9:] == ["hen 8", "hen 9"]
+
+
 def test_the_answer_is_the_best_sentence_of_the_best_passage() -> None:
     """Cited by rank; a passage without sentences is passed over; nothing marked is no answer."""
     one, two = Highlight((3, 6), "one"), Highlight((7, 10), "two")
-    assert compose([Marked((one, two), 1.0), Marked((two,), 2.0)]) == Answer("one", (1,))
-    assert compose([Marked((), 0.0), Marked((two,), 0.5)]) == Answer("two", (2,))
+    assert compose([Marked((one, two), 1.0, "one"), Marked((two,), 2.0, "two")]) == Answer("one", (1,))
+    assert compose([Marked((), 0.0), Marked((two,), 0.5, "two")]) == Answer("two", (2,))
     assert compose([Marked((), 0.0)]) is None
     assert compose([]) is None
