@@ -64,6 +64,19 @@ def test_the_first_session_is_what_a_newcomer_sees(place: Path) -> None:
     assert [seconds.sub("", line) for line in said[: len(shown) - 1]] == [seconds.sub("", line) for line in shown[:-1]]
 
 
+def test_measuring_looks_as_shown(place: Path) -> None:
+    """The rows and columns; figures differ in the third digit from one kind of processor to another."""
+    command, *shown = next(text for text in blocks("text") if "qa eval" in text).splitlines()
+    shutil.copytree(ROOT / "tests", place / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+    done = run(command.removeprefix("$ "), place)
+    assert done.returncode == 0, done.stderr
+    without_figures = re.compile(r"[+-]?\d[\d.]*")
+    said = {" ".join(without_figures.sub("#", line).split()) for line in done.stdout.splitlines()}
+    rows = [" ".join(without_figures.sub("#", line).split()) for line in shown if line not in ("", "…")]
+    assert [row for row in rows if row not in said and not row.startswith("hit@# # # #")] == []
+    assert len(rows) == 8
+
+
 def test_every_command_shown_runs(place: Path) -> None:
     commands = [line[2:].partition(" #")[0].strip() for line in blocks("console")[1].splitlines()]
     assert len(commands) == 11
