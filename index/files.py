@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import sys
 import time
 from collections.abc import Iterator
+from enum import Enum
 from pathlib import Path
 
 from corpus.errors import LockedError, StorageError
@@ -20,6 +22,17 @@ LOCK_NAME = "lock"
 IGNORE_NAME = ".gitignore"
 # A cache has no lock, so what is temporary there may be in use; nothing is written for this long.
 _ABANDONED_SECONDS = 3600.0
+# How long a lock may be free before one who waits for it notices.
+_POLL_SECONDS = 0.1
+
+_LOG = logging.getLogger(__name__)
+
+
+class Busy(Enum):
+    """What a writer does while another process writes the same index."""
+
+    REFUSED = "end with an error that names the other"
+    WAITED_FOR = "say once whom it waits for, and go on when that one has ended"
 
 
 def write_atomically(path: Path, data: bytes | memoryview) -> None:
@@ -102,8 +115,12 @@ def _sweep(folder: Path, *, before: float) -> None:
 
 
 @contextlib.contextmanager
-def writer_lock(folder: Path) -> Iterator[None]:
+def writer_lock(folder: Path, busy: Busy = Busy.REFUSED) -> Iterator[None]:
     """Be the only writer of an index folder; the system frees the lock if this process dies.
+
+    Args:
+        folder: The index folder.
+        busy: What to do while another process writes.
 
     Raises:
         LockedError: Another process writes; the message names it.
@@ -112,18 +129,49 @@ def writer_lock(folder: Path) -> Iterator[None]:
     import socket
 
     path = folder / LOCK_NAME
+    descriptor = _locked(path) if busy is Busy.REFUSED else _locked_in_time(path)
     try:
-        descriptor = disk.open_or_create(path)
-    except OSError as error:
-        raise StorageError(f"cannot lock {path}: {error.strerror or error}. Check space and permissions.") from error
-    try:
-        _acquire(descriptor, path)
         holder = {"pid": os.getpid(), "host": socket.gethostname()}
         _overwrite(descriptor, json.dumps(holder).encode(), path)
         yield
     finally:
         # Closing releases the lock. The file stays: deleting it would let two writers lock two files.
         os.close(descriptor)
+
+
+def wait_for_writer(folder: Path) -> None:
+    """Return once no other process writes an index folder; at once where there is none or it cannot be locked."""
+    if (folder / LOCK_NAME).exists():
+        with contextlib.suppress(StorageError):
+            os.close(_locked_in_time(folder / LOCK_NAME))
+
+
+def _locked_in_time(path: Path) -> int:
+    """As `_locked`, once whoever has the lock lets go."""
+    told = False
+    while True:
+        try:
+            # Opened anew each time: the folder may be deleted and made again meanwhile.
+            return _locked(path)
+        except LockedError:
+            if not told:
+                _LOG.warning("%s is being written by %s; waiting for it to end", path.parent, _holder(path))
+            told = True
+        time.sleep(_POLL_SECONDS)
+
+
+def _locked(path: Path) -> int:
+    """Open and lock a file; the lock is held until the descriptor is closed."""
+    try:
+        descriptor = disk.open_or_create(path)
+    except OSError as error:
+        raise StorageError(f"cannot lock {path}: {error.strerror or error}. Check space and permissions.") from error
+    try:
+        _acquire(descriptor, path)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 def _overwrite(descriptor: int, data: bytes, path: Path) -> None:
@@ -138,7 +186,9 @@ def _acquire(descriptor: int, path: Path) -> None:
     try:
         _lock_now(descriptor)
     except (BlockingIOError, PermissionError) as error:
-        raise LockedError(f"{path.parent} is being written by {_holder(path)}. Wait for it to end.") from error
+        raise LockedError(
+            f"{path.parent} is being written by {_holder(path)}. Wait for it to end: qa index --wait."
+        ) from error
     except OSError as error:
         raise StorageError(f"cannot lock {path}: {error.strerror or error}. Use a disk that has locks.") from error
 

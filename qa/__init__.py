@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from corpus.errors import QAError
+    from index.files import Busy
     from index.report import BuildReport, Progress
     from qa.build import Rescan, build_index
     from qa.results import Answer, Hit, Mode, Result, State
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Answer": "qa.results",
     "BuildReport": "index.report",
+    "Busy": "index.files",
     "Hit": "qa.results",
     "Mode": "qa.results",
     "Progress": "index.report",
@@ -38,6 +40,7 @@ _HOMES = {
 __all__ = [
     "Answer",
     "BuildReport",
+    "Busy",
     "Hit",
     "Mode",
     "Progress",

@@ -15,6 +15,7 @@ from corpus import split
 from corpus.errors import CorpusError, DamagedIndexError, IncompatibleError, LockedError, NoIndexError, StorageError
 from index import models
 from index.encoder import Encoder
+from index.files import Busy, wait_for_writer
 from index.loading import load_encoder
 from index.plan import Plan, stale
 from index.report import BuildReport, ProgressCallback, Request
@@ -66,6 +67,7 @@ def build_index(
     include: Sequence[str] | None = None,
     exclude: Sequence[str] | None = None,
     emptying: Emptying = Emptying.REFUSED,
+    busy: Busy = Busy.REFUSED,
     progress: ProgressCallback | None = None,
     encoder: Encoder | None = None,
 ) -> BuildReport:
@@ -79,6 +81,7 @@ def build_index(
         include: Patterns (as in .gitignore) of the files to take in, () for all, None for those of the last build.
         exclude: Patterns of the files to leave out, None for those of the last build.
         emptying: Whether the index may lose its last documents.
+        busy: What to do while another process writes this index.
         progress: Told how far it is.
         encoder: Embeds the passages, in place of a model.
 
@@ -91,6 +94,9 @@ def build_index(
         StorageError: The disk refused; the index is as it was.
     """
     root = existing(path)
+    if busy is Busy.WAITED_FOR:
+        # The other one may be about to change the model, which is then this one's too.
+        wait_for_writer(root / INDEX_FOLDER)
     request = Request(
         root=root,
         encoder=encoder or load_encoder(_steady(model) if model else _model_of(root)),
@@ -98,6 +104,7 @@ def build_index(
         exclude=exclude,
         allow_empty=emptying is Emptying.ALLOWED,
         progress=progress,
+        busy=busy,
     )
     from index.update import rebuild, update
 

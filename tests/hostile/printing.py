@@ -31,7 +31,7 @@ import click
 from corpus.discover import Skipped
 from corpus.errors import DamagedIndexError, UsageError
 from index.report import BuildReport, Progress
-from qa import cli, locate, render, reports
+from qa import cli, console, locate, render, reports
 from qa.boundary import Boundary
 from qa.check import Checked, Cure
 from qa.results import Answer, Highlight, Hit, IndexInfo, Place, Result, Source, State
@@ -235,7 +235,7 @@ def drawing(some: list[str]) -> None:
 
     @app.command()
     def go() -> None:
-        with cli._progress() as tell:
+        with console.progress() as tell:
             if tell is None:
                 raise UsageError("not a terminal")
             for number, text in enumerate(some):
@@ -249,7 +249,7 @@ def drawing(some: list[str]) -> None:
 def objects(some: list[str]) -> None:
     """One JSON line each of all three kinds."""
     for value in _values(some):
-        render.out(cli._json(value))
+        render.out(console.as_line(value))
 
 
 def _values(some: list[str]) -> list[dict[str, Any]]:

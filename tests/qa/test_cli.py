@@ -23,7 +23,7 @@ from index.encoder import Encoder
 from index.models import DEFAULT_MODEL
 from index.snapshot import Snapshot
 from qa import batch as batch_module
-from qa import build, cli, results
+from qa import build, cli, console, results
 from qa.retriever import Retriever
 from tests.encoders import BagEncoder
 
@@ -696,14 +696,14 @@ def test_colour_on_a_terminal_only(indexed: Path, monkeypatch: pytest.MonkeyPatc
 def test_progress_on_a_terminal_only(capsys: pytest.CaptureFixture[str]) -> None:
     """A terminal shows bytes read, rate and remaining time; nothing else does, and nothing stays."""
     program = (
-        "import time\nfrom index.report import Progress\nfrom qa.cli import _progress\n"
-        "with _progress() as tell:\n    for done in (10, 20, 30): tell(Progress(done, 40)); time.sleep(0.15)\n"
+        "import time\nfrom index.report import Progress\nfrom qa.console import progress\n"
+        "with progress() as tell:\n    for done in (10, 20, 30): tell(Progress(done, 40)); time.sleep(0.15)\n"
     )
     shown = _on_a_terminal(program)
     assert "| 10.0/40.0 [00:00<" in shown
     assert re.search(r"\| [23]0.0/40.0 \[00:00<00:00, +[0-9.]+B/s\]", shown)
     assert shown.split("\r")[-1].strip() == ""
-    with cli._progress() as tell:
+    with console.progress() as tell:
         assert tell is None  # pytest has no terminal
     assert capsys.readouterr().err == ""
 

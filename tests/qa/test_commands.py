@@ -16,7 +16,7 @@ import pytest
 from corpus.errors import CorpusError, DamagedIndexError, NoIndexError, UsageError
 from index.report import Progress, Request
 from index.update import update
-from qa import boundary, build, check, cli, locate, render, reports, show, status
+from qa import boundary, build, check, console, locate, render, reports, show, status
 from qa.results import State
 from qa.retriever import Retriever
 from tests.encoders import BagEncoder
@@ -219,7 +219,7 @@ class Terminal(io.StringIO):
 def test_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a terminal a bar appears with the first passage to embed, and goes; nothing to embed shows nothing."""
     monkeypatch.setattr(sys, "stderr", shown := Terminal())
-    with cli._progress() as tell:
+    with console.progress() as tell:
         assert tell is not None
         tell(Progress(5, 5))
         assert shown.getvalue() == ""
@@ -232,7 +232,7 @@ def test_progress(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_progress_without_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where stderr came closed, nothing is drawn."""
     monkeypatch.setattr(sys, "stderr", None)
-    with cli._progress() as tell:
+    with console.progress() as tell:
         assert tell is None
 
 
