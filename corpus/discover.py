@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from corpus.errors import CorpusError, UsageError
+from corpus import patterns
+from corpus.errors import CorpusError
 from corpus.files import Unreadable, read_bytes, too_large
 from corpus.formats import is_readable_name, largest
 
@@ -18,12 +19,11 @@ if TYPE_CHECKING:
 
 INDEX_FOLDER = ".qa"
 IGNORE_FILES = (".gitignore", ".qaignore")
+# What is to be done with the documents; in the root it is none of them.
+SETTINGS_FILE = "qa.toml"
 # Of an ignore file; each file and folder is compared with every pattern.
 MAX_IGNORE_BYTES = 1024 * 1024
 MAX_PATTERNS = 1000
-# Between two slashes and in all: a name is tried at every place for every star, and for several stars at all of them.
-MOST_STARS = 3
-_MOST_DEEP_STARS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,42 +80,12 @@ def walk(root: Path, *, include: Sequence[str] = (), exclude: Sequence[str] = ()
     except OSError as error:
         reason = error.strerror or str(error)
         raise CorpusError(f"cannot read the folder {root}: {reason}. Name a folder of documents.") from error
-    walker = _Walker(_patterns(include), _patterns(exclude))
+    walker = _Walker(include, exclude)
     walker.visit(root, "", ())
     return Walk(
         tuple(sorted(walker.files, key=lambda file: file.path)),
         tuple(sorted(walker.skipped, key=lambda skip: skip.path)),
     )
-
-
-def _patterns(lines: Sequence[str]) -> GitIgnoreSpec | None:
-    if not lines:
-        return None
-    try:
-        return _spec([line for line in lines if _is_pattern(line)])
-    except ValueError as error:
-        raise UsageError(f"{error}. Patterns are written as in .gitignore.") from error
-
-
-def _is_pattern(line: str) -> bool:
-    """Whether a line of an ignore file says anything.
-
-    Raises:
-        ValueError: What it says is no pattern.
-    """
-    if not line.strip() or line.startswith("#"):
-        return False
-    if line.count("**") > _MOST_DEEP_STARS or any(part.count("*") > MOST_STARS for part in line.split("/")):
-        raise ValueError(f"Too many stars in the pattern: {line!r}")
-    _spec([line])
-    return True
-
-
-def _spec(lines: Sequence[str]) -> GitIgnoreSpec:
-    # Most folders have no patterns, and a question waits for every import.
-    from pathspec import GitIgnoreSpec  # noqa: PLC0415
-
-    return GitIgnoreSpec.from_lines(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +98,13 @@ class _Rules:
 
 
 class _Walker:
-    def __init__(self, include: GitIgnoreSpec | None, exclude: GitIgnoreSpec | None) -> None:
+    def __init__(self, include: Sequence[str], exclude: Sequence[str]) -> None:
         self.files: list[FoundFile] = []
         self.skipped: list[Skipped] = []
-        self._include = include
-        self._exclude = exclude
+        taken = patterns.usable(include)
+        self._include = patterns.specification(taken) if include else None
+        self._reach = patterns.Reach(taken) if include else None
+        self._exclude = patterns.specification(patterns.usable(exclude)) if exclude else None
 
     def visit(self, root: Path, prefix: str, inherited: tuple[_Rules, ...]) -> None:
         """Walk one folder, depth first, without recursion."""
@@ -152,7 +124,7 @@ class _Walker:
                     continue
                 if not self._printable_name(path):
                     continue
-                if self._entry(entry, path, rules):
+                if path != SETTINGS_FILE and self._entry(entry, path, rules):
                     pending.append((path + "/", rules))
 
     def _printable_name(self, path: str) -> bool:
@@ -176,27 +148,27 @@ class _Walker:
             except (OSError, Unreadable) as error:
                 self.skipped.append(Skipped(prefix + name, f"ignore file cannot be used: {_why(error)}"))
                 continue
-            if patterns := self._usable(prefix + name, text.removeprefix("\ufeff").split("\n")):
-                yield _Rules(name, prefix, _spec(patterns))
+            if kept := self._usable(prefix + name, text.removeprefix("\ufeff").split("\n")):
+                yield _Rules(name, prefix, patterns.specification(kept))
 
     def _usable(self, path: str, lines: Sequence[str]) -> list[str]:
         """The patterns of an ignore file; lines that are none are named and passed over."""
-        patterns: list[str] = []
+        kept: list[str] = []
         bad: list[int] = []
         for number, line in enumerate((line.removesuffix("\r") for line in lines), start=1):
             try:
-                found = _is_pattern(line)
+                found = patterns.is_pattern(line)
             except ValueError:
                 bad.append(number)
                 continue
-            if found and len(patterns) == MAX_PATTERNS:
+            if found and len(kept) == MAX_PATTERNS:
                 self.skipped.append(Skipped(path, f"only its first {MAX_PATTERNS:,} patterns are used"))
                 break
-            patterns += [line] if found else []
+            kept += [line] if found else []
         if bad:
             listed = ", ".join(map(str, bad[:5])) + (" and others" if len(bad) > 5 else "")
             self.skipped.append(Skipped(path, f"ignore file has lines that are no patterns (line {listed})"))
-        return patterns
+        return kept
 
     def _entry(self, entry: os.DirEntry[str], path: str, rules: tuple[_Rules, ...]) -> bool:
         """Take one entry in; true where it is a folder to walk."""
@@ -212,7 +184,7 @@ class _Walker:
             self.skipped.append(Skipped(path, "symbolic link, not followed"))
             return False
         if is_folder:
-            return True
+            return self._reach is None or self._reach.holds(path + "/")
         self._file(path, status)
         return False
 

@@ -22,6 +22,7 @@ from index.report import BuildReport, ProgressCallback, Request
 from index.snapshot import Snapshot, require_same_encoder
 from qa.locate import INDEX_FOLDER, command_for, root_of
 from qa.retriever import Retriever
+from qa.roots import Limits, lies_in
 
 _log = logging.getLogger(__name__)
 
@@ -66,6 +67,7 @@ def build_index(
     rescan: Rescan = Rescan.CHANGED,
     include: Sequence[str] | None = None,
     exclude: Sequence[str] | None = None,
+    paths: Sequence[str] = (),
     emptying: Emptying = Emptying.REFUSED,
     busy: Busy = Busy.REFUSED,
     progress: ProgressCallback | None = None,
@@ -80,6 +82,8 @@ def build_index(
         rescan: Which files to read.
         include: Patterns (as in .gitignore) of the files to take in, () for all, None for those of the last build.
         exclude: Patterns of the files to leave out, None for those of the last build.
+        paths: Limits a new collection to these files and folders (with a slash at the end) in its folder, relative to
+            it; one that is limited gets them besides, as long as no `include` is given.
         emptying: Whether the index may lose its last documents.
         busy: What to do while another process writes this index.
         progress: Told how far it is.
@@ -100,7 +104,7 @@ def build_index(
     request = Request(
         root=root,
         encoder=encoder or load_encoder(_steady(model) if model else _model_of(root)),
-        include=include,
+        include=_limited(root, include, paths),
         exclude=exclude,
         allow_empty=emptying is Emptying.ALLOWED,
         progress=progress,
@@ -112,7 +116,11 @@ def build_index(
 
 
 def preview_index(
-    path: str | os.PathLike[str], *, include: Sequence[str] | None = None, exclude: Sequence[str] | None = None
+    path: str | os.PathLike[str],
+    *,
+    include: Sequence[str] | None = None,
+    exclude: Sequence[str] | None = None,
+    paths: Sequence[str] = (),
 ) -> BuildReport:
     """What `build_index` would do with the files, writing nothing; `embedded` and `reused` stay 0.
 
@@ -121,7 +129,8 @@ def preview_index(
     """
     from index.update import preview
 
-    return preview(existing(path), include=include, exclude=exclude)
+    root = existing(path)
+    return preview(root, include=_limited(root, include, paths), exclude=exclude)
 
 
 def build_and_open(path: str | os.PathLike[str], *, progress: ProgressCallback | None = None) -> Opened:
@@ -213,6 +222,43 @@ def _steady(model: str) -> str:
     """A model's folder keeps its meaning wherever the next command is run."""
     folder = Path(model)
     return str(folder.absolute()) if folder.is_dir() else model
+
+
+def _limited(root: Path, include: Sequence[str] | None, paths: Sequence[str]) -> tuple[str, ...] | None:
+    """The patterns to take in, None for those of the last build."""
+    if include is None and not paths:
+        return None
+    before = _limits_of(root)
+    if before is None:
+        return Limits(tuple(paths), tuple(include or ())).lines()
+    if include is None:
+        return before.with_paths(paths).lines()
+    # New patterns are a new choice; without one of paths they hold in those of before.
+    return Limits(tuple(paths) or before.paths, tuple(include)).lines()
+
+
+def left_out(root: Path, paths: Sequence[str], report: BuildReport) -> tuple[str, ...]:
+    """Those of the paths given to `build_index` that nothing of is in the index, and the report has no reason."""
+    if not paths:
+        return ()
+    with Snapshot(root / INDEX_FOLDER) as snapshot:
+        known = [document.path for document in snapshot.documents()]
+    known += [skipped.path for skipped in report.skipped]
+    return tuple(each for each in paths if not any(lies_in(path, each) for path in known))
+
+
+def _limits_of(root: Path) -> Limits | None:
+    """What an index was limited to; None where there is no index."""
+    try:
+        with Snapshot(root / INDEX_FOLDER) as snapshot:
+            return Limits.read(snapshot.info.include)
+    except NoIndexError:
+        return None
+    except (DamagedIndexError, IncompatibleError):
+        from index.salvage import patterns_left
+
+        left = patterns_left(root / INDEX_FOLDER)
+        return None if left is None else Limits.read(left[0])
 
 
 def _model_of(root: Path) -> str:

@@ -78,19 +78,22 @@ def index(
     """Build the index of a folder, or bring it up to date.
 
     PATH is the folder of documents. Without it, the collection around the working directory is brought up to date,
-    or the working directory becomes one.
+    or the working directory becomes one. Several folders and files become one collection, in the folder that they
+    have in common; those in a collection that is there bring it up to date.
     """
-    if len(path) > 1:
-        raise UsageError("give one folder: index the common parent of several, or each by itself")
-    root = locate.root_of(path[0]) if path else locate.find_or_here()
+    from qa import roots
+
+    collection = roots.collection_of(path)
+    root = collection.root
     from index.files import Busy
     from qa import build
 
     look = console.look()
     # No pattern given means those of the last time, not none.
     taken, left = include or None, exclude or None
+    render.note(render.clean_name(collection.note))
     if dry_run:
-        report = build.preview_index(root, include=taken, exclude=left)
+        report = build.preview_index(root, include=taken, exclude=left, paths=collection.paths)
         render.out(console.as_line(reports.build_json(report)) if as_json else reports.preview(report, look))
         return FOUND
     with console.progress() as progress:
@@ -102,8 +105,11 @@ def index(
             busy=Busy.WAITED_FOR if wait else Busy.REFUSED,
             include=taken,
             exclude=left,
+            paths=collection.paths,
             progress=progress,
         )
+    for each in build.left_out(root, collection.paths, report):
+        render.note(render.problem(f"nothing is taken in from {each}: it is empty, or a pattern leaves it out"))
     render.out(console.as_line(reports.build_json(report)) if as_json else reports.build(report, look))
     return FOUND
 

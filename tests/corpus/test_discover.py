@@ -67,6 +67,13 @@ def test_other_formats_are_named(tmp_path: Path) -> None:
     assert walk(tmp_path).skipped == (Skipped("a.png", "not a format that can be read"),)
 
 
+def test_the_settings_of_the_collection_are_no_document(tmp_path: Path) -> None:
+    """Nor are they named as left out; a file of that name further down is one like any other."""
+    make(tmp_path, "qa.toml", "sub/qa.toml", "a.md")
+    assert walk(tmp_path).skipped == (Skipped("sub/qa.toml", "not a format that can be read"),)
+    assert found(tmp_path) == ["a.md"]
+
+
 @pytest.mark.parametrize("name", [".gitignore", ".qaignore"])
 def test_ignore_files_leave_out_in_silence(tmp_path: Path, name: str) -> None:
     """Files, folders with all below them, anchored paths, links, comments."""
