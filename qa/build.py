@@ -22,7 +22,8 @@ from index.report import BuildReport, ProgressCallback, Request
 from index.snapshot import Snapshot, require_same_encoder
 from qa.locate import INDEX_FOLDER, command_for, root_of
 from qa.retriever import Retriever
-from qa.roots import Limits, lies_in
+from qa.roots import limited
+from qa.settings import read as read_settings
 
 _log = logging.getLogger(__name__)
 
@@ -80,8 +81,9 @@ def build_index(
         model: A sentence-transformers name or a folder; None for the one the index was built with, or the default.
             Another model than the index's embeds everything anew.
         rescan: Which files to read.
-        include: Patterns (as in .gitignore) of the files to take in, () for all, None for those of the last build.
-        exclude: Patterns of the files to leave out, None for those of the last build.
+        include: Patterns (as in .gitignore) of the files to take in, () for all, None for those that `qa.toml` sets,
+            else those of the last build.
+        exclude: Patterns of the files to leave out, None as for `include`.
         paths: Limits a new collection to these files and folders (with a slash at the end) in its folder, relative to
             it; one that is limited gets them besides, as long as no `include` is given.
         emptying: Whether the index may lose its last documents.
@@ -90,6 +92,7 @@ def build_index(
         encoder: Embeds the passages, in place of a model.
 
     Raises:
+        UsageError: A pattern cannot be meant, or `qa.toml` cannot be used.
         CorpusError: The folder is missing, or all its documents are suddenly gone.
         ModelError: The model is not to be had.
         LockedError: Another process writes this index.
@@ -98,14 +101,15 @@ def build_index(
         StorageError: The disk refused; the index is as it was.
     """
     root = existing(path)
+    settings = read_settings(root)
     if busy is Busy.WAITED_FOR:
         # The other one may be about to change the model, which is then this one's too.
         wait_for_writer(root / INDEX_FOLDER)
     request = Request(
         root=root,
         encoder=encoder or load_encoder(_steady(model) if model else _model_of(root)),
-        include=_limited(root, include, paths),
-        exclude=exclude,
+        include=limited(root, include, paths, settings),
+        exclude=settings.exclude if exclude is None else exclude,
         allow_empty=emptying is Emptying.ALLOWED,
         progress=progress,
         busy=busy,
@@ -130,7 +134,9 @@ def preview_index(
     from index.update import preview
 
     root = existing(path)
-    return preview(root, include=_limited(root, include, paths), exclude=exclude)
+    settings = read_settings(root)
+    exclude = settings.exclude if exclude is None else exclude
+    return preview(root, include=limited(root, include, paths, settings), exclude=exclude)
 
 
 def build_and_open(path: str | os.PathLike[str], *, progress: ProgressCallback | None = None) -> Opened:
@@ -222,43 +228,6 @@ def _steady(model: str) -> str:
     """A model's folder keeps its meaning wherever the next command is run."""
     folder = Path(model)
     return str(folder.absolute()) if folder.is_dir() else model
-
-
-def _limited(root: Path, include: Sequence[str] | None, paths: Sequence[str]) -> tuple[str, ...] | None:
-    """The patterns to take in, None for those of the last build."""
-    if include is None and not paths:
-        return None
-    before = _limits_of(root)
-    if before is None:
-        return Limits(tuple(paths), tuple(include or ())).lines()
-    if include is None:
-        return before.with_paths(paths).lines()
-    # New patterns are a new choice; without one of paths they hold in those of before.
-    return Limits(tuple(paths) or before.paths, tuple(include)).lines()
-
-
-def left_out(root: Path, paths: Sequence[str], report: BuildReport) -> tuple[str, ...]:
-    """Those of the paths given to `build_index` that nothing of is in the index, and the report has no reason."""
-    if not paths:
-        return ()
-    with Snapshot(root / INDEX_FOLDER) as snapshot:
-        known = [document.path for document in snapshot.documents()]
-    known += [skipped.path for skipped in report.skipped]
-    return tuple(each for each in paths if not any(lies_in(path, each) for path in known))
-
-
-def _limits_of(root: Path) -> Limits | None:
-    """What an index was limited to; None where there is no index."""
-    try:
-        with Snapshot(root / INDEX_FOLDER) as snapshot:
-            return Limits.read(snapshot.info.include)
-    except NoIndexError:
-        return None
-    except (DamagedIndexError, IncompatibleError):
-        from index.salvage import patterns_left
-
-        left = patterns_left(root / INDEX_FOLDER)
-        return None if left is None else Limits.read(left[0])
 
 
 def _model_of(root: Path) -> str:

@@ -108,7 +108,7 @@ def index(
             paths=collection.paths,
             progress=progress,
         )
-    for each in build.left_out(root, collection.paths, report):
+    for each in roots.left_out(root, collection.paths, report):
         render.note(render.problem(f"nothing is taken in from {each}: it is empty, or a pattern leaves it out"))
     render.out(console.as_line(reports.build_json(report)) if as_json else reports.build(report, look))
     return FOUND
@@ -116,7 +116,7 @@ def index(
 
 @app.command()
 @click.argument("question", nargs=-1)
-@click.option("-k", default=5, show_default=True, type=COUNT, help="How many passages to give.")
+@click.option("-k", type=COUNT, help="How many passages to give.  [default: 5]")
 @JSON
 @click.option(
     "--batch",
@@ -126,11 +126,13 @@ def index(
 @click.option(
     "--mode",
     type=MODES,
-    default=Mode.HYBRID.value,
-    show_default=True,
-    help="Search by words and meaning, by meaning (dense), or by words (keyword).",
+    help="Search by words and meaning, by meaning (dense), or by words (keyword).  [default: hybrid]",
 )
-@click.option("--no-rerank", is_flag=True, help="Do not read the first passages more closely: faster, less exact.")
+@click.option(
+    "--rerank/--no-rerank",
+    default=None,
+    help="Read the first passages more closely, or be faster and less exact.  [default: rerank]",
+)
 @click.option("--path", "glob", metavar="GLOB", help="Only in files whose path matches, such as 'talks/*.md'.")
 @click.option(
     "--corpus",
@@ -143,11 +145,11 @@ def index(
 def ask(
     *,
     question: tuple[str, ...],
-    k: int,
+    k: int | None,
     as_json: bool,
     batch: str | None,
-    mode: str,
-    no_rerank: bool,
+    mode: str | None,
+    rerank: bool | None,
     glob: str | None,
     corpus: Path | None,
     no_update: bool,
@@ -158,13 +160,18 @@ def ask(
     console.require_one_collection(corpus, index, no_update=no_update)
     code = FOUND
     root = console.root_to_ask(corpus, index)
+    from qa import settings
+
+    found = settings.read(root)
+    how = Mode(mode) if mode else found.mode or Mode.HYBRID
+    closely = rerank if rerank is not None else found.rerank is not False
     with (
         console.opened(root, corpus=corpus is not None, update=not no_update) as retriever,
         BoxFinder(root) as boxes,
     ):
         for each in questions:
             answer = retriever.ask(
-                each.text, k=k, mode=Mode(mode), path=glob, rerank=not no_rerank, question_id=each.id
+                each.text, k=k or found.k or 5, mode=how, path=glob, rerank=closely, question_id=each.id
             )
             if as_json or batch is not None:
                 render.out(console.as_line(boxes.fill(answer).as_json()))

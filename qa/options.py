@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from qa.results import Mode
+from qa.results import MOST_PASSAGES, Mode
 
 INDEX = click.option(
     "--index",
@@ -17,5 +17,4 @@ INDEX = click.option(
 )
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 MODES = click.Choice([mode.value for mode in Mode])
-MOST_PASSAGES = 1000
 COUNT = click.IntRange(1, MOST_PASSAGES)

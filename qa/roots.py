@@ -12,9 +12,12 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
-from corpus.errors import CorpusError
+from corpus.errors import CorpusError, DamagedIndexError, IncompatibleError, NoIndexError
 from corpus.patterns import below, literal, usable
-from qa.locate import find_or_here, has_index, root_of
+from index.report import BuildReport
+from index.snapshot import Snapshot
+from qa.locate import INDEX_FOLDER, find_or_here, has_index, root_of
+from qa.settings import Settings
 
 _PATH = "# path: "
 _ONLY = "# only: "
@@ -151,3 +154,53 @@ def _outermost(paths: Set[str]) -> tuple[str, ...]:
 def lies_in(path: str, place: str) -> bool:
     """Whether a path is a place, a file or a folder with a slash at its end, or lies in it."""
     return path == place or (place.endswith("/") and path.startswith(place))
+
+
+def limited(
+    root: Path, include: Sequence[str] | None, paths: Sequence[str], settings: Settings
+) -> tuple[str, ...] | None:
+    """The patterns that a build is to take in, None for those of the last build.
+
+    Args:
+        root: The corpus root.
+        include: Those asked for, as in `qa.build.build_index`.
+        paths: What was named, as in `Limits`.
+        settings: Those of the folder.
+
+    Raises:
+        UsageError: A pattern cannot be meant.
+    """
+    if include is None and settings.include is None and not paths:
+        return None
+    before = _limits_of(root)
+    if before is None:
+        return Limits(tuple(paths), tuple(include or settings.include or ())).lines()
+    if include is not None:
+        # New patterns are a new choice; without one of paths they hold in those of before.
+        return Limits(tuple(paths) or before.paths, tuple(include)).lines()
+    patterns = before.patterns if settings.include is None else settings.include
+    return Limits(before.with_paths(paths).paths, patterns).lines()
+
+
+def left_out(root: Path, paths: Sequence[str], report: BuildReport) -> tuple[str, ...]:
+    """What of the paths given to a build has nothing in the index, without a reason in its report."""
+    if not paths:
+        return ()
+    with Snapshot(root / INDEX_FOLDER) as snapshot:
+        known = [document.path for document in snapshot.documents()]
+    known += [skipped.path for skipped in report.skipped]
+    return tuple(each for each in paths if not any(lies_in(path, each) for path in known))
+
+
+def _limits_of(root: Path) -> Limits | None:
+    """What an index was limited to; None where there is no index."""
+    try:
+        with Snapshot(root / INDEX_FOLDER) as snapshot:
+            return Limits.read(snapshot.info.include)
+    except NoIndexError:
+        return None
+    except (DamagedIndexError, IncompatibleError):
+        from index.salvage import patterns_left  # noqa: PLC0415 - it is seldom needed
+
+        left = patterns_left(root / INDEX_FOLDER)
+        return None if left is None else Limits.read(left[0])

@@ -321,6 +321,35 @@ def test_ask_path_and_k(indexed: Path) -> None:
     assert len(json.loads(qa("ask", "--json", "-k", "1", "the train keynote").stdout)["passages"]) == 1
 
 
+def test_ask_goes_by_what_is_set(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Options count before qa.toml, and that before what is usual."""
+    asked: list[tuple[int, str, bool]] = []
+    plain = WordRetriever.ask
+
+    def ask(self: WordRetriever, question: str, **how: Any) -> results.Result:
+        asked.append((how["k"], how["mode"].value, how["rerank"]))
+        return plain(self, question, **how)
+
+    monkeypatch.setattr(WordRetriever, "ask", ask)
+    qa("ask", "soup")
+    (indexed / "qa.toml").write_text('k = 1\nmode = "keyword"\nrerank = false\n')
+    qa("ask", "soup")
+    qa("ask", "soup", "-k", "2", "--mode", "dense", "--rerank")
+    assert asked == [(5, "hybrid", True), (1, "keyword", False), (2, "dense", True)]
+
+
+def test_settings_that_cannot_be_used(indexed: Path) -> None:
+    """Wrong usage, which names the file, the key and the keys there are."""
+    (indexed / "qa.toml").write_text("colour = 1\n")
+    for command in (("ask", "soup"), ("index",), ("ask", "--corpus", ".", "soup")):
+        done = qa(*command)
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert done.stderr == (
+            f"qa: {indexed / 'qa.toml'} has the key 'colour', which is not known. "
+            "Known are include, exclude, k, mode, rerank.\n"
+        )
+
+
 @pytest.mark.parametrize("question", ["--", "'; DROP TABLE passages --", 'NEAR("a" OR', "a\x00b", "\udce9"])
 def test_ask_strange_questions(indexed: Path, question: str) -> None:
     """All of it is literal text."""

@@ -16,7 +16,7 @@ from index.report import Request
 from index.snapshot import Snapshot
 from index.update import rebuild, update
 from qa import build
-from qa.roots import Collection, Limits, collection_of
+from qa.roots import Collection, Limits, collection_of, left_out
 from tests.encoders import BagEncoder
 
 FILES = ("papers/a.md", "papers/b.txt", "papers/deep/c.md", "papers [1]/d.md", "notes/e.md", "notes/f.txt", "talk.md")
@@ -198,8 +198,8 @@ def test_what_was_named_and_is_left_out_is_told(home: Path) -> None:
     (home / "picture.png").write_bytes(b"x")
     paths = ("notes/", "papers/", "picture.png")
     report = build.build_index(home, paths=paths, encoder=BagEncoder())
-    assert build.left_out(home, paths, report) == ("notes/",)
-    assert build.left_out(home, (), report) == ()
+    assert left_out(home, paths, report) == ("notes/",)
+    assert left_out(home, (), report) == ()
 
 
 def test_an_update_looks_at_what_is_taken_in_alone(home: Path) -> None:
