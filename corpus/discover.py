@@ -53,10 +53,17 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """What a walk found, both in the order of their paths."""
+    """What a walk found, each in the order of their paths.
+
+    Attributes:
+        files: The documents.
+        skipped: What was left out, and why.
+        folders: Where it looked, relative to the root; "" is that itself, the others end with a slash.
+    """
 
     files: tuple[FoundFile, ...]
     skipped: tuple[Skipped, ...]
+    folders: tuple[str, ...]
 
 
 def walk(root: Path, *, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> Walk:
@@ -85,7 +92,20 @@ def walk(root: Path, *, include: Sequence[str] = (), exclude: Sequence[str] = ()
     return Walk(
         tuple(sorted(walker.files, key=lambda file: file.path)),
         tuple(sorted(walker.skipped, key=lambda skip: skip.path)),
+        tuple(sorted(walker.folders)),
     )
+
+
+def concerns(root: Path, path: str, *, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> bool:
+    """Whether a change at a path may change what a walk finds; false only where it cannot.
+
+    Args:
+        root: The corpus root.
+        path: Of a file or folder, there or not, relative to the root, with forward slashes.
+        include: As for `walk`.
+        exclude: As for `walk`.
+    """
+    return _Walker(include, exclude).may_meet(root, path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +120,7 @@ class _Rules:
 class _Walker:
     def __init__(self, include: Sequence[str], exclude: Sequence[str]) -> None:
         self.files: list[FoundFile] = []
+        self.folders: list[str] = []
         self.skipped: list[Skipped] = []
         taken = patterns.usable(include)
         self._include = patterns.specification(taken) if include else None
@@ -117,6 +138,7 @@ class _Walker:
             except OSError as error:
                 self.skipped.append(Skipped(folder, f"folder cannot be read: {error.strerror}", unreadable=True))
                 continue
+            self.folders.append(folder)
             rules = (*rules, *self._own_rules(root / folder, folder))
             for entry in found:
                 path = folder + entry.name
@@ -126,6 +148,26 @@ class _Walker:
                     continue
                 if path != SETTINGS_FILE and self._entry(entry, path, rules):
                     pending.append((path + "/", rules))
+
+    def may_meet(self, root: Path, path: str) -> bool:
+        """Whether a walk may come to a path: no folder above it is left out, and nothing says that it is itself."""
+        rules: tuple[_Rules, ...] = ()
+        *above, name = path.split("/")
+        folder = ""
+        for part in above:
+            rules = (*rules, *self._own_rules(root / folder, folder))
+            folder += part + "/"
+            spared = self._reach is not None and not self._reach.holds(folder)
+            if part.startswith(".") or spared or self._ignored(folder, rules):
+                return False
+        rules = (*rules, *self._own_rules(root / folder, folder))
+        if name in IGNORE_FILES or name.startswith("."):
+            return name in IGNORE_FILES
+        if self._ignored(path, rules):
+            return False
+        # Whether what is gone was a file is not known.
+        taken = is_readable_name(path) and (self._include is None or self._include.match_file(path))
+        return taken or not (root / path).is_file()
 
     def _printable_name(self, path: str) -> bool:
         # A name that is not UTF-8 comes as lone surrogates, which neither JSON nor SQLite can hold exactly.

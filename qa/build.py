@@ -107,7 +107,7 @@ def build_index(
         wait_for_writer(root / INDEX_FOLDER)
     request = Request(
         root=root,
-        encoder=encoder or load_encoder(_steady(model) if model else _model_of(root)),
+        encoder=encoder or load_encoder(_steady(model) if model else model_of(root)),
         include=limited(root, include, paths, settings),
         exclude=settings.exclude if exclude is None else exclude,
         allow_empty=emptying is Emptying.ALLOWED,
@@ -148,7 +148,7 @@ def build_and_open(path: str | os.PathLike[str], *, progress: ProgressCallback |
         As `build_index` and `Retriever.open`.
     """
     root = existing(path)
-    encoder = load_encoder(_model_of(root))
+    encoder = load_encoder(model_of(root))
     try:
         report = build_index(root, progress=progress, encoder=encoder)
     except (LockedError, StorageError) as error:
@@ -230,7 +230,7 @@ def _steady(model: str) -> str:
     return str(folder.absolute()) if folder.is_dir() else model
 
 
-def _model_of(root: Path) -> str:
+def model_of(root: Path) -> str:
     """The model an index was built with; the default where that cannot be told."""
     try:
         with Snapshot(root / INDEX_FOLDER) as snapshot:

@@ -13,7 +13,7 @@ import click
 from corpus.errors import UsageError
 from qa import boundary, console, locate, render, reports
 from qa.batch import LONGEST_QUESTION, Question, ask_text, parse_batch, read_batch
-from qa.boundary import FOUND, NOT_FOUND, Boundary
+from qa.boundary import FOUND, INTERRUPTED, NOT_FOUND, Boundary
 from qa.boxes import BoxFinder
 from qa.evaluation.cli import evaluate
 from qa.options import COUNT, INDEX, JSON, MODES
@@ -111,6 +111,30 @@ def index(
     for each in roots.left_out(root, collection.paths, report):
         render.note(render.problem(f"nothing is taken in from {each}: it is empty, or a pattern leaves it out"))
     render.out(console.as_line(reports.build_json(report)) if as_json else reports.build(report, look))
+    return FOUND
+
+
+@app.command()
+@click.argument("path", required=False, type=click.Path(path_type=Path))
+def watch(*, path: Path | None) -> int:
+    """Keep the index of a folder in step while its files change, until Ctrl-C.
+
+    PATH is the folder of documents; without it, as with `qa index`. It prints a line for what changes at once.
+    """
+    root = locate.root_of(path) if path else locate.find_or_here()
+    from qa import watch as watching
+
+    try:
+        with console.progress() as progress:
+            updates = watching.watch(root, progress=progress)
+            first = next(updates).report
+        if first is not None:
+            render.out(reports.build(first, console.look()))
+        render.note(f"Watching {render.clean_name(str(root))}; Ctrl-C ends it.")
+        for update in updates:
+            render.out(reports.watched(update, console.look()))
+    except KeyboardInterrupt:  # the way to end it
+        return INTERRUPTED
     return FOUND
 
 

@@ -19,7 +19,7 @@ from corpus.errors import UsageError
 from corpus.files import Unreadable, read_bytes
 from qa.results import MOST_PASSAGES, Mode
 
-_PROJECT = "pyproject.toml"
+PROJECT_FILE = "pyproject.toml"
 _TABLE = "[tool.qa]"
 _NAMES_TABLE = re.compile(rb"tool\s*\.\s*[\"']?qa\b")
 # A project's file is looked through for the table; what is read as TOML is no longer than a person would write it.
@@ -65,11 +65,11 @@ def read(root: Path) -> Settings:
     if project is None:
         return Settings()
     # Tables of other tools are none of ours, whatever they hold.
-    tools = _parsed(project, root / _PROJECT).get("tool")
+    tools = _parsed(project, root / PROJECT_FILE).get("tool")
     values = tools.get("qa") if isinstance(tools, dict) else None
     if values is None:
         return Settings()
-    where = f"{_TABLE} in {root / _PROJECT}"
+    where = f"{_TABLE} in {root / PROJECT_FILE}"
     if not isinstance(values, dict):
         raise UsageError(f"{where} is no table.")
     return _settings(values, where)
@@ -78,7 +78,7 @@ def read(root: Path) -> Settings:
 @cache
 def _say_which(root: Path) -> None:
     """Say it once, however often the files are read."""
-    _log.warning("%s holds; %s in %s does not", root / SETTINGS_FILE, _TABLE, _PROJECT)
+    _log.warning("%s holds; %s in %s does not", root / SETTINGS_FILE, _TABLE, PROJECT_FILE)
 
 
 def _own(root: Path) -> bytes | None:
@@ -99,11 +99,11 @@ def _own(root: Path) -> bytes | None:
 def _project(root: Path) -> bytes | None:
     """The bytes of a project's file that has a table for us."""
     try:
-        os.lstat(root / _PROJECT)
-        data = read_bytes(root, _PROJECT, limit=_MOST_PROJECT_BYTES)
+        os.lstat(root / PROJECT_FILE)
+        data = read_bytes(root, PROJECT_FILE, limit=_MOST_PROJECT_BYTES)
     except (OSError, Unreadable) as error:
         if not isinstance(error, FileNotFoundError | NotADirectoryError):
-            _log.debug("%s is not looked at: %s", root / _PROJECT, error)
+            _log.debug("%s is not looked at: %s", root / PROJECT_FILE, error)
         return None
     return data if _NAMES_TABLE.search(data) else None
 

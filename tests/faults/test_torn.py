@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import shutil
@@ -11,7 +10,6 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -30,6 +28,7 @@ from qa.results import Mode
 from qa.retriever import Retriever
 from tests.encoders import BagEncoder
 from tests.faults import torn
+from tests.faults.holder import held
 from tests.faults.interrupts import command
 
 QUESTION = torn.QUESTIONS[0]
@@ -110,29 +109,6 @@ def test_a_second_writer_is_told_who_is_first(root: Path) -> None:
     assert (done.returncode, done.stdout) == (6, "")
     assert f"{root / '.qa'} is being written by {holder}" in done.stderr
     assert len(done.stderr.splitlines()) == 1
-
-
-HOLDING = """
-import sys
-from pathlib import Path
-from index.files import writer_lock
-
-with writer_lock(Path(sys.argv[1])):
-    print("held", flush=True)
-    sys.stdin.read()
-"""
-
-
-@contextlib.contextmanager
-def held(folder: Path) -> Iterator[subprocess.Popen[str]]:
-    """Another process has the lock of an index folder, until its stdin is closed."""
-    holder = subprocess.Popen(
-        [sys.executable, "-c", HOLDING, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    with holder:
-        assert holder.stdout is not None
-        assert holder.stdout.readline() == "held\n"
-        yield holder
 
 
 @pytest.mark.parametrize("then", ["it lets go", "it is killed", "Ctrl-C"])

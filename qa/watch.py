@@ -1,0 +1,307 @@
+"""Keep an index in step with its folder: what changes is brought in a moment later."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from threading import Event
+
+from corpus.discover import SETTINGS_FILE, concerns
+from corpus.errors import CorpusError, NoIndexError, StorageError, UsageError
+from index.encoder import Encoder
+from index.files import Busy, wait_for_writer
+from index.loading import load_encoder
+from index.meta import Info
+from index.plan import Plan, stale
+from index.report import BuildReport, ProgressCallback, Request
+from index.snapshot import Snapshot, require_same_encoder
+from index.update import update
+from qa.build import build_index, existing, model_of
+from qa.locate import INDEX_FOLDER, command_for, has_index
+from qa.roots import limited
+from qa.settings import PROJECT_FILE
+from qa.settings import read as read_settings
+
+# A burst of changes is brought in once nothing more came for the first time span, at the latest after the second.
+_QUIET_MS = 200
+_LONGEST_MS = 2000
+# How often to look whether the folder is still there, and where the system tells of no changes, for these.
+_TICK_MS = 1000
+# What failed is tried again so much later, if nothing changes before.
+_RETRY_SECONDS = 10.0
+# Of so many changes at once some will concern the index.
+_MOST_LOOKED_AT = 100
+
+_log = logging.getLogger(__name__)
+
+# A path, and whether it appeared or went: what it holds may have been written before it is watched.
+_Event = tuple[Path, bool]
+
+
+class Kind(StrEnum):
+    """What became of a file."""
+
+    ADDED = "added"
+    CHANGED = "changed"
+    REMOVED = "removed"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A file of which something else is in the index than before.
+
+    Attributes:
+        path: Relative to the corpus root, with forward slashes.
+        kind: What became of it.
+        reason: Why it could not be taken in, or "".
+    """
+
+    path: str
+    kind: Kind
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """One bringing up to date.
+
+    Attributes:
+        at: When it was finished, in local time.
+        changes: Of the index, by path; () for the first, which may be large.
+        report: What was done, or None where it failed.
+        problem: Why it failed, or "".
+    """
+
+    at: datetime
+    changes: tuple[Change, ...]
+    report: BuildReport | None
+    problem: str = ""
+
+
+def watch(
+    path: str | os.PathLike[str],
+    *,
+    stop: Event | None = None,
+    progress: ProgressCallback | None = None,
+    encoder: Encoder | None = None,
+) -> Iterator[Update]:
+    """Bring an index up to date, then again whenever files of its folder change.
+
+    Several changes at once are one update. The index is locked only while it is written; where another process
+    writes it, that is waited for. What fails for now, such as a full disk, is told and tried again.
+
+    Args:
+        path: The folder of documents.
+        stop: Ends it, within a second, when it is set from another thread; without it, only an error does.
+        progress: Told how far the first update is.
+        encoder: Embeds the passages, in place of the index's model.
+
+    Yields:
+        What the first update did, even if that was nothing, and then each one that changed something or failed.
+
+    Raises:
+        UsageError: watchfiles is not installed, or `qa.toml` cannot be used.
+        CorpusError: The folder is missing or was deleted.
+        NoIndexError: The index was deleted.
+        DamagedIndexError: The index does not hold what was written.
+        IncompatibleError: It has another format version, or its model is not what it was.
+        ModelError: The model is not to be had.
+        StorageError: The disk refused the first update.
+    """
+    _require_watchfiles()
+    root = Path(os.path.realpath(existing(path)))
+    wait_for_writer(root / INDEX_FOLDER)
+    stop = Event() if stop is None else stop
+    keeper = _Keeper(root, encoder, stop)
+    report = build_index(root, progress=progress, encoder=keeper.encoder, busy=Busy.WAITED_FOR)
+    yield Update(datetime.now().astimezone(), (), report)
+    keeper.look()
+    while not stop.is_set():
+        yield from keeper.follow()
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """An index beside its folder; by path the digests of its documents, and why files were skipped."""
+
+    plan: Plan
+    info: Info
+    digests: dict[str, str]
+    skipped: dict[str, str]
+
+
+class _Keeper:
+    """What is known between two updates."""
+
+    def __init__(self, root: Path, encoder: Encoder | None, stop: Event) -> None:
+        self._root = root
+        self._stop = stop
+        self._own = encoder is not None
+        self.encoder = encoder or load_encoder(model_of(root))
+        self._folders: tuple[str, ...] = ()
+        self._patterns: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+        self._problem = ""
+        self._retry_at = float("inf")
+        self._polling = False
+
+    def look(self) -> _State:
+        """How the folder differs from the index, and what that holds."""
+        try:
+            with Snapshot(self._root / INDEX_FOLDER) as snapshot:
+                digests = {document.path: document.sha256 for document in snapshot.documents()}
+                skipped = {one.path: one.reason for one in snapshot.skipped()}
+                state = _State(stale(self._root, snapshot), snapshot.info, digests, skipped)
+        except (NoIndexError, CorpusError):
+            self._require_there()
+            raise
+        self._folders = state.plan.folders
+        return state
+
+    def follow(self) -> Iterator[Update]:
+        """Bring in what changes, until other folders are to be watched."""
+        folders = self._folders
+        watched = {self._root / folder for folder in folders}
+        # What changed before the watching began is looked for once.
+        due = True
+        try:
+            for events in _events(watched, self._stop, polling=self._polling):
+                self._require_there()
+                if not (due or time.monotonic() >= self._retry_at or self._concerned(events)):
+                    continue
+                due = False
+                found = self._update()
+                if found is not None:
+                    yield found
+                if self._folders != folders or any(path in watched for path, appeared in events if appeared):
+                    return
+        except OSError as error:
+            self._require_there()
+            self._poll_from_now_on(error)
+
+    def _poll_from_now_on(self, error: OSError) -> None:
+        if self._polling:
+            raise StorageError(f"cannot watch {self._root}: {error}. Run qa index when something changed.") from error
+        self._polling = True
+        _log.warning("the system does not tell what changes (%s), so every file is looked at each second", error)
+
+    def _require_there(self) -> None:
+        if not self._root.is_dir():
+            raise CorpusError(f"{self._root} is gone: deleted, renamed or not mounted any more.")
+        if not has_index(self._root):
+            raise NoIndexError(
+                f"the index of {self._root} is gone: deleted, or the folder is not mounted any more. "
+                f"Build it anew with: {command_for(self._root)}"
+            )
+
+    def _concerned(self, events: Collection[_Event]) -> bool:
+        if len(events) > _MOST_LOOKED_AT:
+            return True
+        include, exclude = self._patterns
+        paths = [os.path.relpath(path, self._root) for path, _ in events]
+        return any(
+            path in (SETTINGS_FILE, PROJECT_FILE)
+            or path == os.curdir
+            or concerns(self._root, Path(path).as_posix(), include=include, exclude=exclude)
+            for path in paths
+        )
+
+    def _update(self) -> Update | None:
+        """Bring in what changed; None where nothing did."""
+        self._retry_at = float("inf")
+        try:
+            found = self._bring_in()
+        except (UsageError, StorageError) as error:
+            self._require_there()
+            self._retry_at = time.monotonic() + _RETRY_SECONDS
+            if str(error) == self._problem:
+                return None
+            self._problem = str(error)
+            return Update(datetime.now().astimezone(), (), None, self._problem)
+        self._problem = ""
+        return found
+
+    def _bring_in(self) -> Update | None:
+        before = self.look()
+        settings = read_settings(self._root)
+        include = limited(self._root, None, (), settings)
+        now = (before.info.include, before.info.exclude)
+        exclude = settings.exclude
+        self._patterns = (now[0] if include is None else include, now[1] if exclude is None else exclude)
+        if before.plan.is_current and self._patterns == now:
+            return None
+        encoder = self._encoder_for(before.info)
+        report = update(Request(self._root, encoder, include, exclude, busy=Busy.WAITED_FOR))
+        changes = tuple(_changes(before, self.look(), report))
+        return Update(datetime.now().astimezone(), changes, report) if changes else None
+
+    def _encoder_for(self, info: Info) -> Encoder:
+        """The one that is loaded, unless the index was built anew with another model meanwhile."""
+        if not self._own and self.encoder.fingerprint != info.fingerprint:
+            self.encoder = load_encoder(info.model)
+        require_same_encoder(info, self.encoder)
+        return self.encoder
+
+
+def _changes(before: _State, after: _State, report: BuildReport) -> Iterator[Change]:
+    tried = {file.path for file in (*before.plan.added, *before.plan.suspect)}
+    skipped = {one.path: one.reason for one in report.skipped if one.path in tried}
+    for path in sorted(before.digests.keys() | after.digests.keys() | skipped.keys()):
+        reason = skipped.get(path, "")
+        old, new = before.digests.get(path), after.digests.get(path)
+        if old == new and reason != before.skipped.get(path, ""):
+            yield Change(path, Kind.SKIPPED, reason)
+        elif old != new:
+            yield Change(path, Kind.ADDED if old is None else Kind.REMOVED if new is None else Kind.CHANGED, reason)
+
+
+def _events(folders: Collection[Path], stop: Event, *, polling: bool) -> Iterator[list[_Event]]:
+    """What the system tells of these folders, not of those in them; nothing after each tick without news.
+
+    It ends where a folder went before it was watched, and when it is stopped.
+
+    Raises:
+        OSError: The system does not tell, as there is too much to watch.
+    """
+    from watchfiles import Change as Happened  # noqa: PLC0415 - an extra
+    from watchfiles import watch as events  # noqa: PLC0415
+
+    there = [folder for folder in folders if os.path.isdir(folder)]  # noqa: PTH112 - of names too long, too
+    with suppress(FileNotFoundError, NotADirectoryError), _as_system_error():
+        for found in events(
+            *there,
+            watch_filter=None,
+            stop_event=stop,
+            step=_QUIET_MS,
+            debounce=_LONGEST_MS,
+            rust_timeout=_TICK_MS,
+            yield_on_timeout=True,
+            force_polling=polling or None,
+            poll_delay_ms=_TICK_MS,
+            recursive=False,
+            ignore_permission_denied=False,  # where it is ignored, so is every other reason not to watch
+        ):
+            yield [(Path(path), event is not Happened.modified) for event, path in found]
+
+
+@contextmanager
+def _as_system_error() -> Iterator[None]:
+    """What watchfiles raises where the system gives it nothing to watch with is that system's error."""
+    try:
+        yield
+    except RuntimeError as error:
+        raise OSError(str(error)) from error
+
+
+def _require_watchfiles() -> None:
+    try:
+        import watchfiles  # noqa: F401, PLC0415 - an extra
+    except ImportError as error:
+        raise UsageError("qa watch needs watchfiles, which is not installed. Run: pip install 'qa[watch]'") from error
