@@ -123,7 +123,8 @@ def watch(
     keeper = _Keeper(root, encoder, stop)
     report = build_index(root, progress=progress, encoder=keeper.encoder, busy=Busy.WAITED_FOR)
     yield Update(datetime.now().astimezone(), (), report)
-    keeper.look()
+    with suppress(StorageError, UsageError):  # the first round says it
+        keeper.look()
     while not stop.is_set():
         yield from keeper.follow()
 
@@ -146,7 +147,7 @@ class _Keeper:
         self._stop = stop
         self._own = encoder is not None
         self.encoder = encoder or load_encoder(model_of(root))
-        self._folders: tuple[str, ...] = ()
+        self._folders: tuple[str, ...] = ("",)
         self._patterns: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
         self._problem = ""
         self._retry_at = float("inf")

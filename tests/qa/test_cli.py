@@ -718,7 +718,7 @@ def test_version() -> None:
     assert done.stdout.startswith("qa ")
 
 
-@pytest.mark.parametrize("command", ["index", "ask", "show", "status", "check"])
+@pytest.mark.parametrize("command", ["index", "watch", "ask", "eval", "show", "status", "check"])
 def test_every_option_is_explained(command: str) -> None:
     """Each option and each command has its words."""
     found = cli.app.commands[command]

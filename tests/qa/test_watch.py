@@ -29,6 +29,7 @@ from qa import build, reports, watch
 from qa.render import Look
 from qa.watch import Change, Kind, Update
 from tests.encoders import BagEncoder
+from tests.faults.growth import growing_to
 from tests.faults.holder import held
 from tests.faults.interrupts import command
 from tests.hostile.program import has_namespaces
@@ -227,6 +228,14 @@ def test_what_fails_for_now_is_told_once_and_does_not_end_it(
     assert "Is it mounted?" in watching.next().problem
     (root.parent / "a.md").rename(root / "again.md")
     assert watching.changes() == [("a.md", REMOVED), ("again.md", ADDED)]
+
+
+def test_a_full_disk_is_told_and_tried_again(root: Path, watching: Watching, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "_RETRY_SECONDS", 0.1)
+    with growing_to(1000):
+        put(root / "new.md", "The harp stands in the hall.")
+        assert "space" in watching.next().problem
+    assert watching.changes() == [("new.md", ADDED)]
 
 
 @pytest.mark.parametrize(("what", "kind"), [("", CorpusError), (".qa", NoIndexError)])
