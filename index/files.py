@@ -11,7 +11,6 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from enum import Enum
 from pathlib import Path
 
 from corpus.errors import LockedError, StorageError
@@ -26,13 +25,6 @@ _ABANDONED_SECONDS = 3600.0
 _POLL_SECONDS = 0.1
 
 _LOG = logging.getLogger(__name__)
-
-
-class Busy(Enum):
-    """What a writer does while another process writes the same index."""
-
-    REFUSED = "end with an error that names the other"
-    WAITED_FOR = "say once whom it waits for, and go on when that one has ended"
 
 
 def write_atomically(path: Path, data: bytes | memoryview) -> None:
@@ -115,12 +107,8 @@ def _sweep(folder: Path, *, before: float) -> None:
 
 
 @contextlib.contextmanager
-def writer_lock(folder: Path, busy: Busy = Busy.REFUSED) -> Iterator[None]:
+def writer_lock(folder: Path) -> Iterator[None]:
     """Be the only writer of an index folder; the system frees the lock if this process dies.
-
-    Args:
-        folder: The index folder.
-        busy: What to do while another process writes.
 
     Raises:
         LockedError: Another process writes; the message names it.
@@ -129,7 +117,7 @@ def writer_lock(folder: Path, busy: Busy = Busy.REFUSED) -> Iterator[None]:
     import socket
 
     path = folder / LOCK_NAME
-    descriptor = _locked(path) if busy is Busy.REFUSED else _locked_in_time(path)
+    descriptor = _locked(path)
     try:
         holder = {"pid": os.getpid(), "host": socket.gethostname()}
         _overwrite(descriptor, json.dumps(holder).encode(), path)
@@ -140,24 +128,24 @@ def writer_lock(folder: Path, busy: Busy = Busy.REFUSED) -> Iterator[None]:
 
 
 def wait_for_writer(folder: Path) -> None:
-    """Return once no other process writes an index folder; at once where there is none or it cannot be locked."""
-    if (folder / LOCK_NAME).exists():
-        with contextlib.suppress(StorageError):
-            os.close(_locked_in_time(folder / LOCK_NAME))
+    """Return once no other process writes an index folder, and say once whom it waits for.
 
-
-def _locked_in_time(path: Path) -> int:
-    """As `_locked`, once whoever has the lock lets go."""
+    It returns at once where there is no such folder or it cannot be locked.
+    """
+    path = folder / LOCK_NAME
     told = False
-    while True:
-        try:
-            # Opened anew each time: the folder may be deleted and made again meanwhile.
-            return _locked(path)
-        except LockedError:
-            if not told:
-                _LOG.warning("%s is being written by %s; waiting for it to end", path.parent, _holder(path))
-            told = True
-        time.sleep(_POLL_SECONDS)
+    with contextlib.suppress(StorageError):
+        # Opened anew each time: the folder may be deleted and made again meanwhile.
+        while path.exists():
+            try:
+                os.close(_locked(path))
+            except LockedError:
+                if not told:
+                    _LOG.warning("%s is being written by %s; waiting for it to end", folder, _holder(path))
+                told = True
+                time.sleep(_POLL_SECONDS)
+            else:
+                return
 
 
 def _locked(path: Path) -> int:

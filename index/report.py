@@ -9,7 +9,6 @@ from pathlib import Path
 from corpus.discover import Skipped
 
 from .encoder import Encoder
-from .files import Busy
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +72,6 @@ class Request:
         exclude: Patterns of the files to leave out, None for those of the last time.
         allow_empty: Whether an index with documents may become one without.
         progress: Told how far it is.
-        busy: What to do while another process writes the index.
     """
 
     root: Path
@@ -82,4 +80,3 @@ class Request:
     exclude: Sequence[str] | None = None
     allow_empty: bool = False
     progress: ProgressCallback | None = None
-    busy: Busy = Busy.REFUSED

@@ -17,7 +17,7 @@ from corpus.errors import CorpusError, DamagedIndexError, IncompatibleError, Mod
 from . import salvage
 from .build import Build, Findings, in_order_of_path, patterns
 from .changes import Extent
-from .files import Busy, hide_from_git, make_folder, sweep, writer_lock
+from .files import hide_from_git, make_folder, sweep, writer_lock
 from .meta import Info, Left
 from .plan import survey
 from .records import StoredDocument
@@ -52,10 +52,9 @@ def update(request: Request) -> BuildReport:
         IncompatibleError: Another version of the format.
         StorageError: The disk refused; the index is as it was.
     """
-    with _writing(request.root, request.busy) as folder:
-        started = time.monotonic()  # waiting for another writer is not this update's work
-        with _opened(folder) as store:
-            return Build(request, store, started).run(Extent.NAMED)
+    started = time.monotonic()
+    with _writing(request.root) as folder, _opened(folder) as store:
+        return Build(request, store, started).run(Extent.NAMED)
 
 
 def rebuild(request: Request) -> BuildReport:
@@ -66,8 +65,8 @@ def rebuild(request: Request) -> BuildReport:
     Raises:
         As `update`, but for damage.
     """
-    with _writing(request.root, request.busy) as folder:
-        started = time.monotonic()
+    started = time.monotonic()
+    with _writing(request.root) as folder:
         try:
             with _opened(folder) as store:
                 store.require_intact()
@@ -147,12 +146,12 @@ def preview(root: Path, *, include: Sequence[str] | None = None, exclude: Sequen
 
 
 @contextlib.contextmanager
-def _writing(root: Path, busy: Busy = Busy.REFUSED) -> Iterator[Path]:
+def _writing(root: Path) -> Iterator[Path]:
     if not root.is_dir():
         raise CorpusError(f"there is no folder {root}. Name a folder of documents.")
     folder = root / INDEX_FOLDER
     make_folder(folder)
-    with writer_lock(folder, busy):
+    with writer_lock(folder):
         sweep(folder)
         if not (folder / DATABASE).exists():  # whoever deletes the file later wants to
             hide_from_git(folder)

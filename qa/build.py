@@ -15,7 +15,7 @@ from corpus import split
 from corpus.errors import CorpusError, DamagedIndexError, IncompatibleError, LockedError, NoIndexError, StorageError
 from index import models
 from index.encoder import Encoder
-from index.files import Busy, wait_for_writer
+from index.files import wait_for_writer
 from index.loading import load_encoder
 from index.plan import Plan, stale
 from index.report import BuildReport, ProgressCallback, Request
@@ -37,6 +37,13 @@ class Rescan(Enum):
 
     CHANGED = "those that look new or changed"
     ALL = "every one"
+
+
+class Busy(Enum):
+    """What a build does while another process writes the same index."""
+
+    REFUSED = "end with an error that names the other"
+    WAITED_FOR = "say whom it waits for, and go on when that one has ended"
 
 
 class Emptying(Enum):
@@ -101,22 +108,26 @@ def build_index(
         StorageError: The disk refused; the index is as it was.
     """
     root = existing(path)
-    settings = read_settings(root)
-    if busy is Busy.WAITED_FOR:
-        # The other one may be about to change the model, which is then this one's too.
-        wait_for_writer(root / INDEX_FOLDER)
-    request = Request(
-        root=root,
-        encoder=encoder or load_encoder(_steady(model) if model else model_of(root)),
-        include=limited(root, include, paths, settings),
-        exclude=settings.exclude if exclude is None else exclude,
-        allow_empty=emptying is Emptying.ALLOWED,
-        progress=progress,
-        busy=busy,
-    )
     from index.update import rebuild, update
 
-    return rebuild(request) if rescan is Rescan.ALL else update(request)
+    while True:
+        if busy is Busy.WAITED_FOR:
+            wait_for_writer(root / INDEX_FOLDER)
+        # Read again each time: the other one may have changed the model or the patterns.
+        settings = read_settings(root)
+        request = Request(
+            root=root,
+            encoder=encoder or load_encoder(_steady(model) if model else model_of(root)),
+            include=limited(root, include, paths, settings),
+            exclude=settings.exclude if exclude is None else exclude,
+            allow_empty=emptying is Emptying.ALLOWED,
+            progress=progress,
+        )
+        try:
+            return rebuild(request) if rescan is Rescan.ALL else update(request)
+        except LockedError:
+            if busy is Busy.REFUSED:
+                raise
 
 
 def preview_index(

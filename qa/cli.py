@@ -85,7 +85,6 @@ def index(
 
     collection = roots.collection_of(path)
     root = collection.root
-    from index.files import Busy
     from qa import build
 
     look = console.look()
@@ -102,7 +101,7 @@ def index(
             model=model,
             rescan=build.Rescan.ALL if full else build.Rescan.CHANGED,
             emptying=build.Emptying.ALLOWED if allow_empty else build.Emptying.REFUSED,
-            busy=Busy.WAITED_FOR if wait else Busy.REFUSED,
+            busy=build.Busy.WAITED_FOR if wait else build.Busy.REFUSED,
             include=taken,
             exclude=left,
             paths=collection.paths,

@@ -14,16 +14,16 @@ from pathlib import Path
 from threading import Event
 
 from corpus.discover import SETTINGS_FILE, concerns
-from corpus.errors import CorpusError, NoIndexError, StorageError, UsageError
+from corpus.errors import CorpusError, LockedError, NoIndexError, StorageError, UsageError
 from index.encoder import Encoder
-from index.files import Busy, wait_for_writer
+from index.files import wait_for_writer
 from index.loading import load_encoder
 from index.meta import Info
 from index.plan import Plan, stale
 from index.report import BuildReport, ProgressCallback, Request
 from index.snapshot import Snapshot, require_same_encoder
 from index.update import update
-from qa.build import build_index, existing, model_of
+from qa.build import Busy, build_index, existing, model_of
 from qa.locate import INDEX_FOLDER, command_for, has_index
 from qa.roots import limited
 from qa.settings import PROJECT_FILE
@@ -217,8 +217,14 @@ class _Keeper:
     def _update(self) -> Update | None:
         """Bring in what changed; None where nothing did."""
         self._retry_at = float("inf")
+        found = None
         try:
-            found = self._bring_in()
+            while True:
+                # What is looked at below must be what is changed: the other one may be changing the model.
+                wait_for_writer(self._root / INDEX_FOLDER)
+                with suppress(LockedError):
+                    found = self._bring_in()
+                    break
         except (UsageError, StorageError) as error:
             self._require_there()
             self._retry_at = time.monotonic() + _RETRY_SECONDS
@@ -239,7 +245,7 @@ class _Keeper:
         if before.plan.is_current and self._patterns == now:
             return None
         encoder = self._encoder_for(before.info)
-        report = update(Request(self._root, encoder, include, exclude, busy=Busy.WAITED_FOR))
+        report = update(Request(self._root, encoder, include, exclude))
         changes = tuple(_changes(before, self.look(), report))
         return Update(datetime.now().astimezone(), changes, report) if changes else None
 

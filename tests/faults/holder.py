@@ -11,11 +11,19 @@ from pathlib import Path
 _HOLDING = """
 import sys
 from pathlib import Path
-from index.files import writer_lock
+from corpus.errors import LockedError
+from index.files import wait_for_writer, writer_lock
 
-with writer_lock(Path(sys.argv[1])):
-    print("held", flush=True)
-    sys.stdin.read()
+folder, held = Path(sys.argv[1]), False
+while not held:
+    wait_for_writer(folder)
+    try:
+        with writer_lock(folder):
+            held = True
+            print("held", flush=True)
+            sys.stdin.read()
+    except LockedError:
+        pass
 """
 
 

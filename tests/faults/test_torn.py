@@ -18,7 +18,7 @@ import pytest
 from corpus.errors import LockedError, NoIndexError, QAError
 from index.build import Build
 from index.changes import Extent
-from index.files import Busy, make_folder, writer_lock
+from index.files import make_folder, writer_lock
 from index.report import Request
 from index.snapshot import Snapshot
 from index.store import Store
@@ -157,7 +157,7 @@ def test_who_waited_goes_on_with_the_model_that_the_first_one_chose(
     make_folder(folder)
     with ThreadPoolExecutor() as threads:
         with writer_lock(folder):
-            waiting = threads.submit(build.build_index, tmp_path, busy=Busy.WAITED_FOR)
+            waiting = threads.submit(build.build_index, tmp_path, busy=build.Busy.WAITED_FOR)
             while not caplog.records and not waiting.done():
                 time.sleep(0.01)
             with Store(folder) as store:
@@ -174,7 +174,7 @@ def test_whom_one_waits_for_may_delete_the_index(tmp_path: Path, caplog: pytest.
     make_folder(folder)
     with ThreadPoolExecutor() as threads:
         with writer_lock(folder):
-            waiting = threads.submit(update, Request(tmp_path, BagEncoder(), busy=Busy.WAITED_FOR))
+            waiting = threads.submit(build.build_index, tmp_path, busy=build.Busy.WAITED_FOR, encoder=BagEncoder())
             while not caplog.records and not waiting.done():
                 time.sleep(0.01)
             shutil.rmtree(folder)

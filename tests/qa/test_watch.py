@@ -21,8 +21,12 @@ from pathlib import Path
 import pytest
 
 from corpus.errors import CorpusError, LockedError, NoIndexError, QAError
+from index.build import Build
+from index.changes import Extent
+from index.files import writer_lock
 from index.report import BuildReport, Request
 from index.snapshot import Snapshot
+from index.store import Store
 from index.update import update
 from index.verify import verify
 from qa import build, reports, watch
@@ -254,12 +258,40 @@ def test_the_model_of_the_index_counts(root: Path, monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr(module, "load_encoder", lambda name: BagEncoder(name=name, fingerprint=name[0] * 64))
     with Watching(root, None) as watching:
         watching.next()
-        update(Request(root, BagEncoder(name="another", fingerprint="a" * 64)))
+        other = BagEncoder(name="another", fingerprint="a" * 64)
+        build.build_index(root, encoder=other, busy=build.Busy.WAITED_FOR)
         put(root / "new.md", "The harp stands in the hall.")
         report = watching.next().report
     assert report is not None
     assert (report.embedded, report.documents) == (1, 3)
     with Snapshot(root / ".qa") as snapshot:
+        assert snapshot.info.model == "another"
+
+
+def test_a_model_that_comes_while_it_waits_counts(
+    root: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What it brings in then is of that model: nothing is embedded back."""
+    for module in (build, watch):
+        monkeypatch.setattr(module, "load_encoder", lambda name: BagEncoder(name=name, fingerprint=name[0] * 64))
+    other = Request(root, BagEncoder(name="another", fingerprint="a" * 64))
+    folder = root / ".qa"
+    with Watching(root, None) as watching:
+        watching.next()
+        time.sleep(3)  # it has looked once, and nothing is new any more
+        with writer_lock(folder):
+            put(root / "new.md", "The harp stands in the hall.")
+            deadline = time.monotonic() + PATIENCE
+            while not any("waiting for it to end" in record.getMessage() for record in caplog.records):
+                assert time.monotonic() < deadline
+                time.sleep(0.02)
+            with Store(folder) as store:
+                Build(other, store, 0).run(Extent.NAMED)
+        put(root / "newer.md", "The cello stands beside it.")
+        report = watching.next().report
+    assert report is not None
+    assert (report.embedded, report.documents) == (1, 4)
+    with Snapshot(folder) as snapshot:
         assert snapshot.info.model == "another"
 
 
