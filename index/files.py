@@ -134,7 +134,7 @@ def wait_for_writer(folder: Path) -> None:
     """
     path = folder / LOCK_NAME
     told = False
-    with contextlib.suppress(StorageError):
+    with contextlib.suppress(StorageError, PermissionError):
         # Opened anew each time: the folder may be deleted and made again meanwhile.
         while path.exists():
             try:

@@ -92,7 +92,7 @@ def build_index(
             else those of the last build.
         exclude: Patterns of the files to leave out, None as for `include`.
         paths: Limits a new collection to these files and folders (with a slash at the end) in its folder, relative to
-            it; one that is limited gets them besides, as long as no `include` is given.
+            it; one that is limited already gets them besides, and one of a whole folder stays that.
         emptying: Whether the index may lose its last documents.
         busy: What to do while another process writes this index.
         progress: Told how far it is.

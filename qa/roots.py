@@ -173,13 +173,11 @@ def limited(
     if include is None and settings.include is None and not paths:
         return None
     before = _limits_of(root)
+    asked = settings.include if include is None else tuple(include)
     if before is None:
-        return Limits(tuple(paths), tuple(include or settings.include or ())).lines()
-    if include is not None:
-        # New patterns are a new choice; without one of paths they hold in those of before.
-        return Limits(tuple(paths) or before.paths, tuple(include)).lines()
-    patterns = before.patterns if settings.include is None else settings.include
-    return Limits(before.with_paths(paths).paths, patterns).lines()
+        return Limits(tuple(paths), asked or ()).lines()
+    # What is named takes nothing away, so patterns hold in what was named before too.
+    return Limits(before.with_paths(paths).paths, before.patterns if asked is None else asked).lines()
 
 
 def left_out(root: Path, paths: Sequence[str], report: BuildReport) -> tuple[str, ...]:

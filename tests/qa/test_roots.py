@@ -171,7 +171,9 @@ def test_a_limited_collection_stays_limited(home: Path) -> None:
 def test_paths_in_a_collection_of_a_whole_folder_drop_nothing(home: Path) -> None:
     assert index(home) == sorted(FILES)
     assert index(home, paths=("papers/",)) == sorted(FILES)
-    assert index(home, include=("*.md",), paths=("papers/",)) == ["papers/a.md", "papers/deep/c.md"]
+    (home / "new.md").write_text("New.")
+    everywhere = sorted(["new.md", *(name for name in FILES if name.endswith(".md"))])
+    assert index(home, include=("*.md",), paths=("papers/",)) == everywhere
 
 
 def test_a_damaged_index_is_made_anew_with_its_limits(home: Path) -> None:
