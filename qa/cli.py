@@ -115,7 +115,13 @@ def index(
 
 @app.command()
 @click.argument("path", required=False, type=click.Path(path_type=Path))
-def watch(*, path: Path | None) -> int:
+@click.option(
+    "--every",
+    type=click.FloatRange(0.1, 86_400),
+    metavar="SECONDS",
+    help="Look at all files so often, where the system does not tell of changes, as on many network drives.",
+)
+def watch(*, path: Path | None, every: float | None) -> int:
     """Keep the index of a folder in step while its files change, until Ctrl-C.
 
     PATH is the folder of documents; without it, as with `qa index`. It prints a line for what changes at once.
@@ -125,7 +131,7 @@ def watch(*, path: Path | None) -> int:
 
     try:
         with console.progress() as progress:
-            updates = watching.watch(root, progress=progress)
+            updates = watching.watch(root, every=every, progress=progress)
             first = next(updates).report
         if first is not None:
             render.out(reports.build(first, console.look()))

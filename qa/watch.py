@@ -6,7 +6,7 @@ import logging
 import os
 import time
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -25,24 +25,20 @@ from index.snapshot import Snapshot, require_same_encoder
 from index.update import update
 from qa.build import Busy, build_index, existing, model_of
 from qa.locate import INDEX_FOLDER, command_for, has_index
+from qa.notify import Heard, events, require_watchfiles
 from qa.roots import limited
 from qa.settings import PROJECT_FILE
 from qa.settings import read as read_settings
 
-# A burst of changes is brought in once nothing more came for the first time span, at the latest after the second.
-_QUIET_MS = 200
-_LONGEST_MS = 2000
-# How often to look whether the folder is still there, and where the system tells of no changes, for these.
-_TICK_MS = 1000
 # What failed is tried again so much later, if nothing changes before.
 _RETRY_SECONDS = 10.0
+# Where the system does not tell of changes; and to rest so many times longer than a look took.
+_EVERY_SECONDS = 1.0
+_REST = 9.0
 # Of so many changes at once some will concern the index.
 _MOST_LOOKED_AT = 100
 
 _log = logging.getLogger(__name__)
-
-# A path, and whether it appeared or went: what it holds may have been written before it is watched.
-_Event = tuple[Path, bool]
 
 
 class Kind(StrEnum):
@@ -90,6 +86,7 @@ def watch(
     path: str | os.PathLike[str],
     *,
     stop: Event | None = None,
+    every: float | None = None,
     progress: ProgressCallback | None = None,
     encoder: Encoder | None = None,
 ) -> Iterator[Update]:
@@ -101,6 +98,8 @@ def watch(
     Args:
         path: The folder of documents.
         stop: Ends it, within a second, when it is set from another thread; without it, only an error does.
+        every: Look at all files every so many seconds, where the system does not tell of changes, as on many network
+            drives; less often where that would take more than a tenth of the time. None to be told.
         progress: Told how far the first update is.
         encoder: Embeds the passages, in place of the index's model.
 
@@ -116,17 +115,17 @@ def watch(
         ModelError: The model is not to be had.
         StorageError: The disk refused the first update.
     """
-    _require_watchfiles()
+    require_watchfiles()
     root = Path(os.path.realpath(existing(path)))
     wait_for_writer(root / INDEX_FOLDER)
     stop = Event() if stop is None else stop
-    keeper = _Keeper(root, encoder, stop)
+    keeper = _Keeper(root, encoder, stop, every)
     report = build_index(root, progress=progress, encoder=keeper.encoder, busy=Busy.WAITED_FOR)
     yield Update(datetime.now().astimezone(), (), report)
     with suppress(StorageError, UsageError):  # the first round says it
         keeper.look()
     while not stop.is_set():
-        yield from keeper.follow()
+        yield from keeper.follow() if keeper.every is None else keeper.patrol(keeper.every)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +141,8 @@ class _State:
 class _Keeper:
     """What is known between two updates."""
 
-    def __init__(self, root: Path, encoder: Encoder | None, stop: Event) -> None:
+    def __init__(self, root: Path, encoder: Encoder | None, stop: Event, every: float | None) -> None:
+        self.every = every
         self._root = root
         self._stop = stop
         self._own = encoder is not None
@@ -151,7 +151,6 @@ class _Keeper:
         self._patterns: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
         self._problem = ""
         self._retry_at = float("inf")
-        self._polling = False
 
     def look(self) -> _State:
         """How the folder differs from the index, and what that holds."""
@@ -173,25 +172,36 @@ class _Keeper:
         # What changed before the watching began is looked for once.
         due = True
         try:
-            for events in _events(watched, self._stop, polling=self._polling):
+            for heard in events(watched, self._stop):
                 self._require_there()
-                if not (due or time.monotonic() >= self._retry_at or self._concerned(events)):
+                if not (due or time.monotonic() >= self._retry_at or self._concerned(heard)):
                     continue
                 due = False
                 found = self._update()
                 if found is not None:
                     yield found
-                if self._folders != folders or any(path in watched for path, appeared in events if appeared):
+                if self._folders != folders or any(path in watched for path, appeared in heard if appeared):
                     return
         except OSError as error:
             self._require_there()
-            self._poll_from_now_on(error)
+            _log.warning(
+                "the system does not tell what changes (%s), so all files are looked at again and again", error
+            )
+            self.every = _EVERY_SECONDS
 
-    def _poll_from_now_on(self, error: OSError) -> None:
-        if self._polling:
-            raise StorageError(f"cannot watch {self._root}: {error}. Run qa index when something changed.") from error
-        self._polling = True
-        _log.warning("the system does not tell what changes (%s), so every file is looked at each second", error)
+    def patrol(self, every: float) -> Iterator[Update]:
+        """Bring in what changes, without being told."""
+        pause = 0.0
+        while not self._stop.wait(pause):
+            self._require_there()
+            started = time.monotonic()
+            if started < self._retry_at < float("inf"):
+                pause = every
+                continue
+            found = self._update()
+            pause = max(every, _REST * (time.monotonic() - started))
+            if found is not None:
+                yield found
 
     def _require_there(self) -> None:
         if not self._root.is_dir():
@@ -202,11 +212,11 @@ class _Keeper:
                 f"Build it anew with: {command_for(self._root)}"
             )
 
-    def _concerned(self, events: Collection[_Event]) -> bool:
-        if len(events) > _MOST_LOOKED_AT:
+    def _concerned(self, heard: Collection[Heard]) -> bool:
+        if len(heard) > _MOST_LOOKED_AT:
             return True
         include, exclude = self._patterns
-        paths = [os.path.relpath(path, self._root) for path, _ in events]
+        paths = [os.path.relpath(path, self._root) for path, _ in heard]
         return any(
             path in (SETTINGS_FILE, PROJECT_FILE)
             or path == os.curdir
@@ -267,48 +277,3 @@ def _changes(before: _State, after: _State, report: BuildReport) -> Iterator[Cha
             yield Change(path, Kind.SKIPPED, reason)
         elif old != new:
             yield Change(path, Kind.ADDED if old is None else Kind.REMOVED if new is None else Kind.CHANGED, reason)
-
-
-def _events(folders: Collection[Path], stop: Event, *, polling: bool) -> Iterator[list[_Event]]:
-    """What the system tells of these folders, not of those in them; nothing after each tick without news.
-
-    It ends where a folder went before it was watched, and when it is stopped.
-
-    Raises:
-        OSError: The system does not tell, as there is too much to watch.
-    """
-    from watchfiles import Change as Happened  # noqa: PLC0415 - an extra
-    from watchfiles import watch as events  # noqa: PLC0415
-
-    there = [folder for folder in folders if os.path.isdir(folder)]  # noqa: PTH112 - of names too long, too
-    with suppress(FileNotFoundError, NotADirectoryError), _as_system_error():
-        for found in events(
-            *there,
-            watch_filter=None,
-            stop_event=stop,
-            step=_QUIET_MS,
-            debounce=_LONGEST_MS,
-            rust_timeout=_TICK_MS,
-            yield_on_timeout=True,
-            force_polling=polling or None,
-            poll_delay_ms=_TICK_MS,
-            recursive=False,
-            ignore_permission_denied=False,  # where it is ignored, so is every other reason not to watch
-        ):
-            yield [(Path(path), event is not Happened.modified) for event, path in found]
-
-
-@contextmanager
-def _as_system_error() -> Iterator[None]:
-    """What watchfiles raises where the system gives it nothing to watch with is that system's error."""
-    try:
-        yield
-    except RuntimeError as error:
-        raise OSError(str(error)) from error
-
-
-def _require_watchfiles() -> None:
-    try:
-        import watchfiles  # noqa: F401, PLC0415 - an extra
-    except ImportError as error:
-        raise UsageError("qa watch needs watchfiles, which is not installed. Run: pip install 'qa[watch]'") from error

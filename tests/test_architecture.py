@@ -52,7 +52,7 @@ SEAMS = {
     },
     "ir_measures": {"qa/evaluation/ranking.py"},
     "tqdm": {"qa/console.py"},
-    "watchfiles": {"qa/watch.py"},
+    "watchfiles": {"qa/notify.py"},
     "click": {"qa/boundary.py", "qa/cli.py", "qa/evaluation/cli.py", "qa/options.py"},
 }
 TERMINAL = {"qa/boundary.py", "qa/cli.py", "qa/console.py", "qa/render.py"}
