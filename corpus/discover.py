@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from corpus.errors import CorpusError, UsageError
+from corpus import patterns
+from corpus.errors import CorpusError
 from corpus.files import Unreadable, read_bytes, too_large
 from corpus.formats import is_readable_name, largest
 
@@ -18,12 +19,11 @@ if TYPE_CHECKING:
 
 INDEX_FOLDER = ".qa"
 IGNORE_FILES = (".gitignore", ".qaignore")
+# What is to be done with the documents; in the root it is none of them.
+SETTINGS_FILE = "qa.toml"
 # Of an ignore file; each file and folder is compared with every pattern.
 MAX_IGNORE_BYTES = 1024 * 1024
 MAX_PATTERNS = 1000
-# Between two slashes and in all: a name is tried at every place for every star, and for several stars at all of them.
-MOST_STARS = 3
-_MOST_DEEP_STARS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +53,17 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """What a walk found, both in the order of their paths."""
+    """What a walk found, each in the order of their paths.
+
+    Attributes:
+        files: The documents.
+        skipped: What was left out, and why.
+        folders: Where it looked, relative to the root; "" is that itself, the others end with a slash.
+    """
 
     files: tuple[FoundFile, ...]
     skipped: tuple[Skipped, ...]
+    folders: tuple[str, ...]
 
 
 def walk(root: Path, *, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> Walk:
@@ -80,42 +87,25 @@ def walk(root: Path, *, include: Sequence[str] = (), exclude: Sequence[str] = ()
     except OSError as error:
         reason = error.strerror or str(error)
         raise CorpusError(f"cannot read the folder {root}: {reason}. Name a folder of documents.") from error
-    walker = _Walker(_patterns(include), _patterns(exclude))
+    walker = _Walker(include, exclude)
     walker.visit(root, "", ())
     return Walk(
         tuple(sorted(walker.files, key=lambda file: file.path)),
         tuple(sorted(walker.skipped, key=lambda skip: skip.path)),
+        tuple(sorted(walker.folders)),
     )
 
 
-def _patterns(lines: Sequence[str]) -> GitIgnoreSpec | None:
-    if not lines:
-        return None
-    try:
-        return _spec([line for line in lines if _is_pattern(line)])
-    except ValueError as error:
-        raise UsageError(f"{error}. Patterns are written as in .gitignore.") from error
+def concerns(root: Path, path: str, *, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> bool:
+    """Whether a change at a path may change what a walk finds; false only where it cannot.
 
-
-def _is_pattern(line: str) -> bool:
-    """Whether a line of an ignore file says anything.
-
-    Raises:
-        ValueError: What it says is no pattern.
+    Args:
+        root: The corpus root.
+        path: Of a file or folder, there or not, relative to the root, with forward slashes.
+        include: As for `walk`.
+        exclude: As for `walk`.
     """
-    if not line.strip() or line.startswith("#"):
-        return False
-    if line.count("**") > _MOST_DEEP_STARS or any(part.count("*") > MOST_STARS for part in line.split("/")):
-        raise ValueError(f"Too many stars in the pattern: {line!r}")
-    _spec([line])
-    return True
-
-
-def _spec(lines: Sequence[str]) -> GitIgnoreSpec:
-    # Most folders have no patterns, and a question waits for every import.
-    from pathspec import GitIgnoreSpec  # noqa: PLC0415
-
-    return GitIgnoreSpec.from_lines(lines)
+    return _Walker(include, exclude).may_meet(root, path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +118,14 @@ class _Rules:
 
 
 class _Walker:
-    def __init__(self, include: GitIgnoreSpec | None, exclude: GitIgnoreSpec | None) -> None:
+    def __init__(self, include: Sequence[str], exclude: Sequence[str]) -> None:
         self.files: list[FoundFile] = []
+        self.folders: list[str] = []
         self.skipped: list[Skipped] = []
-        self._include = include
-        self._exclude = exclude
+        taken = patterns.usable(include)
+        self._include = patterns.specification(taken) if include else None
+        self._reach = patterns.Reach(taken) if include else None
+        self._exclude = patterns.specification(patterns.usable(exclude)) if exclude else None
 
     def visit(self, root: Path, prefix: str, inherited: tuple[_Rules, ...]) -> None:
         """Walk one folder, depth first, without recursion."""
@@ -145,6 +138,7 @@ class _Walker:
             except OSError as error:
                 self.skipped.append(Skipped(folder, f"folder cannot be read: {error.strerror}", unreadable=True))
                 continue
+            self.folders.append(folder)
             rules = (*rules, *self._own_rules(root / folder, folder))
             for entry in found:
                 path = folder + entry.name
@@ -152,8 +146,28 @@ class _Walker:
                     continue
                 if not self._printable_name(path):
                     continue
-                if self._entry(entry, path, rules):
+                if path != SETTINGS_FILE and self._entry(entry, path, rules):
                     pending.append((path + "/", rules))
+
+    def may_meet(self, root: Path, path: str) -> bool:
+        """Whether a walk may come to a path: no folder above it is left out, and nothing says that it is itself."""
+        rules: tuple[_Rules, ...] = ()
+        *above, name = path.split("/")
+        folder = ""
+        for part in above:
+            rules = (*rules, *self._own_rules(root / folder, folder))
+            folder += part + "/"
+            spared = self._reach is not None and not self._reach.holds(folder)
+            if part.startswith(".") or spared or self._ignored(folder, rules):
+                return False
+        rules = (*rules, *self._own_rules(root / folder, folder))
+        if name in IGNORE_FILES or name.startswith("."):
+            return name in IGNORE_FILES
+        if self._ignored(path, rules):
+            return False
+        # Whether what is gone was a file is not known.
+        taken = is_readable_name(path) and (self._include is None or self._include.match_file(path))
+        return taken or not (root / path).is_file()
 
     def _printable_name(self, path: str) -> bool:
         # A name that is not UTF-8 comes as lone surrogates, which neither JSON nor SQLite can hold exactly.
@@ -176,27 +190,27 @@ class _Walker:
             except (OSError, Unreadable) as error:
                 self.skipped.append(Skipped(prefix + name, f"ignore file cannot be used: {_why(error)}"))
                 continue
-            if patterns := self._usable(prefix + name, text.removeprefix("\ufeff").split("\n")):
-                yield _Rules(name, prefix, _spec(patterns))
+            if kept := self._usable(prefix + name, text.removeprefix("\ufeff").split("\n")):
+                yield _Rules(name, prefix, patterns.specification(kept))
 
     def _usable(self, path: str, lines: Sequence[str]) -> list[str]:
         """The patterns of an ignore file; lines that are none are named and passed over."""
-        patterns: list[str] = []
+        kept: list[str] = []
         bad: list[int] = []
         for number, line in enumerate((line.removesuffix("\r") for line in lines), start=1):
             try:
-                found = _is_pattern(line)
+                found = patterns.is_pattern(line)
             except ValueError:
                 bad.append(number)
                 continue
-            if found and len(patterns) == MAX_PATTERNS:
+            if found and len(kept) == MAX_PATTERNS:
                 self.skipped.append(Skipped(path, f"only its first {MAX_PATTERNS:,} patterns are used"))
                 break
-            patterns += [line] if found else []
+            kept += [line] if found else []
         if bad:
             listed = ", ".join(map(str, bad[:5])) + (" and others" if len(bad) > 5 else "")
             self.skipped.append(Skipped(path, f"ignore file has lines that are no patterns (line {listed})"))
-        return patterns
+        return kept
 
     def _entry(self, entry: os.DirEntry[str], path: str, rules: tuple[_Rules, ...]) -> bool:
         """Take one entry in; true where it is a folder to walk."""
@@ -212,7 +226,7 @@ class _Walker:
             self.skipped.append(Skipped(path, "symbolic link, not followed"))
             return False
         if is_folder:
-            return True
+            return self._reach is None or self._reach.holds(path + "/")
         self._file(path, status)
         return False
 

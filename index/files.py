@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import sys
 import time
@@ -20,6 +21,10 @@ LOCK_NAME = "lock"
 IGNORE_NAME = ".gitignore"
 # A cache has no lock, so what is temporary there may be in use; nothing is written for this long.
 _ABANDONED_SECONDS = 3600.0
+# How long a lock may be free before one who waits for it notices.
+_POLL_SECONDS = 0.1
+
+_LOG = logging.getLogger(__name__)
 
 
 def write_atomically(path: Path, data: bytes | memoryview) -> None:
@@ -112,18 +117,49 @@ def writer_lock(folder: Path) -> Iterator[None]:
     import socket
 
     path = folder / LOCK_NAME
+    descriptor = _locked(path)
     try:
-        descriptor = disk.open_or_create(path)
-    except OSError as error:
-        raise StorageError(f"cannot lock {path}: {error.strerror or error}. Check space and permissions.") from error
-    try:
-        _acquire(descriptor, path)
         holder = {"pid": os.getpid(), "host": socket.gethostname()}
         _overwrite(descriptor, json.dumps(holder).encode(), path)
         yield
     finally:
         # Closing releases the lock. The file stays: deleting it would let two writers lock two files.
         os.close(descriptor)
+
+
+def wait_for_writer(folder: Path) -> None:
+    """Return once no other process writes an index folder, and say once whom it waits for.
+
+    It returns at once where there is no such folder or it cannot be locked.
+    """
+    path = folder / LOCK_NAME
+    told = False
+    with contextlib.suppress(StorageError, PermissionError):
+        # Opened anew each time: the folder may be deleted and made again meanwhile.
+        while path.exists():
+            try:
+                os.close(_locked(path))
+            except LockedError:
+                if not told:
+                    _LOG.warning("%s is being written by %s; waiting for it to end", folder, _holder(path))
+                told = True
+                time.sleep(_POLL_SECONDS)
+            else:
+                return
+
+
+def _locked(path: Path) -> int:
+    """Open and lock a file; the lock is held until the descriptor is closed."""
+    try:
+        descriptor = disk.open_or_create(path)
+    except OSError as error:
+        raise StorageError(f"cannot lock {path}: {error.strerror or error}. Check space and permissions.") from error
+    try:
+        _acquire(descriptor, path)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 def _overwrite(descriptor: int, data: bytes, path: Path) -> None:
@@ -138,7 +174,9 @@ def _acquire(descriptor: int, path: Path) -> None:
     try:
         _lock_now(descriptor)
     except (BlockingIOError, PermissionError) as error:
-        raise LockedError(f"{path.parent} is being written by {_holder(path)}. Wait for it to end.") from error
+        raise LockedError(
+            f"{path.parent} is being written by {_holder(path)}. Wait for it to end: qa index --wait."
+        ) from error
     except OSError as error:
         raise StorageError(f"cannot lock {path}: {error.strerror or error}. Use a disk that has locks.") from error
 

@@ -29,6 +29,7 @@ class Plan:
         unchanged: Files that are as they were.
         kept: Paths of the index about which nothing can be said now.
         left: What is left out, and why.
+        folders: Where it was looked, as in `corpus.discover.Walk`.
     """
 
     added: tuple[FoundFile, ...]
@@ -37,6 +38,7 @@ class Plan:
     unchanged: tuple[FoundFile, ...]
     kept: tuple[str, ...]
     left: tuple[Left, ...]
+    folders: tuple[str, ...]
 
     @property
     def is_current(self) -> bool:
@@ -108,6 +110,7 @@ def survey(
         unchanged=tuple(unchanged),
         kept=kept,
         left=tuple(sorted((*walked, *still_left), key=lambda one: one.path)),
+        folders=walk.folders,
     )
 
 

@@ -9,6 +9,7 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from corpus.errors import StorageError
 
@@ -106,11 +107,24 @@ def vectors_left(folder: Path) -> Iterator[Row]:
 
 def model_left(folder: Path) -> str | None:
     """The model that a database which cannot be used says it was built with, if it still says so."""
+    model = _said(folder, "model")
+    return model if isinstance(model, str) else None
+
+
+def patterns_left(folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """The patterns to take in and to leave out that such a database says it was built with, if it still says so."""
+    found = [_said(folder, key) for key in ("include", "exclude")]
+    if not all(isinstance(lines, list) and all(isinstance(line, str) for line in lines) for lines in found):
+        return None
+    return tuple(found[0]), tuple(found[1])
+
+
+def _said(folder: Path, key: str) -> Any:
     file = folder / DATABASE
-    with contextlib.suppress(sqlite3.Error, ValueError, TypeError), contextlib.closing(_connect(file)) as connection:
-        (value,) = connection.execute("SELECT value FROM meta WHERE key = 'model'").fetchone()
-        model = json.loads(value)
-        return model if isinstance(model, str) else None
+    bad = (sqlite3.Error, ValueError, TypeError, RecursionError)
+    with contextlib.suppress(*bad), contextlib.closing(_connect(file)) as connection:
+        (value,) = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return json.loads(value)
     return None
 
 

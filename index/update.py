@@ -6,6 +6,7 @@ import contextlib
 import logging
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -74,9 +75,26 @@ def rebuild(request: Request) -> BuildReport:
             if isinstance(error, NewerFormatError | ModelError):
                 raise
             _LOG.warning("the index is made anew: %s", error)
+            request = _as_before(request, folder)
             salvage.set_aside(folder)
         with _opened(folder) as store:
             return Build(request, store, started).run(Extent.ALL)
+
+
+def _as_before(request: Request, folder: Path) -> Request:
+    """The request with the patterns of a database that is to be made anew, where none are given."""
+    if request.include is not None and request.exclude is not None:
+        return request
+    left = salvage.patterns_left(folder)
+    if left is None:
+        _LOG.warning("which files the index took in cannot be told any more; those asked for now are, or all")
+        return request
+    include, exclude = left
+    return replace(
+        request,
+        include=include if request.include is None else request.include,
+        exclude=exclude if request.exclude is None else request.exclude,
+    )
 
 
 def rederive(root: Path) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from corpus.errors import QAError
     from index.report import BuildReport, Progress
-    from qa.build import Rescan, build_index
+    from qa.build import Busy, Rescan, build_index
     from qa.results import Answer, Hit, Mode, Result, State
     from qa.retriever import Retriever
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Answer": "qa.results",
     "BuildReport": "index.report",
+    "Busy": "qa.build",
     "Hit": "qa.results",
     "Mode": "qa.results",
     "Progress": "index.report",
@@ -38,6 +39,7 @@ _HOMES = {
 __all__ = [
     "Answer",
     "BuildReport",
+    "Busy",
     "Hit",
     "Mode",
     "Progress",

@@ -15,12 +15,15 @@ from corpus import split
 from corpus.errors import CorpusError, DamagedIndexError, IncompatibleError, LockedError, NoIndexError, StorageError
 from index import models
 from index.encoder import Encoder
+from index.files import wait_for_writer
 from index.loading import load_encoder
 from index.plan import Plan, stale
 from index.report import BuildReport, ProgressCallback, Request
 from index.snapshot import Snapshot, require_same_encoder
 from qa.locate import INDEX_FOLDER, command_for, root_of
 from qa.retriever import Retriever
+from qa.roots import limited
+from qa.settings import read as read_settings
 
 _log = logging.getLogger(__name__)
 
@@ -34,6 +37,13 @@ class Rescan(Enum):
 
     CHANGED = "those that look new or changed"
     ALL = "every one"
+
+
+class Busy(Enum):
+    """What a build does while another process writes the same index."""
+
+    REFUSED = "end with an error that names the other"
+    WAITED_FOR = "say whom it waits for, and go on when that one has ended"
 
 
 class Emptying(Enum):
@@ -65,7 +75,9 @@ def build_index(
     rescan: Rescan = Rescan.CHANGED,
     include: Sequence[str] | None = None,
     exclude: Sequence[str] | None = None,
+    paths: Sequence[str] = (),
     emptying: Emptying = Emptying.REFUSED,
+    busy: Busy = Busy.REFUSED,
     progress: ProgressCallback | None = None,
     encoder: Encoder | None = None,
 ) -> BuildReport:
@@ -76,13 +88,18 @@ def build_index(
         model: A sentence-transformers name or a folder; None for the one the index was built with, or the default.
             Another model than the index's embeds everything anew.
         rescan: Which files to read.
-        include: Patterns (as in .gitignore) of the files to take in, () for all, None for those of the last build.
-        exclude: Patterns of the files to leave out, None for those of the last build.
+        include: Patterns (as in .gitignore) of the files to take in, () for all, None for those that `qa.toml` sets,
+            else those of the last build.
+        exclude: Patterns of the files to leave out, None as for `include`.
+        paths: Limits a new collection to these files and folders (with a slash at the end) in its folder, relative to
+            it; one that is limited already gets them besides, and one of a whole folder stays that.
         emptying: Whether the index may lose its last documents.
+        busy: What to do while another process writes this index.
         progress: Told how far it is.
         encoder: Embeds the passages, in place of a model.
 
     Raises:
+        UsageError: A pattern cannot be meant, or `qa.toml` cannot be used.
         CorpusError: The folder is missing, or all its documents are suddenly gone.
         ModelError: The model is not to be had.
         LockedError: Another process writes this index.
@@ -91,21 +108,34 @@ def build_index(
         StorageError: The disk refused; the index is as it was.
     """
     root = existing(path)
-    request = Request(
-        root=root,
-        encoder=encoder or load_encoder(_steady(model) if model else _model_of(root)),
-        include=include,
-        exclude=exclude,
-        allow_empty=emptying is Emptying.ALLOWED,
-        progress=progress,
-    )
     from index.update import rebuild, update
 
-    return rebuild(request) if rescan is Rescan.ALL else update(request)
+    while True:
+        if busy is Busy.WAITED_FOR:
+            wait_for_writer(root / INDEX_FOLDER)
+        # Read again each time: the other one may have changed the model or the patterns.
+        settings = read_settings(root)
+        request = Request(
+            root=root,
+            encoder=encoder or load_encoder(_steady(model) if model else model_of(root)),
+            include=limited(root, include, paths, settings),
+            exclude=settings.exclude if exclude is None else exclude,
+            allow_empty=emptying is Emptying.ALLOWED,
+            progress=progress,
+        )
+        try:
+            return rebuild(request) if rescan is Rescan.ALL else update(request)
+        except LockedError:
+            if busy is Busy.REFUSED:
+                raise
 
 
 def preview_index(
-    path: str | os.PathLike[str], *, include: Sequence[str] | None = None, exclude: Sequence[str] | None = None
+    path: str | os.PathLike[str],
+    *,
+    include: Sequence[str] | None = None,
+    exclude: Sequence[str] | None = None,
+    paths: Sequence[str] = (),
 ) -> BuildReport:
     """What `build_index` would do with the files, writing nothing; `embedded` and `reused` stay 0.
 
@@ -114,7 +144,10 @@ def preview_index(
     """
     from index.update import preview
 
-    return preview(existing(path), include=include, exclude=exclude)
+    root = existing(path)
+    settings = read_settings(root)
+    exclude = settings.exclude if exclude is None else exclude
+    return preview(root, include=limited(root, include, paths, settings), exclude=exclude)
 
 
 def build_and_open(path: str | os.PathLike[str], *, progress: ProgressCallback | None = None) -> Opened:
@@ -126,7 +159,7 @@ def build_and_open(path: str | os.PathLike[str], *, progress: ProgressCallback |
         As `build_index` and `Retriever.open`.
     """
     root = existing(path)
-    encoder = load_encoder(_model_of(root))
+    encoder = load_encoder(model_of(root))
     try:
         report = build_index(root, progress=progress, encoder=encoder)
     except (LockedError, StorageError) as error:
@@ -208,7 +241,7 @@ def _steady(model: str) -> str:
     return str(folder.absolute()) if folder.is_dir() else model
 
 
-def _model_of(root: Path) -> str:
+def model_of(root: Path) -> str:
     """The model an index was built with; the default where that cannot be told."""
     try:
         with Snapshot(root / INDEX_FOLDER) as snapshot:

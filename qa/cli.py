@@ -5,37 +5,19 @@
 from __future__ import annotations
 
 import signal
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from corpus.errors import UsageError
-from qa import boundary, locate, render, reports
+from qa import boundary, console, locate, render, reports
 from qa.batch import LONGEST_QUESTION, Question, ask_text, parse_batch, read_batch
-from qa.boundary import FOUND, NOT_FOUND, Boundary
+from qa.boundary import FOUND, INTERRUPTED, NOT_FOUND, Boundary
 from qa.boxes import BoxFinder
+from qa.evaluation.cli import evaluate
+from qa.options import COUNT, INDEX, JSON, MODES
 from qa.results import Mode, State
-
-if TYPE_CHECKING:
-    from index.report import Progress, ProgressCallback
-    from qa.retriever import Retriever
-
-# What lives as long as the process.
-_HELD: list[object] = []
-
-_INDEX = click.option(
-    "--index",
-    "index",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="The collection to use: its folder, or the .qa folder in it. [default: QA_INDEX, or the nearest .qa upward]",
-)
-_MODES = click.Choice([mode.value for mode in Mode])
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 
 
 def _version(ctx: click.Context, _option: click.Parameter, value: Any) -> None:
@@ -79,7 +61,8 @@ def app(ctx: click.Context) -> int:
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave out what matches (as in .gitignore).")
 @click.option("--allow-empty", is_flag=True, help="Go on even if all documents are gone.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
-@_JSON
+@click.option("--wait", is_flag=True, help="Where another process writes the index, wait for it to end.")
+@JSON
 def index(
     *,
     path: tuple[Path, ...],
@@ -89,43 +72,81 @@ def index(
     exclude: tuple[str, ...],
     allow_empty: bool,
     dry_run: bool,
+    wait: bool,
     as_json: bool,
 ) -> int:
     """Build the index of a folder, or bring it up to date.
 
     PATH is the folder of documents. Without it, the collection around the working directory is brought up to date,
-    or the working directory becomes one.
+    or the working directory becomes one. Several folders and files become one collection, in the folder that they
+    have in common; those in a collection that is there bring it up to date.
     """
-    if len(path) > 1:
-        raise UsageError("give one folder: index the common parent of several, or each by itself")
-    root = locate.root_of(path[0]) if path else locate.find_or_here()
+    from qa import roots
+
+    collection = roots.collection_of(path)
+    root = collection.root
     from qa import build
 
-    look = render.Look.of(sys.stdout)
+    look = console.look()
     # No pattern given means those of the last time, not none.
     taken, left = include or None, exclude or None
+    render.note(render.clean_name(collection.note))
     if dry_run:
-        report = build.preview_index(root, include=taken, exclude=left)
-        render.out(_json(reports.build_json(report)) if as_json else reports.preview(report, look))
+        report = build.preview_index(root, include=taken, exclude=left, paths=collection.paths)
+        render.out(console.as_line(reports.build_json(report)) if as_json else reports.preview(report, look))
         return FOUND
-    with _progress() as progress:
+    with console.progress() as progress:
         report = build.build_index(
             root,
             model=model,
             rescan=build.Rescan.ALL if full else build.Rescan.CHANGED,
             emptying=build.Emptying.ALLOWED if allow_empty else build.Emptying.REFUSED,
+            busy=build.Busy.WAITED_FOR if wait else build.Busy.REFUSED,
             include=taken,
             exclude=left,
+            paths=collection.paths,
             progress=progress,
         )
-    render.out(_json(reports.build_json(report)) if as_json else reports.build(report, look))
+    for each in roots.left_out(root, collection.paths, report):
+        render.note(render.problem(f"nothing is taken in from {each}: it is empty, or a pattern leaves it out"))
+    render.out(console.as_line(reports.build_json(report)) if as_json else reports.build(report, look))
+    return FOUND
+
+
+@app.command()
+@click.argument("path", required=False, type=click.Path(path_type=Path))
+@click.option(
+    "--every",
+    type=click.FloatRange(0.1, 86_400),
+    metavar="SECONDS",
+    help="Look at all files so often, where the system does not tell of changes, as on many network drives.",
+)
+def watch(*, path: Path | None, every: float | None) -> int:
+    """Keep the index of a folder in step while its files change, until Ctrl-C.
+
+    PATH is the folder of documents; without it, as with `qa index`. It prints a line for what changes at once.
+    """
+    root = locate.root_of(path) if path else locate.find_or_here()
+    from qa import watch as watching
+
+    try:
+        with console.progress() as progress:
+            updates = watching.watch(root, every=every, progress=progress)
+            first = next(updates).report
+        if first is not None:
+            render.out(reports.build(first, console.look()))
+        render.note(f"Watching {render.clean_name(str(root))}; Ctrl-C ends it.")
+        for update in updates:
+            render.out(reports.watched(update, console.look()))
+    except KeyboardInterrupt:  # the way to end it
+        return INTERRUPTED
     return FOUND
 
 
 @app.command()
 @click.argument("question", nargs=-1)
-@click.option("-k", default=5, show_default=True, type=click.IntRange(1, 1000), help="How many passages to give.")
-@_JSON
+@click.option("-k", type=COUNT, help="How many passages to give.  [default: 5]")
+@JSON
 @click.option(
     "--batch",
     metavar="FILE",
@@ -133,12 +154,14 @@ def index(
 )
 @click.option(
     "--mode",
-    type=_MODES,
-    default=Mode.HYBRID.value,
-    show_default=True,
-    help="Search by words and meaning, by meaning (dense), or by words (keyword).",
+    type=MODES,
+    help="Search by words and meaning, by meaning (dense), or by words (keyword).  [default: hybrid]",
 )
-@click.option("--no-rerank", is_flag=True, help="Do not read the first passages more closely: faster, less exact.")
+@click.option(
+    "--rerank/--no-rerank",
+    default=None,
+    help="Read the first passages more closely, or be faster and less exact.  [default: rerank]",
+)
 @click.option("--path", "glob", metavar="GLOB", help="Only in files whose path matches, such as 'talks/*.md'.")
 @click.option(
     "--corpus",
@@ -147,15 +170,15 @@ def index(
     help="Index this folder first, or bring it up to date, then ask it.",
 )
 @click.option("--no-update", is_flag=True, help="Do not look for changed files before answering.")
-@_INDEX
+@INDEX
 def ask(
     *,
     question: tuple[str, ...],
-    k: int,
+    k: int | None,
     as_json: bool,
     batch: str | None,
-    mode: str,
-    no_rerank: bool,
+    mode: str | None,
+    rerank: bool | None,
     glob: str | None,
     corpus: Path | None,
     no_update: bool,
@@ -163,82 +186,40 @@ def ask(
 ) -> int:
     """Answer a question from the collection."""
     questions = _questions(question, batch)
-    _require_one_collection(corpus, index, no_update=no_update)
+    console.require_one_collection(corpus, index, no_update=no_update)
     code = FOUND
-    with _retriever(corpus, index, update=not no_update) as retriever, BoxFinder(retriever.root) as boxes:
+    root = console.root_to_ask(corpus, index)
+    from qa import settings
+
+    found = settings.read(root)
+    how = Mode(mode) if mode else found.mode or Mode.HYBRID
+    closely = rerank if rerank is not None else found.rerank is not False
+    with (
+        console.opened(root, corpus=corpus is not None, update=not no_update) as retriever,
+        BoxFinder(root) as boxes,
+    ):
         for each in questions:
             answer = retriever.ask(
-                each.text, k=k, mode=Mode(mode), path=glob, rerank=not no_rerank, question_id=each.id
+                each.text, k=k or found.k or 5, mode=how, path=glob, rerank=closely, question_id=each.id
             )
             render.note(reports.corrected(answer.corrections, _where(each, batch)))
             if as_json or batch is not None:
-                render.out(_json(boxes.fill(answer).as_json()))
+                render.out(console.as_line(boxes.fill(answer).as_json()))
             else:
                 place = render.place_from(retriever.root, locate.working_directory())
-                render.out(render.result(answer, render.Look.of(sys.stdout), place))
+                render.out(render.result(answer, console.look(), place))
             if batch is None and not answer.found:
                 code = NOT_FOUND
     return code
 
 
-@app.command("eval")
-@click.argument("questions", type=click.Path(path_type=Path))
-@click.option("-k", default=10, show_default=True, type=click.IntRange(1, 1000), help="How many passages to ask for.")
-@_JSON
-@click.option("--mode", type=_MODES, default=Mode.HYBRID.value, show_default=True, help="How to search.")
-@click.option("--no-rerank", is_flag=True, help="Do not read the first passages more closely.")
-@click.option("--sample", type=click.IntRange(1), metavar="N", help="Only so many questions: the same in every run.")
-@click.option(
-    "--compare",
-    metavar="WHAT",
-    help='A second run with other settings, such as "mode=keyword,rerank=off" or "no-rerank"; '
-    "or RESULTS.json, what --json printed of an earlier run.",
-)
-@click.option("--corpus", type=click.Path(path_type=Path), metavar="DIR", help="Index this folder first.")
-@click.option(
-    "--work", type=click.Path(path_type=Path), metavar="DIR", help="For a BEIR folder: where its index is, and stays."
-)
-@click.option("--no-update", is_flag=True, help="Do not look for changed files before.")
-@_INDEX
-def evaluate(
-    *,
-    questions: Path,
-    k: int,
-    as_json: bool,
-    mode: str,
-    no_rerank: bool,
-    sample: int | None,
-    compare: str | None,
-    corpus: Path | None,
-    work: Path | None,
-    no_update: bool,
-    index: Path | None,
-) -> int:
-    """Measure the collection with questions whose answers are known.
-
-    QUESTIONS has a JSON object a line: "question" and "file", with "start" and "end" (characters) or without; or
-    "evidence" [{"file", "text"}], or "relevant" {path or passage id: grade}; "answerable": false where there is no
-    answer. Or it is a folder in the layout of BEIR (corpus.jsonl, queries.jsonl, qrels.tsv), which is then indexed.
-    """
-    _require_one_collection(corpus, index, no_update=no_update)
-    from qa.evaluate import Settings
-    from qa.evaluation import command, report
-    from qa.evaluation.questions import sample as choose
-
-    plan = command.plan(Settings(Mode(mode), not no_rerank, k), compare)
-    with command.collection(questions, corpus=corpus, work=work, named=no_update or index is not None) as measured:
-        asked = choose(measured.questions, sample)
-        with _retriever(measured.corpus, index, update=not no_update) as retriever, _progress("Asking", "") as progress:
-            outcome = command.run(retriever, asked, plan, progress=progress)
-    render.note(report.cautions(outcome.run, asked))
-    render.out(_json(report.outcome_json(outcome)) if as_json else report.outcome(outcome, render.Look.of(sys.stdout)))
-    return FOUND
+app.add_command(evaluate)
 
 
 @app.command()
 @click.argument("place")
 @click.option("-C", "--context", default=3, show_default=True, type=click.IntRange(0, 10_000), help="Lines around it.")
-@_INDEX
+@INDEX
 def show(*, place: str, context: int, index: Path | None) -> int:
     """Show the text around a place.
 
@@ -253,43 +234,38 @@ def show(*, place: str, context: int, index: Path | None) -> int:
     name = render.place_from(root, here)
     if view.marked is None and (view.stored or view.state is not State.VERIFIED):
         render.note(f"{render.clean_name(name(view.path))}: {reports.standing(view)}")
-    render.out(reports.view(view, render.Look.of(sys.stdout), name))
+    render.out(reports.view(view, console.look(), name))
     return FOUND
 
 
 @app.command()
-@_JSON
-@_INDEX
+@JSON
+@INDEX
 def status(*, as_json: bool, index: Path | None) -> int:
     """Say what is indexed, and what has changed since."""
     root = locate.find_index(None, index=index)
     from qa import status as state
 
     found = state.status(root)
-    render.out(_json(found.as_json()) if as_json else reports.status(found, render.Look.of(sys.stdout)))
+    render.out(console.as_line(found.as_json()) if as_json else reports.status(found, console.look()))
     return FOUND
 
 
 @app.command()
 @click.option("--repair", is_flag=True, help="Write a damaged index anew; embeddings that are sound are kept.")
-@_INDEX
+@INDEX
 def check(*, repair: bool, index: Path | None) -> int:
     """Verify that the index holds what was written to it."""
     root = locate.find_index(None, index=index)
     from qa import check as checking
 
     if repair:
-        with _progress() as progress:
+        with console.progress() as progress:
             found = checking.repair(root, progress=progress)
     else:
         found = checking.check(root)
-    render.out(reports.check(found, render.Look.of(sys.stdout)))
+    render.out(reports.check(found, console.look()))
     return FOUND
-
-
-def _require_one_collection(corpus: Path | None, index: Path | None, *, no_update: bool) -> None:
-    if corpus is not None and (index is not None or no_update):
-        raise UsageError("--corpus brings its folder up to date and asks it; leave out --index and --no-update")
 
 
 def _questions(words: tuple[str, ...], batch: str | None) -> tuple[Question, ...]:
@@ -309,61 +285,6 @@ def _questions(words: tuple[str, ...], batch: str | None) -> tuple[Question, ...
 
 def _where(question: Question, batch: str | None) -> str:
     return "" if batch is None else f" in batch line {question.line}"
-
-
-@contextmanager
-def _retriever(corpus: Path | None, index: Path | None, *, update: bool) -> Iterator[Retriever]:
-    """Open the collection to ask; what was done to it on the way goes to stderr."""
-    root = locate.root_of(corpus) if corpus is not None else locate.find_index(None, index=index)
-    from qa import build
-
-    with _progress() as progress:
-        if corpus is not None:
-            opened = build.build_and_open(root, progress=progress)
-        elif update:
-            opened = build.open_current(root, progress=progress)
-        else:
-            opened = build.open_as_is(root)
-    # To the end of the process: taking a model apart takes longer than asking it.
-    _HELD.append(opened.retriever)
-    with opened.retriever as retriever:
-        if opened.note:
-            render.note(render.problem(opened.note))
-        if opened.report is not None:
-            tell = reports.build if corpus is not None else reports.refreshed
-            render.note(tell(opened.report, render.Look.of(sys.stderr)))
-        yield retriever
-
-
-@contextmanager
-def _progress(doing: str = "Embedding", unit: str = "B") -> Iterator[ProgressCallback | None]:
-    """A progress bar on stderr, if that is a terminal; it appears with the first step."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield None
-        return
-    bars: list[Any] = []
-
-    def draw(now: Progress) -> None:
-        if not bars and now.done < now.total:
-            from tqdm import tqdm
-
-            # A terminal may claim to have no columns and rows.
-            size = {"ncols": render.Look.of(sys.stderr).width - 1, "nrows": 20}
-            units = {"unit": unit, "unit_scale": bool(unit)}
-            bar = tqdm(initial=now.done, total=now.total, desc=doing, leave=False, **units, **size)
-            bars.append(bar)
-        for bar in bars:
-            bar.update(now.done - bar.n)
-
-    try:
-        yield draw
-    finally:
-        for bar in bars:
-            bar.close()
-
-
-def _json(value: dict[str, Any]) -> str:
-    return render.as_json(value, sys.stdout) + "\n"
 
 
 def main() -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from qa.check import Checked
     from qa.show import View
     from qa.status import Status
+    from qa.watch import Update
 
 
 def build(report: BuildReport, look: Look) -> str:
@@ -29,6 +30,20 @@ def build(report: BuildReport, look: Look) -> str:
     else:
         lines = [f"Up to date: {size} ({duration(report.seconds)})."]
     return "\n".join([*lines, *skipped(report.skipped, look), *_noted(report, look)]) + "\n"
+
+
+def watched(update: Update, look: Look) -> str:
+    """Write out what was brought in a moment after it changed: a line, however many files changed at once."""
+    at = look.style(f"{update.at:%H:%M:%S}", DIM)
+    report = update.report
+    if report is None:
+        return f"{at}  {look.style('not brought up to date', WARN)}: {clean_name(update.problem)}\n"
+    said = [
+        clean_name(f"{change.path} {change.kind.value}{f' ({change.reason})' if change.reason else ''}")
+        for change in update.changes
+    ]
+    embedded = f"{count(report.embedded, 'passage')} embedded, " if report.embedded else ""
+    return f"{at}  {few(said, 3)}: {embedded}{report.seconds:.2f} s\n"
 
 
 def refreshed(report: BuildReport, _look: Look) -> str:

@@ -9,6 +9,9 @@ from typing import Any
 from corpus.formats import page_word
 from corpus.types import PageBox
 
+# That a question can be answered with.
+MOST_PASSAGES = 1000
+
 
 class State(StrEnum):
     """Whether the file still says what the index says it said."""

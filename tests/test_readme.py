@@ -32,6 +32,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(ROOT / "corpus" / "sample", folder / "notes", ignore=ignore)
     (folder / "notes" / "2025").mkdir()
     (folder / "notes" / "2025" / "questions.txt").write_text("who won?\nwhere was it?\n", encoding="utf-8")
+    (folder / "papers").mkdir()
+    (folder / "papers" / "one.txt").write_text("One paper.\n", encoding="utf-8")
+    (folder / "talk.md").write_text("# Talk\n\nOf papers.\n", encoding="utf-8")
     known = {"id": "1", "question": "Who won the test of time award?", "file": "awards.md"}
     (folder / "notes" / "2025" / "questions.jsonl").write_text(json.dumps(known) + "\n", encoding="utf-8")
     return folder
@@ -79,10 +82,10 @@ def test_measuring_looks_as_shown(place: Path) -> None:
 
 def test_every_command_shown_runs(place: Path) -> None:
     commands = [line[2:].partition(" #")[0].strip() for line in blocks("console")[1].splitlines()]
-    assert len(commands) == 11
+    assert len(commands) == 12
     # What comes after `cd` is asked from there.
-    script = "\n".join(f'( {line} ) || echo "exit $? of {shlex.quote(line)[1:-1]}"' for line in commands[2:])
-    done = run(f"set -e\n{commands[0]}\n{commands[1]} || true\n{script}\ncat answers.jsonl", place)
+    script = "\n".join(f'( {line} ) || echo "exit $? of {shlex.quote(line)[1:-1]}"' for line in commands[3:])
+    done = run(f"set -e\n{commands[0]}\n{commands[1]}\n{commands[2]} || true\n{script}\ncat answers.jsonl", place)
     assert done.returncode == 0, done.stderr
     # Exit 1 says that nothing was found, which is an answer.
     assert re.findall(r"exit (?!1 )\d+ of .*", done.stdout) == []

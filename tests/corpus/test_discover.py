@@ -52,7 +52,7 @@ def test_files_come_in_the_order_of_their_paths(tmp_path: Path) -> None:
 
 
 def test_an_empty_folder_has_no_files(tmp_path: Path) -> None:
-    assert walk(tmp_path) == discover.Walk((), ())
+    assert walk(tmp_path) == discover.Walk((), (), ("",))
 
 
 def test_hidden_files_and_folders_are_left_out_in_silence(tmp_path: Path) -> None:
@@ -65,6 +65,13 @@ def test_hidden_files_and_folders_are_left_out_in_silence(tmp_path: Path) -> Non
 def test_other_formats_are_named(tmp_path: Path) -> None:
     make(tmp_path, "a.png", "b.md")
     assert walk(tmp_path).skipped == (Skipped("a.png", "not a format that can be read"),)
+
+
+def test_the_settings_of_the_collection_are_no_document(tmp_path: Path) -> None:
+    """Nor are they named as left out; a file of that name further down is one like any other."""
+    make(tmp_path, "qa.toml", "sub/qa.toml", "a.md")
+    assert walk(tmp_path).skipped == (Skipped("sub/qa.toml", "not a format that can be read"),)
+    assert found(tmp_path) == ["a.md"]
 
 
 @pytest.mark.parametrize("name", [".gitignore", ".qaignore"])
@@ -196,7 +203,8 @@ def test_names_that_are_not_utf_8_are_named_as_bytes(tmp_path: Path) -> None:
     bad = os.fsencode(tmp_path) + b"/caf\xe9"
     os.mkdir(bad)  # noqa: PTH102 - a name of bytes
     Path(os.fsdecode(bad + b"/a.md")).touch()
-    assert walk(tmp_path) == discover.Walk((), (Skipped("caf\\udce9", "its name is not valid UTF-8"),))
+    assert walk(tmp_path).skipped == (Skipped("caf\\udce9", "its name is not valid UTF-8"),)
+    assert found(tmp_path) == []
 
 
 def test_unicode_names_are_taken_as_they_are(tmp_path: Path) -> None:
@@ -293,3 +301,54 @@ def test_a_deep_tree_is_walked(tmp_path: Path) -> None:
     (tmp_path / folder).mkdir(parents=True)
     (tmp_path / folder / "a.md").touch()
     assert found(tmp_path) == [folder + "a.md"]
+
+
+def test_the_folders_looked_into_are_told(tmp_path: Path) -> None:
+    """Not those that are hidden, ignored, excluded or out of every pattern's reach."""
+    make(tmp_path, "a/b/c.md", "d/e.md", ".git/f.md", "build/g.md", "old/h.md")
+    ignore(tmp_path, ".gitignore", ["build/"])
+    assert walk(tmp_path, exclude=["old/"]).folders == ("", "a/", "a/b/", "d/")
+    assert walk(tmp_path, include=["/a/**"]).folders == ("", "a/", "a/b/")
+
+
+@pytest.mark.parametrize(
+    ("path", "concerned"),
+    [
+        ("a.md", True),
+        ("sub/a.md", True),
+        ("sub/gone.md", True),
+        ("sub", True),
+        ("gone", True),
+        ("gone/deep/a.md", True),
+        (".gitignore", True),
+        ("sub/.qaignore", True),
+        ("picture.png", False),
+        (".hidden.md", False),
+        (".qa/index.db", False),
+        (".git/.gitignore", False),
+        ("sub/.a.md.swp", False),
+        ("build/a.md", False),
+        ("build/.gitignore", False),
+        ("sub/a.log", False),
+        ("old/a.md", False),
+        ("old.md", False),
+        ("sub/drop.md", False),
+    ],
+)
+def test_what_a_change_may_concern(tmp_path: Path, path: str, concerned: bool) -> None:
+    """What a walk would not come to does not concern it."""
+    make(tmp_path, "a.md", "sub/a.md", "sub/drop.md", "sub/a.log", "picture.png", "build/a.md", "old/a.md", "old.md")
+    ignore(tmp_path, ".gitignore", ["build/", "*.log"])
+    ignore(tmp_path, "sub/.qaignore", ["drop.md"])
+    assert discover.concerns(tmp_path, path, exclude=["old/", "old.md"]) == concerned
+
+
+def test_what_no_pattern_takes_in_concerns_nobody(tmp_path: Path) -> None:
+    make(tmp_path, "a/b.md", "a/b.txt", "c/d.md")
+    paths = ["a/b.md", "a/b.txt", "a", "a/gone.txt", "c/d.md", "c"]
+    assert [path for path in paths if discover.concerns(tmp_path, path, include=["/a/**/*.md"])] == [
+        "a/b.md",
+        "a",
+        "a/gone.txt",
+        "c",
+    ]

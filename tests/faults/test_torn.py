@@ -5,22 +5,30 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from corpus.errors import LockedError, NoIndexError, QAError
+from index.build import Build
+from index.changes import Extent
 from index.files import make_folder, writer_lock
 from index.report import Request
 from index.snapshot import Snapshot
+from index.store import Store
 from index.update import update
+from qa import build
 from qa.results import Mode
 from qa.retriever import Retriever
 from tests.encoders import BagEncoder
 from tests.faults import torn
+from tests.faults.holder import held
 from tests.faults.interrupts import command
 
 QUESTION = torn.QUESTIONS[0]
@@ -101,6 +109,78 @@ def test_a_second_writer_is_told_who_is_first(root: Path) -> None:
     assert (done.returncode, done.stdout) == (6, "")
     assert f"{root / '.qa'} is being written by {holder}" in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("then", ["it lets go", "it is killed", "Ctrl-C"])
+def test_a_second_writer_waits_if_asked(tmp_path: Path, then: str) -> None:
+    """It says once whom it waits for, goes on when that one ends, and Ctrl-C ends it at once."""
+    folder = tmp_path / ".qa"
+    make_folder(folder)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell; children would inherit it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    with held(folder) as holder:
+        waiting = subprocess.Popen(
+            command(["index", "--wait", str(tmp_path)]), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        with waiting:
+            assert waiting.stderr is not None
+            first = waiting.stderr.readline()
+            said = f"qa: {folder} is being written by process {holder.pid} on {socket.gethostname()}; waiting for it"
+            assert first.startswith(said)
+            # It is still there when it has looked several times, and says nothing more.
+            with pytest.raises(subprocess.TimeoutExpired):
+                waiting.wait(timeout=0.5)
+            if then == "Ctrl-C":
+                waiting.send_signal(signal.SIGINT)
+            elif then == "it is killed":
+                holder.kill()
+            else:
+                holder.communicate()
+            out, errors = waiting.communicate(timeout=60)
+        if then == "Ctrl-C":
+            assert (waiting.returncode, out, errors) == (130, "", "qa: interrupted\n")
+            assert not (folder / "index.db").exists()
+            holder.communicate()
+        else:
+            assert (waiting.returncode, errors) == (0, "")
+            assert out.startswith("Up to date: 0 documents")
+
+
+def test_who_waited_goes_on_with_the_model_that_the_first_one_chose(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What is current is looked at behind the lock, not before it."""
+    (tmp_path / "a.md").write_text("Whales sing.")
+    monkeypatch.setattr(build, "load_encoder", lambda name: BagEncoder(name=name, fingerprint=name[0] * 64))
+    first = Request(tmp_path, BagEncoder(name="another", fingerprint="a" * 64))
+    folder = tmp_path / ".qa"
+    make_folder(folder)
+    with ThreadPoolExecutor() as threads:
+        with writer_lock(folder):
+            waiting = threads.submit(build.build_index, tmp_path, busy=build.Busy.WAITED_FOR)
+            while not caplog.records and not waiting.done():
+                time.sleep(0.01)
+            with Store(folder) as store:
+                Build(first, store, time.monotonic()).run(Extent.NAMED)
+        report = waiting.result(timeout=60)
+    assert (report.documents, report.embedded) == (1, 0)
+    with Snapshot(folder) as snapshot:
+        assert (snapshot.info.model, snapshot.info.generation) == ("another", 1)
+
+
+def test_whom_one_waits_for_may_delete_the_index(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A lock on a file that is gone is worth nothing: whoever waits then locks the new one, or is told."""
+    folder = tmp_path / ".qa"
+    make_folder(folder)
+    with ThreadPoolExecutor() as threads:
+        with writer_lock(folder):
+            waiting = threads.submit(build.build_index, tmp_path, busy=build.Busy.WAITED_FOR, encoder=BagEncoder())
+            while not caplog.records and not waiting.done():
+                time.sleep(0.01)
+            shutil.rmtree(folder)
+            make_folder(folder)
+        assert waiting.result(timeout=60).documents == 0
+        assert (folder / "index.db").exists()
 
 
 FORKING = """

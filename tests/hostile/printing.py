@@ -23,6 +23,7 @@ import tty
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -31,12 +32,13 @@ import click
 from corpus.discover import Skipped
 from corpus.errors import DamagedIndexError, UsageError
 from index.report import BuildReport, Progress
-from qa import cli, locate, render, reports
+from qa import cli, console, locate, render, reports
 from qa.boundary import Boundary
 from qa.check import Checked, Cure
 from qa.results import Answer, Highlight, Hit, IndexInfo, Place, Result, Source, State
 from qa.show import View
 from qa.status import Status
+from qa.watch import Change, Kind, Update
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SEED = 20240229
@@ -172,6 +174,9 @@ def builds(some: list[str]) -> None:
         render.out(tell(_report(some), look))
     cured = Checked(Path(some[0]), 1, 1, Cure.REBUILT, tuple(some), _report(some))
     render.out(reports.check(cured, look))
+    changes = tuple(Change(path, Kind.SKIPPED, reason) for path, reason in zip(some, some[::-1], strict=True))
+    for report, problem in ((_report(some), ""), (None, some[0])):
+        render.out(reports.watched(Update(datetime.now(), changes, report, problem), look))
 
 
 def errors(some: list[str]) -> None:
@@ -235,7 +240,7 @@ def drawing(some: list[str]) -> None:
 
     @app.command()
     def go() -> None:
-        with cli._progress() as tell:
+        with console.progress() as tell:
             if tell is None:
                 raise UsageError("not a terminal")
             for number, text in enumerate(some):
@@ -249,7 +254,7 @@ def drawing(some: list[str]) -> None:
 def objects(some: list[str]) -> None:
     """One JSON line each of all three kinds."""
     for value in _values(some):
-        render.out(cli._json(value))
+        render.out(console.as_line(value))
 
 
 def _values(some: list[str]) -> list[dict[str, Any]]:

@@ -301,7 +301,7 @@ class Folder(RuleBasedStateMachine):
         encoder = ENCODERS[self.model]()
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("qa.build.load_encoder", lambda _: encoder)
-            patch.setattr("qa.build._model_of", lambda _: self.model)
+            patch.setattr("qa.build.model_of", lambda _: self.model)
             try:
                 repaired = check.repair(self.root).rebuilt is not None
             except (NoIndexError, IncompatibleError) as error:

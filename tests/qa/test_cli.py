@@ -23,7 +23,7 @@ from index.encoder import Encoder
 from index.models import DEFAULT_MODEL
 from index.snapshot import Snapshot
 from qa import batch as batch_module
-from qa import build, cli, results
+from qa import build, cli, console, results
 from qa.retriever import Retriever
 from tests.encoders import BagEncoder
 
@@ -164,18 +164,52 @@ def test_index_without_path_means_the_collection_around(indexed: Path, monkeypat
     assert not (indexed / "sub" / ".qa").exists()
 
 
-def test_index_takes_one_folder(notes: Path) -> None:
-    """Several folders are refused with what to do instead."""
-    done = qa("index", "a", "b")
+def test_index_takes_several_folders_and_files(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They make one collection, which later builds and questions from anywhere below go on with."""
+    for name in ("notes/plan.md", "notes/other/plan.md"):
+        (notes.parent / name).parent.mkdir(exist_ok=True)
+        (notes.parent / name).write_text("The plan is to sail.")
+    monkeypatch.chdir(notes / "sub")
+    done = qa("index", ".", "../talks.md", "--dry-run")
+    assert "find 2 files added" in done.stdout
+    assert not (notes / ".qa").exists()
+    done = qa("index", ".", "../talks.md")
+    assert (done.exit_code, done.stderr) == (0, f"The collection is {notes}, limited to what is named.\n")
+    assert done.stdout.startswith("2 documents, 3 passages: 2 files added")
+    assert qa("index").stdout.startswith("Up to date: 2 documents")
+    assert qa("ask", "soup").exit_code == 0
+    assert qa("ask", "sail").exit_code == 1
+    assert qa("index", "../plan.md").stdout.startswith("3 documents, 4 passages: 1 file added")
+    assert qa("ask", "sail").exit_code == 0
+
+
+def test_index_of_a_file_brings_its_collection_up_to_date(indexed: Path) -> None:
+    """All of it, which is said."""
+    (indexed / "new.md").write_text("The harp stands in the hall.")
+    done = qa("index", "talks.md")
+    assert done.stderr == f"What is named lies in the collection {indexed}, which is brought up to date.\n"
+    assert done.stdout.startswith("3 documents, 4 passages: 1 file added, 0 changed, 0 removed, 2 unchanged.")
+    assert not (indexed / "talks.md" / ".qa").exists()
+
+
+def test_index_says_what_was_named_and_left_out(indexed: Path) -> None:
+    """A file that is ignored is not taken in because it was named."""
+    (indexed / ".gitignore").write_text("draft.md\n")
+    (indexed / "draft.md").write_text("A draft.")
+    done = qa("index", "draft.md")
+    assert done.stdout.startswith("Up to date: 2 documents")
+    assert done.stderr.splitlines()[1] == (
+        "qa: nothing is taken in from draft.md: it is empty, or a pattern leaves it out"
+    )
+
+
+@pytest.mark.parametrize("paths", [["gone"], ["gone.md", "sub"], ["talks.md", "sub", "gone/"]])
+def test_index_wants_what_is_there(notes: Path, paths: list[str]) -> None:
+    """What does not exist is said before any model is looked for, and nothing is written."""
+    done = qa("index", *paths)
     assert done.exit_code == 2
-    assert done.stderr == "qa: give one folder: index the common parent of several, or each by itself\n"
-
-
-@pytest.mark.parametrize(("path", "words"), [("gone", "does not exist"), ("talks.md", "is a file")])
-def test_index_wants_a_folder(notes: Path, path: str, words: str) -> None:
-    """What is no folder is said before any model is looked for."""
-    done = qa("index", path)
-    assert (done.exit_code, done.stderr) == (2, f"qa: {notes / path} {words}. Name a folder of documents.\n")
+    assert re.fullmatch(r"qa: (\S*/)?gone\S* does not exist\. .*\n", done.stderr)
+    assert not list(notes.rglob(".qa"))
 
 
 def test_dry_run_writes_nothing(notes: Path) -> None:
@@ -285,6 +319,35 @@ def test_ask_path_and_k(indexed: Path) -> None:
         "sub/travel.md"
     )
     assert len(json.loads(qa("ask", "--json", "-k", "1", "the train keynote").stdout)["passages"]) == 1
+
+
+def test_ask_goes_by_what_is_set(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Options count before qa.toml, and that before what is usual."""
+    asked: list[tuple[int, str, bool]] = []
+    plain = WordRetriever.ask
+
+    def ask(self: WordRetriever, question: str, **how: Any) -> results.Result:
+        asked.append((how["k"], how["mode"].value, how["rerank"]))
+        return plain(self, question, **how)
+
+    monkeypatch.setattr(WordRetriever, "ask", ask)
+    qa("ask", "soup")
+    (indexed / "qa.toml").write_text('k = 1\nmode = "keyword"\nrerank = false\n')
+    qa("ask", "soup")
+    qa("ask", "soup", "-k", "2", "--mode", "dense", "--rerank")
+    assert asked == [(5, "hybrid", True), (1, "keyword", False), (2, "dense", True)]
+
+
+def test_settings_that_cannot_be_used(indexed: Path) -> None:
+    """Wrong usage, which names the file, the key and the keys there are."""
+    (indexed / "qa.toml").write_text("colour = 1\n")
+    for command in (("ask", "soup"), ("index",), ("ask", "--corpus", ".", "soup")):
+        done = qa(*command)
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert done.stderr == (
+            f"qa: {indexed / 'qa.toml'} has the key 'colour', which is not known. "
+            "Known are include, exclude, k, mode, rerank.\n"
+        )
 
 
 @pytest.mark.parametrize("question", ["--", "'; DROP TABLE passages --", 'NEAR("a" OR', "a\x00b", "\udce9"])
@@ -655,7 +718,7 @@ def test_version() -> None:
     assert done.stdout.startswith("qa ")
 
 
-@pytest.mark.parametrize("command", ["index", "ask", "show", "status", "check"])
+@pytest.mark.parametrize("command", ["index", "watch", "ask", "eval", "show", "status", "check"])
 def test_every_option_is_explained(command: str) -> None:
     """Each option and each command has its words."""
     found = cli.app.commands[command]
@@ -696,14 +759,14 @@ def test_colour_on_a_terminal_only(indexed: Path, monkeypatch: pytest.MonkeyPatc
 def test_progress_on_a_terminal_only(capsys: pytest.CaptureFixture[str]) -> None:
     """A terminal shows bytes read, rate and remaining time; nothing else does, and nothing stays."""
     program = (
-        "import time\nfrom index.report import Progress\nfrom qa.cli import _progress\n"
-        "with _progress() as tell:\n    for done in (10, 20, 30): tell(Progress(done, 40)); time.sleep(0.15)\n"
+        "import time\nfrom index.report import Progress\nfrom qa.console import progress\n"
+        "with progress() as tell:\n    for done in (10, 20, 30): tell(Progress(done, 40)); time.sleep(0.15)\n"
     )
     shown = _on_a_terminal(program)
     assert "| 10.0/40.0 [00:00<" in shown
     assert re.search(r"\| [23]0.0/40.0 \[00:00<00:00, +[0-9.]+B/s\]", shown)
     assert shown.split("\r")[-1].strip() == ""
-    with cli._progress() as tell:
+    with console.progress() as tell:
         assert tell is None  # pytest has no terminal
     assert capsys.readouterr().err == ""
 

@@ -16,7 +16,7 @@ import pytest
 from corpus.errors import CorpusError, DamagedIndexError, NoIndexError, UsageError
 from index.report import Progress, Request
 from index.update import update
-from qa import boundary, build, check, cli, locate, render, reports, show, status
+from qa import boundary, build, check, console, locate, render, reports, show, status
 from qa.results import State
 from qa.retriever import Retriever
 from tests.encoders import BagEncoder
@@ -176,13 +176,13 @@ def test_ask_when_the_folder_cannot_be_read(root: Path, monkeypatch: pytest.Monk
 
 def test_the_model_of_a_damaged_index_is_what_it_still_says(root: Path, database: sqlite3.Connection) -> None:
     """Where it says nothing any more, what is lost is embedded with the default, rather than not at all."""
-    assert build._model_of(root) == "bag"
+    assert build.model_of(root) == "bag"
     database.execute("UPDATE meta SET value = '7' WHERE key = 'generation'")
-    assert build._model_of(root) == "bag"
+    assert build.model_of(root) == "bag"
     for value in ("7", "not JSON"):
         database.execute("UPDATE meta SET value = ? WHERE key = 'model'", (value,))
-        assert build._model_of(root) == "sentence-transformers/all-MiniLM-L6-v2"
-    assert build._model_of(root / "nowhere") == "sentence-transformers/all-MiniLM-L6-v2"
+        assert build.model_of(root) == "sentence-transformers/all-MiniLM-L6-v2"
+    assert build.model_of(root / "nowhere") == "sentence-transformers/all-MiniLM-L6-v2"
 
 
 # qa index
@@ -219,7 +219,7 @@ class Terminal(io.StringIO):
 def test_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a terminal a bar appears with the first passage to embed, and goes; nothing to embed shows nothing."""
     monkeypatch.setattr(sys, "stderr", shown := Terminal())
-    with cli._progress() as tell:
+    with console.progress() as tell:
         assert tell is not None
         tell(Progress(5, 5))
         assert shown.getvalue() == ""
@@ -232,7 +232,7 @@ def test_progress(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_progress_without_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where stderr came closed, nothing is drawn."""
     monkeypatch.setattr(sys, "stderr", None)
-    with cli._progress() as tell:
+    with console.progress() as tell:
         assert tell is None
 
 

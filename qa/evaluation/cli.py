@@ -1,0 +1,73 @@
+"""The command `qa eval`."""
+
+# ruff: noqa: PLC0415 - as in `qa.cli`: what takes long to import is imported inside the command
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from qa import console, render
+from qa.boundary import FOUND
+from qa.options import COUNT, INDEX, JSON, MODES
+from qa.results import Mode
+
+
+@click.command("eval")
+@click.argument("questions", type=click.Path(path_type=Path))
+@click.option("-k", default=10, show_default=True, type=COUNT, help="How many passages to ask for.")
+@JSON
+@click.option("--mode", type=MODES, default=Mode.HYBRID.value, show_default=True, help="How to search.")
+@click.option("--no-rerank", is_flag=True, help="Do not read the first passages more closely.")
+@click.option("--sample", type=click.IntRange(1), metavar="N", help="Only so many questions: the same in every run.")
+@click.option(
+    "--compare",
+    metavar="WHAT",
+    help='A second run with other settings, such as "mode=keyword,rerank=off" or "no-rerank"; '
+    "or RESULTS.json, what --json printed of an earlier run.",
+)
+@click.option("--corpus", type=click.Path(path_type=Path), metavar="DIR", help="Index this folder first.")
+@click.option(
+    "--work", type=click.Path(path_type=Path), metavar="DIR", help="For a BEIR folder: where its index is, and stays."
+)
+@click.option("--no-update", is_flag=True, help="Do not look for changed files before.")
+@INDEX
+def evaluate(
+    *,
+    questions: Path,
+    k: int,
+    as_json: bool,
+    mode: str,
+    no_rerank: bool,
+    sample: int | None,
+    compare: str | None,
+    corpus: Path | None,
+    work: Path | None,
+    no_update: bool,
+    index: Path | None,
+) -> int:
+    """Measure the collection with questions whose answers are known.
+
+    QUESTIONS has a JSON object a line: "question" and "file", with "start" and "end" (characters) or without; or
+    "evidence" [{"file", "text"}], or "relevant" {path or passage id: grade}; "answerable": false where there is no
+    answer. Or it is a folder in the layout of BEIR (corpus.jsonl, queries.jsonl, qrels.tsv), which is then indexed.
+    """
+    console.require_one_collection(corpus, index, no_update=no_update)
+    from qa.evaluate import Settings
+    from qa.evaluation import command, report
+    from qa.evaluation.questions import sample as choose
+
+    plan = command.plan(Settings(Mode(mode), not no_rerank, k), compare)
+    with command.collection(questions, corpus=corpus, work=work, named=no_update or index is not None) as measured:
+        asked = choose(measured.questions, sample)
+        root = console.root_to_ask(measured.corpus, index)
+        with (
+            console.opened(root, corpus=measured.corpus is not None, update=not no_update) as retriever,
+            console.progress("Asking", "") as progress,
+        ):
+            outcome = command.run(retriever, asked, plan, progress=progress)
+    render.note(report.cautions(outcome.run, asked))
+    json = console.as_line(report.outcome_json(outcome)) if as_json else ""
+    render.out(json or report.outcome(outcome, console.look()))
+    return FOUND
