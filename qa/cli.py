@@ -23,6 +23,7 @@ from qa.results import Mode, State
 if TYPE_CHECKING:
     from index.report import Progress, ProgressCallback
     from qa.retriever import Retriever
+    from qa.show import Spot
 
 # What lives as long as the process.
 _HELD: list[object] = []
@@ -237,8 +238,11 @@ def evaluate(
 @app.command()
 @click.argument("place")
 @click.option("-C", "--context", default=3, show_default=True, type=click.IntRange(0, 10_000), help="Lines around it.")
+@click.option(
+    "--open", "opened", is_flag=True, help="Open the file there: text in $VISUAL or $EDITOR, PDF at its page."
+)
 @_INDEX
-def show(*, place: str, context: int, index: Path | None) -> int:
+def show(*, place: str, context: int, opened: bool, index: Path | None) -> int:
     """Show the text around a place.
 
     PLACE is what an answer cites: path:line, path:first-last, "path, p. 3" or a passage's id; or a path, for all its
@@ -248,12 +252,26 @@ def show(*, place: str, context: int, index: Path | None) -> int:
     root, here = locate.find_index(None, index=index), locate.working_directory()
     from qa import show as showing
 
+    if opened and _open(showing.spot(root, place, here=here), root):
+        return FOUND
     view = showing.show(root, place, context=context, here=here)
     name = render.place_from(root, here)
     if view.marked is None and (view.stored or view.state is not State.VERIFIED):
         render.note(f"{render.clean_name(name(view.path))}: {reports.standing(view)}")
     render.out(reports.view(view, render.Look.of(sys.stdout), name))
     return FOUND
+
+
+def _open(spot: Spot, root: Path) -> bool:
+    """Open a file at a place, and say so; False where nobody would see the window."""
+    from qa import opening
+
+    launch = opening.plan(spot, root)
+    seen = launch.how is opening.How.HERE or opening.has_display()
+    render.note(reports.opening(launch, spot, seen=seen))
+    if seen:
+        opening.start(launch)
+    return seen
 
 
 @app.command()

@@ -76,8 +76,7 @@ def make(
     entries = [first_entry + i for i in range(len(outline))]
     for i, page in enumerate(pages):
         content = b"\n".join(
-            b"BT /F%d %g Tf 1 0 0 1 %g %g Tm (%s) Tj ET"
-            % (_font(one), one.size, one.x, one.y, _escaped(one.text))
+            b"BT /F%d %g Tf 1 0 0 1 %g %g Tm (%s) Tj ET" % (_font(one), one.size, one.x, one.y, _escaped(one.text))
             for one in page
         )
         objects[first_page + 2 * i] = (
