@@ -174,7 +174,7 @@ def ask(
             if as_json or batch is not None:
                 render.out(_json(boxes.fill(answer).as_json()))
             else:
-                place = render.place_from(retriever.root, locate.working_directory())
+                place = render.Places(retriever.root, locate.working_directory())
                 render.out(render.result(answer, render.Look.of(sys.stdout), place))
             if batch is None and not answer.found:
                 code = NOT_FOUND
@@ -255,7 +255,7 @@ def show(*, place: str, context: int, opened: bool, index: Path | None) -> int:
     if opened and _open(showing.spot(root, place, here=here), root):
         return FOUND
     view = showing.show(root, place, context=context, here=here)
-    name = render.place_from(root, here)
+    name = render.Places(root, here)
     if view.marked is None and (view.stored or view.state is not State.VERIFIED):
         render.note(f"{render.clean_name(name(view.path))}: {reports.standing(view)}")
     render.out(reports.view(view, render.Look.of(sys.stdout), name))

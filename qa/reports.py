@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from qa.layout import clean, clean_name, plain
-from qa.render import BOLD, DIM, WARN, Look, PathMaker, few
+from qa.render import BOLD, DIM, WARN, Look, Places, few
 from qa.results import State
 
 if TYPE_CHECKING:
@@ -104,15 +104,15 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def view(found: View, look: Look, place: PathMaker) -> str:
+def view(found: View, look: Look, place: Places) -> str:
     """Write out the lines around a place, each with its number, those of the place marked; or a whole text."""
     if found.marked is None:
         return "".join(clean(line) + "\n" for _, line in found.lines)
     first, last = found.marked
-    where = clean_name(place(found.path))
-    lines = [
-        f"{look.style(where, BOLD)}  {look.style(standing(found), DIM if found.state is State.VERIFIED else WARN)}"
-    ]
+    where = look.style(clean_name(place(found.path)), BOLD)
+    if not found.stored:
+        where = look.link(where, place.url(found.path))
+    lines = [f"{where}  {look.style(standing(found), DIM if found.state is State.VERIFIED else WARN)}"]
     width = len(str(found.lines[-1][0])) if found.lines else 1
     for number, text in found.lines:
         inside = first <= number <= last
