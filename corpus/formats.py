@@ -79,7 +79,7 @@ _BY_SUFFIX = {
     **dict.fromkeys((".txt", ".text", ".log", ""), PLAIN),
     **dict.fromkeys((".org",), Format("text/x-org", "plain", isolated=False)),
     **dict.fromkeys((".adoc", ".asciidoc"), Format("text/asciidoc", "plain", isolated=False)),
-    **dict.fromkeys((".rst", ".rest"), Format("text/x-rst", "plain", isolated=False)),
+    **dict.fromkeys((".rst", ".rest"), Format("text/x-rst", "rst", isolated=False)),
     ".pdf": PDF,
     **dict.fromkeys((".html", ".htm", ".xhtml"), HTML),
     ".docx": DOCX,
