@@ -10,6 +10,7 @@ from corpus import formats
 from corpus.lines import LineMap
 from corpus.load import Unreadable
 from corpus.readers.cover import WIDEST_GAP
+from corpus.readers.syntax import edition
 from corpus.types import Block, BlockKind, Document, Passage
 from corpus.units import CountTokens, Unit, balanced, bounded, units_of
 
@@ -35,8 +36,11 @@ _LABEL_CHARACTERS = 400
 
 
 def made_by() -> int:
-    """The number under which an index notes what its passages were made with: the readers and the splitter."""
-    return 1000 * formats.VERSION + VERSION
+    """The number under which an index notes what its passages were made with: the readers and the splitter.
+
+    It is another one where another set of grammars for source code is installed.
+    """
+    return 1_000_000 * edition() + 1000 * formats.VERSION + VERSION
 
 
 @dataclass(frozen=True, slots=True)
