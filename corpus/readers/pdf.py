@@ -141,7 +141,7 @@ def _opened(data: bytes) -> pypdfium2.PdfDocument:
         return pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
         locked = getattr(error, "err_code", None) in (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY)
-        raise Unreadable("encrypted" if locked else "damaged: no PDF that can be opened") from error
+        raise Unreadable("encrypted" if locked else "damaged or cut short: it cannot be opened as a PDF") from error
 
 
 def _pages(document: pypdfium2.PdfDocument) -> Iterator[Any]:
