@@ -61,7 +61,8 @@ def make(
         locked: Whether it asks for a password that nobody knows.
     """
     objects: dict[int, bytes] = {}
-    typed, first_page = 10, 11
+    first_page = 10
+    typed = first_page + 2 * len(pages) + len(outline)
     kids = " ".join(f"{first_page + 2 * i} 0 R" for i in range(len(pages)))
     objects[2] = f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>".encode()
     base = "/Type /Font /Subtype /Type1 /Encoding /WinAnsiEncoding"
