@@ -10,7 +10,6 @@ from corpus import formats
 from corpus.lines import LineMap
 from corpus.load import Unreadable
 from corpus.readers.cover import WIDEST_GAP
-from corpus.readers.syntax import edition
 from corpus.types import Block, BlockKind, Document, Passage
 from corpus.units import CountTokens, Unit, balanced, bounded, units_of
 
@@ -40,6 +39,8 @@ def made_by() -> int:
 
     It is another one where another set of grammars for source code is installed.
     """
+    from corpus.readers.syntax import edition  # noqa: PLC0415 - no question needs it
+
     return 1_000_000 * edition() + 1000 * formats.VERSION + VERSION
 
 
