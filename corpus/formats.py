@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from corpus.files import MAX_BYTES, Unreadable
 
 # Raised whenever the same bytes would be read otherwise: indexes are then made from the files anew.
-VERSION = 1
+VERSION = 2
 # Pictures and fonts are most of such a file; its text has the limit that text has.
 MAX_PACKED_BYTES = 64 * 1024 * 1024
 _HEAD = 1024
@@ -79,7 +79,7 @@ _BY_SUFFIX = {
     **dict.fromkeys((".txt", ".text", ".log", ""), PLAIN),
     **dict.fromkeys((".org",), Format("text/x-org", "plain", isolated=False)),
     **dict.fromkeys((".adoc", ".asciidoc"), Format("text/asciidoc", "plain", isolated=False)),
-    **dict.fromkeys((".rst", ".rest"), Format("text/x-rst", "plain", isolated=False)),
+    **dict.fromkeys((".rst", ".rest"), Format("text/x-rst", "rst", isolated=False)),
     ".pdf": PDF,
     **dict.fromkeys((".html", ".htm", ".xhtml"), HTML),
     ".docx": DOCX,

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 
 # A full stop behind one of these does not end a sentence.
 _SHORTENED = """
-    a.k.a al approx apr art aug avg bzw ca cf ch co col corp cp dec dept dipl dr ed eds e.g eg eq eqs esp est
+    a.k.a al alg approx apr art aug avg bzw ca cf ch chap co col corp cp dec dept dipl dr ed eds e.g eg eq eqs esp est
     etc ex feb fig figs ft gen gov hon i.e ie inc incl jan jr jul jun lt ltd max min mr mrs ms mt mar messrs no
-    nos nov nr oct op p.a ph.d phd pp prof pt ref refs rep rev sec sect sen sep sept sgt sr st str tab u.a u.k
-    u.s u.s.a usw v viz vol vols vs z.b
+    nos nov nr oct op p.a ph.d phd pp prof pt ref refs rep rev sec sect sen sep sept sgt sr st str tab
+    thm u.a u.k u.s u.s.a usw v viz vol vols vs z.b
 """
 _ABBREVIATIONS = frozenset(_SHORTENED.split())
 # Abbreviations that end a sentence as often as not: decided by what follows.
 _EITHER = frozenset({"etc", "al", "inc", "ltd", "co", "corp", "jr", "sr", "u.s", "u.k", "u.s.a", "usw", "ph.d", "phd"})
 # Words of their own, and abbreviations before a number only: "no. 5", "He said no. They left."
-_BEFORE_NUMBERS = frozenset({"no", "art", "tab"})
+_BEFORE_NUMBERS = frozenset({"no", "art", "tab", "alg", "chap", "thm"})
 
 _BOUNDARY = re.compile(
     r"""

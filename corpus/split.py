@@ -35,8 +35,13 @@ _LABEL_CHARACTERS = 400
 
 
 def made_by() -> int:
-    """The number under which an index notes what its passages were made with: the readers and the splitter."""
-    return 1000 * formats.VERSION + VERSION
+    """The number under which an index notes what its passages were made with: the readers and the splitter.
+
+    It is another one where another set of grammars for source code is installed.
+    """
+    from corpus.readers.syntax import edition  # noqa: PLC0415 - no question needs it
+
+    return 1_000_000 * edition() + 1000 * formats.VERSION + VERSION
 
 
 @dataclass(frozen=True, slots=True)

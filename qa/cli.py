@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import signal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +18,9 @@ from qa.boxes import BoxFinder
 from qa.evaluation.cli import evaluate
 from qa.options import COUNT, INDEX, JSON, MODES
 from qa.results import Mode, State
+
+if TYPE_CHECKING:
+    from qa.show import Spot
 
 
 def _version(ctx: click.Context, _option: click.Parameter, value: Any) -> None:
@@ -206,7 +209,7 @@ def ask(
             if as_json or batch is not None:
                 render.out(console.as_line(boxes.fill(answer).as_json()))
             else:
-                place = render.place_from(retriever.root, locate.working_directory())
+                place = render.Places(retriever.root, locate.working_directory())
                 render.out(render.result(answer, console.look(), place))
             if batch is None and not answer.found:
                 code = NOT_FOUND
@@ -219,8 +222,11 @@ app.add_command(evaluate)
 @app.command()
 @click.argument("place")
 @click.option("-C", "--context", default=3, show_default=True, type=click.IntRange(0, 10_000), help="Lines around it.")
+@click.option(
+    "--open", "opened", is_flag=True, help="Open the file there: text in $VISUAL or $EDITOR, PDF at its page."
+)
 @INDEX
-def show(*, place: str, context: int, index: Path | None) -> int:
+def show(*, place: str, context: int, opened: bool, index: Path | None) -> int:
     """Show the text around a place.
 
     PLACE is what an answer cites: path:line, path:first-last, "path, p. 3" or a passage's id; or a path, for all its
@@ -230,12 +236,26 @@ def show(*, place: str, context: int, index: Path | None) -> int:
     root, here = locate.find_index(None, index=index), locate.working_directory()
     from qa import show as showing
 
+    if opened and _open(showing.spot(root, place, here=here), root):
+        return FOUND
     view = showing.show(root, place, context=context, here=here)
-    name = render.place_from(root, here)
+    name = render.Places(root, here)
     if view.marked is None and (view.stored or view.state is not State.VERIFIED):
         render.note(f"{render.clean_name(name(view.path))}: {reports.standing(view)}")
     render.out(reports.view(view, console.look(), name))
     return FOUND
+
+
+def _open(spot: Spot, root: Path) -> bool:
+    """Open a file at a place, and say so; False where nobody would see the window."""
+    from qa import opening
+
+    launch = opening.plan(spot, root)
+    seen = launch.how is opening.How.HERE or opening.has_display()
+    render.note(reports.opening(launch, spot, seen=seen))
+    if seen:
+        opening.start(launch)
+    return seen
 
 
 @app.command()

@@ -8,16 +8,19 @@ import re
 import shutil
 import sys
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
+from corpus.formats import PDF
 from qa.layout import Marked, cells, clean, clean_line, clean_name, mark, plain, wrap
+from qa.links import are_understood, file_url, linked, this_host
 from qa.results import Hit, Result, State, cite
 
 __all__ = [
     "Look",
+    "Places",
     "as_json",
     "can_show",
     "clean",
@@ -25,7 +28,6 @@ __all__ = [
     "few",
     "note",
     "out",
-    "place_from",
     "problem",
     "result",
 ]
@@ -41,9 +43,6 @@ _UNDERLINE = re.compile(r"([=\-~^\"'`#*+.:_])\1+")
 # From the highest down: from this probability on, this word.
 _CONFIDENCE = ((0.8, "high"), (0.5, "fair"), (0.0, "low"))
 
-# From a path in the collection to the path that a person here would open.
-PathMaker = Callable[[str], str]
-
 
 @dataclass(frozen=True, slots=True)
 class Look:
@@ -53,11 +52,13 @@ class Look:
         width: Columns to fill.
         styled: Whether escape sequences for bold and colour may be written.
         separator: Stands between headings.
+        linked: Whether those that make a text a link may be written.
     """
 
     width: int = 80
     styled: bool = False
     separator: str = " › "
+    linked: bool = False
 
     @classmethod
     def of(cls, stream: TextIO | None, environ: Mapping[str, str] = os.environ) -> Look:
@@ -65,11 +66,16 @@ class Look:
         terminal = stream is not None and stream.isatty()
         styled = terminal and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
         width = min(WIDEST, max(_NARROWEST, shutil.get_terminal_size((80, 24)).columns))
-        return cls(width, styled, " › " if can_show(stream, "›") else " > ")
+        links = are_understood(environ, terminal=terminal)
+        return cls(width, styled, " › " if can_show(stream, "›") else " > ", links)
 
     def style(self, text: str, code: str) -> str:
         """Put a style around a text, where styles may be."""
         return f"{code}{text}{_OFF}" if self.styled and text else text
+
+    def link(self, text: str, url: str) -> str:
+        """Make a text a link, where links may be; it takes no more columns."""
+        return linked(text, url) if self.linked and text else text
 
     def fit(self, text: Marked, *, indent: str = "") -> str:
         """Wrap a text to the width, its marked characters in bold."""
@@ -87,29 +93,36 @@ def can_show(stream: TextIO | None, text: str) -> bool:
     return True
 
 
-def place_from(root: Path, here: Path | None) -> PathMaker:
-    """Make paths of the collection into paths that open from the folder `here` (None: it is unknown).
+class Places:
+    """Makes paths of the collection into paths that open from the folder `here` (None: it is unknown).
 
     A path that would climb out of the folder by many steps is written in full where that is shorter.
     """
-    base = os.path.realpath(root)
 
-    def path_here(path: str) -> str:
-        full = os.path.normpath(Path(base, path))
-        if here is None:
+    def __init__(self, root: Path, here: Path | None) -> None:
+        self._base = os.path.realpath(root)
+        self._here = None if here is None else os.path.realpath(here)
+        self._host = this_host()
+
+    def __call__(self, path: str) -> str:
+        """The path that a person here would open."""
+        full = os.path.normpath(Path(self._base, path))
+        if self._here is None:
             return full
         try:
-            near = os.path.relpath(full, os.path.realpath(here))
+            near = os.path.relpath(full, self._here)
         except ValueError:  # another drive
             return full
         if near.startswith("-"):
             near = os.path.join(".", near)  # noqa: PTH118 - a Path would drop the "./" that keeps it from being an option
         return near if not near.startswith("..") or len(near) <= len(full) else full
 
-    return path_here
+    def url(self, path: str, page: int | None = None) -> str:
+        """The URL that a terminal would open, of a PDF at a page."""
+        return file_url(os.path.normpath(Path(self._base, path)), host=self._host, page=page)
 
 
-def result(answer: Result, look: Look, place: PathMaker) -> str:
+def result(answer: Result, look: Look, place: Places) -> str:
     """Write out the answer to a question, then the passages it stands on."""
     parts = [_verdict(answer, look)]
     parts.extend(_hit(hit, look, place) for hit in answer.passages)
@@ -141,10 +154,14 @@ def _percent(probability: float) -> str:
     return f"{probability * 100:.0f} %"
 
 
-def _hit(hit: Hit, look: Look, place: PathMaker) -> str:
+def _hit(hit: Hit, look: Look, place: Places) -> str:
     source = hit.source
     where = clean_name(cite(place(source.path), source.lines, source.page))
-    head = f"{look.style(f'[{hit.rank}]', BOLD)} {look.style(where, BOLD)}"
+    page = source.page if source.media_type == PDF.media_type else None
+    shown = look.style(where, BOLD)
+    if source.state is not State.MISSING:
+        shown = look.link(shown, place.url(source.path, page))
+    head = f"{look.style(f'[{hit.rank}]', BOLD)} {shown}"
     lines = []
     trail = _trail(hit, look)
     if trail and cells(f"[{hit.rank}] {where}  {trail}") <= look.width:
@@ -166,7 +183,7 @@ def _trail(hit: Hit, look: Look) -> str:
     return look.separator.join(filter(None, map(clean_line, (*title, *hit.heading))))
 
 
-def _also_in(hit: Hit, place: PathMaker) -> str:
+def _also_in(hit: Hit, place: Places) -> str:
     shown = [clean_name(cite(place(other.path), other.lines, other.page)) for other in hit.also_in]
     return "also in " + few(shown, 3)
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from qa.layout import clean, clean_name, plain
-from qa.render import BOLD, DIM, WARN, Look, PathMaker, few
+from qa.render import BOLD, DIM, WARN, Look, Places, few
 from qa.results import State
 
 if TYPE_CHECKING:
     from corpus.discover import Skipped
     from index.report import BuildReport
     from qa.check import Checked
-    from qa.show import View
+    from qa.opening import Launch
+    from qa.show import Spot, View
     from qa.status import Status
     from qa.watch import Update
 
@@ -122,15 +124,15 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def view(found: View, look: Look, place: PathMaker) -> str:
+def view(found: View, look: Look, place: Places) -> str:
     """Write out the lines around a place, each with its number, those of the place marked; or a whole text."""
     if found.marked is None:
         return "".join(clean(line) + "\n" for _, line in found.lines)
     first, last = found.marked
-    where = clean_name(place(found.path))
-    lines = [
-        f"{look.style(where, BOLD)}  {look.style(standing(found), DIM if found.state is State.VERIFIED else WARN)}"
-    ]
+    where = look.style(clean_name(place(found.path)), BOLD)
+    if not found.stored:
+        where = look.link(where, place.url(found.path))
+    lines = [f"{where}  {look.style(standing(found), DIM if found.state is State.VERIFIED else WARN)}"]
     width = len(str(found.lines[-1][0])) if found.lines else 1
     for number, text in found.lines:
         inside = first <= number <= last
@@ -139,6 +141,18 @@ def view(found: View, look: Look, place: PathMaker) -> str:
             f"{'>' if inside else ' '} {number:{width}}  {look.style(shown, BOLD) if inside else shown}".rstrip()
         )
     return "\n".join(lines) + "\n"
+
+
+def opening(launch: Launch, spot: Spot, *, seen: bool) -> str:
+    """Write out what is opened with what; where no window would be `seen`, the command for where it would."""
+    if not seen:
+        command = clean_name(" ".join(map(shlex.quote, launch.command)))
+        return f"No window can be opened from here, so this is its text. Where one can: {command}"
+    where = f"page {spot.page}" if spot.page is not None else f"line {spot.line}" if spot.line is not None else ""
+    at = f" at {where}" if where and launch.placed else ""
+    turn = f" Turn to {where}." if where and not launch.placed else ""
+    changed = "" if spot.state is State.VERIFIED else " It has changed since it was indexed."
+    return f"Opening {clean_name(spot.file.name)}{at} with {clean_name(launch.program)}.{turn}{changed}"
 
 
 def standing(found: View) -> str:

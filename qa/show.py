@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from corpus.errors import UsageError
+from corpus.formats import PDF
 from corpus.lines import LineMap
 from corpus.load import Unreadable, load
 from corpus.types import Document
@@ -54,6 +55,23 @@ class _Place:
     passage: StoredPassage | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where in a file another program should begin.
+
+    Attributes:
+        file: Absolute.
+        page: Of a PDF, 1-based, if one is meant.
+        line: Of a text file, 1-based, if one is meant.
+        state: Whether the file still is what was indexed.
+    """
+
+    file: Path
+    page: int | None
+    line: int | None
+    state: State
+
+
 def show(root: Path, place: str, *, context: int = 3, here: Path | None = None) -> View:
     """Look a place up.
 
@@ -71,6 +89,43 @@ def show(root: Path, place: str, *, context: int = 3, here: Path | None = None) 
         found = _find(snapshot, root, place, here)
         kept = snapshot.passages_of(found.path)
     return _view(root, found, kept, context)
+
+
+def spot(root: Path, place: str, *, here: Path | None = None) -> Spot:
+    """Look up where a place is, for a program that opens the file; as `show`.
+
+    Raises:
+        UsageError: There is no such place, its file is gone or cannot be read now, or it was never indexed.
+    """
+    with Snapshot(root / INDEX_FOLDER) as snapshot:
+        found = _find(snapshot, root, place, here)
+    try:
+        document = load(root, found.path)
+    except Unreadable as error:
+        reason = "the file is gone" if error.gone else error.reason
+        raise UsageError(f"{found.path} cannot be opened: {reason}") from error
+    if found.document is None:
+        raise UsageError(f"{found.path} is not in the index, so it is not opened")
+    page, line = found.page, _first_line(found, document)
+    if page is None and line is not None:
+        page = document.page_of(LineMap(document.text).span(line)[0])
+    return Spot(
+        Path(os.path.realpath(root), found.path),
+        page if document.media_type == PDF.media_type else None,
+        line,
+        _compare(document.sha256, found.document.sha256),
+    )
+
+
+def _first_line(found: _Place, document: Document) -> int | None:
+    """The line that a place begins with, as the file is now."""
+    if found.passage is not None and document.sha256 != found.passage.document.sha256:
+        at = document.text.find(found.passage.text)
+        return None if at < 0 else document.text.count("\n", 0, at) + 1
+    if found.lines is None:
+        return None
+    _require_lines(found.path, found.lines, len(_lines_of(document.text)))
+    return found.lines[0]
 
 
 def _find(snapshot: Snapshot, root: Path, place: str, here: Path | None) -> _Place:

@@ -31,6 +31,7 @@ SEAMS = {
     "tokenizers": {"index/tokens.py"},
     "huggingface_hub": {"index/models.py", "index/torch_encoder.py"},
     "openvino": {"index/openvino_library.py"},
+    "tree_sitter": {"corpus/readers/syntax.py"},
     "sqlite3": {
         "index/buckets.py",
         "index/entering.py",

@@ -1,7 +1,8 @@
 """Source code: functions and classes as headings, the text exactly as it is in the file.
 
-Python by its own parser. Other languages by what they share: a line that begins at the margin of its block and looks
-like the head of a function or a class, and braces that say how deep it stands.
+Python by its own parser. Other languages by tree-sitter where the extra `qa[code]` is installed, else by what they
+share: a line that begins at the margin of its block and looks like the head of a function or a class, and braces that
+say how deep it stands.
 """
 
 from __future__ import annotations
@@ -10,16 +11,16 @@ import ast
 import itertools
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
 from corpus.encodings import decode, require_few_lines
 from corpus.formats import format_of
 from corpus.lines import LineMap
 from corpus.readers.cover import with_gaps_filled
+from corpus.readers.syntax import Span, definitions
 from corpus.types import Block, BlockKind, Reading
 
-_Span = tuple[int, int, tuple[str, ...]]
 _NAME = r"(?P<name>[A-Za-z_$][\w$]*)"
 _HEADS = [
     re.compile(
@@ -63,16 +64,23 @@ def read(path: str, data: bytes) -> Reading:
     require_few_lines(text)
     kind = format_of(path)
     media_type = kind.media_type if kind is not None else "text/plain"
-    spans = list(_python(text) if media_type == "text/x-python" else _braces(text))
-    blocks = _blocks(text, spans)
+    blocks = _blocks(text, list(_spans(path, text, media_type)))
     return Reading(text, PurePosixPath(path).name, blocks, (), media_type, note)
 
 
-def _blocks(text: str, spans: list[_Span]) -> tuple[Block, ...]:
+def _spans(path: str, text: str, media_type: str) -> Iterable[Span]:
+    if media_type == "text/x-python":
+        return _python(text)
+    # A header is of either language, and of C++ where it matters.
+    found = definitions(text, "text/x-c++" if path.lower().endswith(".h") else media_type)
+    return _braces(text) if found is None else found
+
+
+def _blocks(text: str, spans: list[Span]) -> tuple[Block, ...]:
     """Each definition in blocks of its own, what stands between definitions in others; inner ones cut outer ones."""
     edges = sorted({0, len(text), *(edge for start, end, _ in spans for edge in (start, end))})
     blocks: list[Block] = []
-    inside: list[_Span] = []
+    inside: list[Span] = []
     coming = sorted(spans, key=lambda span: (span[0], -span[1]))
     at = 0
     for start, end in itertools.pairwise(edges):
@@ -92,7 +100,7 @@ def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         yield start + found.start(), start + found.end()
 
 
-def _python(text: str) -> Iterator[_Span]:
+def _python(text: str) -> Iterator[Span]:
     lines = LineMap(text)
     try:
         with warnings.catch_warnings():
@@ -119,7 +127,7 @@ def _python(text: str) -> Iterator[_Span]:
                 pending.append((child, above))
 
 
-def _indented(text: str) -> Iterator[_Span]:
+def _indented(text: str) -> Iterator[Span]:
     """Python that its parser refuses, such as that of version 2: a definition ends where the indent does."""
     lines = list(_lines(text))
     for i, (start, line) in enumerate(lines):
@@ -142,7 +150,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
         at += len(line) + 1
 
 
-def _braces(text: str) -> Iterator[_Span]:
+def _braces(text: str) -> Iterator[Span]:
     depth = 0
     comment = False
     above: list[tuple[int, int, str]] = []

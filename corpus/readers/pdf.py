@@ -13,7 +13,7 @@ import pypdfium2.raw as pdfium
 from corpus.files import Unreadable
 from corpus.headings import heading_title
 from corpus.readers.pdf_page import Sheet, read_page
-from corpus.readers.pdf_text import Paragraph, body_lines, body_size, heading_levels, paragraphs
+from corpus.readers.pdf_text import Paragraph, body_lines, body_size, heading_levels, is_table_head, paragraphs
 from corpus.readers.writer import Writer
 from corpus.sentences import sentence_spans
 from corpus.types import BlockKind, PageBox, Reading
@@ -29,6 +29,8 @@ _NO_TITLE = re.compile(
 _OPENING = re.compile(
     r"abstract|summary|introduction|contents|zusammenfassung|r[ée]sum[ée]|[\dIA]\.?\d*\s", re.IGNORECASE
 )
+# So many short lines that follow one another are the words and numbers of a figure, or the rows of a table.
+_LEAST_SCRAPS, _SCRAP = 3, 40
 _BULLET = re.compile(r"[•◦▪‣●○■□∙]\s*(?=\S)")
 
 
@@ -100,7 +102,7 @@ class _Text:
             document.close()
         if sum(len(line.text) for sheet in sheets for line in sheet.lines) < _LEAST_CHARACTERS:
             raise Unreadable("no text in it: scanned, or pictures alone")
-        self._pages = len(sheets)
+        self._page, self._pages = -1, len(sheets)
         lines = body_lines(sheets)
         found = list(paragraphs(lines))
         body = body_size(lines)
@@ -110,17 +112,22 @@ class _Text:
         self._write(found)
 
     def _write(self, found: Sequence[Paragraph]) -> None:
-        page = -1
-        for one in found:
+        for some in _gathered(found):
+            one = some[0]
+            if len(some) > 1:
+                self._turn_to(one.pages[0])
+                self.writer.block("\n".join(each.text for each in some), BlockKind.TABLE)
+                continue
             for start, end in _by_page(one):
-                if one.pages[start] > page:
-                    self.writer.page(one.pages[start] - page)
-                    page = one.pages[start]
+                self._turn_to(one.pages[start])
                 mark = _BULLET.match(one.text, start, end)
                 begin = mark.end() if mark else start
                 self._add(one, one.text[begin:end], is_item=mark is not None)
-        if page < self._pages - 1:
-            self.writer.page(self._pages - 1 - page)
+        self._turn_to(self._pages - 1)
+
+    def _turn_to(self, page: int) -> None:
+        self.writer.page(max(0, page - self._page))
+        self._page = max(page, self._page)
 
     def _add(self, one: Paragraph, text: str, *, is_item: bool) -> None:
         if one.level:
@@ -134,7 +141,7 @@ def _opened(data: bytes) -> pypdfium2.PdfDocument:
         return pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
         locked = getattr(error, "err_code", None) in (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY)
-        raise Unreadable("encrypted" if locked else "damaged: no PDF that can be opened") from error
+        raise Unreadable("encrypted" if locked else "damaged or cut short: it cannot be opened as a PDF") from error
 
 
 def _pages(document: pypdfium2.PdfDocument) -> Iterator[Any]:
@@ -167,6 +174,7 @@ def _is_title(title: str) -> bool:
 def _largest(found: Sequence[Paragraph], body: float) -> Paragraph | None:
     """The first page's largest type, where it is larger than the text."""
     first = [one for one in found if one.pages[0] == 0 and 4 <= len(one.text) <= 300 and one.size > 1.15 * body]
+    first = [one for one in first if not is_table_head(one)]
     # A single large word is likelier part of a figure or a letterhead.
     first = [one for one in first if len(one.text.split()) > 2] or [one for one in first if one.text.isalpha()]
     return max(first, key=lambda one: one.size) if first else None
@@ -196,6 +204,20 @@ def _without_number(named: dict[tuple[int, str], int], one: Paragraph) -> int:
 
 def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, heading_title(text).lower()))[:60]
+
+
+def _gathered(found: Sequence[Paragraph]) -> Iterator[list[Paragraph]]:
+    """Each paragraph by itself, and what stands in a figure or a ragged table together, as long as a page lasts."""
+    for (scrap, _), group in groupby(found, key=lambda one: (_is_scrap(one), one.pages[0])):
+        some = list(group)
+        if scrap and len(some) >= _LEAST_SCRAPS:
+            yield some
+        else:
+            yield from ([one] for one in some)
+
+
+def _is_scrap(one: Paragraph) -> bool:
+    return not one.level and one.lines == 1 and len(one.text) <= _SCRAP and not _BULLET.match(one.text)
 
 
 def _by_page(one: Paragraph) -> Iterator[tuple[int, int]]:

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 from typing import Any
 
@@ -25,6 +26,10 @@ _WIDE = 1.2
 _SAME_LINE = 0.4
 # A page has two columns where so much of its text stands in each, and no more than that across both.
 _LEAST_SIDE, _MOST_ACROSS = 0.15, 0.4
+# In line heights: a gap between the cells of a table is wider.
+_CELL = 1.0
+# Longer lines are no headings, and nobody asks for their gaps.
+_SHORT = 160
 # Points: lines that begin so near to one another begin at the same edge.
 _EDGE = 8
 _NAME_BYTES = 100
@@ -39,6 +44,8 @@ class Line:
         boxes: Of each character of `text`: left, bottom, right, top in points from the page's lower left corner.
         size: Height of its font, in points.
         bold: Whether its font is a bold one.
+        font: Name of the font that it begins in.
+        gaps: How many wide gaps are in it, if it is short.
         column: Number of the column in reading order; 0 where the page has one.
         page: Number of the page, from 0.
     """
@@ -47,6 +54,8 @@ class Line:
     boxes: list[Box]
     size: float
     bold: bool
+    font: str = ""
+    gaps: int = 0
     column: int = 0
     page: int = 0
 
@@ -96,7 +105,15 @@ def read_page(page: Any, number: int) -> Sheet:
     lines = tuple(_in_order(pieces, width))
     for line in lines:
         line.page = number
+        line.gaps = _wide_gaps(line)
     return Sheet(lines, width, height)
+
+
+def _wide_gaps(line: Line) -> int:
+    if len(line.text) > _SHORT:
+        return 0
+    solid = [box for letter, box in zip(line.text, line.boxes, strict=True) if letter != " "]
+    return sum(after[0] - before[2] > _CELL * line.size for before, after in pairwise(solid))
 
 
 def _pieces(page: Any, count: int) -> Iterator[Line]:
@@ -155,7 +172,8 @@ def _piece(page: Any, found: list[tuple[str, Box]], first: int) -> Iterator[Line
     if abs(pdfium.FPDFText_GetCharAngle(page, middle) % 3.1415) > 0.3 and len(found) > 2:
         return  # such as the number of a preprint along the margin
     text = "".join(characters)
-    yield Line(text, boxes, _height(page, range(first, first + len(found)), text), _all_bold(page, first, len(found)))
+    height = _height(page, range(first, first + len(found)), text)
+    yield Line(text, boxes, height, _all_bold(page, first, len(found)), _font(page, first).decode(errors="replace"))
 
 
 def _height(page: Any, characters: range, text: str) -> float:
@@ -177,10 +195,15 @@ def _all_bold(page: Any, first: int, count: int) -> bool:
 
 
 def _is_bold(page: Any, character: int) -> bool:
+    return bool(_BOLD.search(_font(page, character))) or pdfium.FPDFText_GetFontWeight(page, character) >= 600
+
+
+def _font(page: Any, character: int) -> bytes:
+    """The name of a character's font, without the mark of those that hold only some of their letters."""
     name = ctypes.create_string_buffer(_NAME_BYTES)
     flags = ctypes.c_int()
     pdfium.FPDFText_GetFontInfo(page, character, name, _NAME_BYTES, ctypes.byref(flags))
-    return bool(_BOLD.search(name.value)) or pdfium.FPDFText_GetFontWeight(page, character) >= 600
+    return name.value.rpartition(b"+")[2]
 
 
 def _in_order(pieces: list[Line], width: float) -> Iterator[Line]:

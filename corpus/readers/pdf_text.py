@@ -23,6 +23,8 @@ _ENDS = re.compile(r"[.!?:;。！？]['\"”’)\]]*$")
 # Of a page's height, above and below: where heads and feet stand.
 _MARGIN = 0.12
 _LONGEST = 160
+# Of a line's height: fonts of one size differ in it, most of all those of typewriters.
+_SAME_FONT, _OTHER_FONT = 0.08, 0.3
 
 
 @dataclass(slots=True)
@@ -34,6 +36,8 @@ class Paragraph:
         pages: Of each character of `text`, from 0.
         size: Height of its font in points.
         bold: Whether all of it is bold.
+        font: Name of the font that it begins in.
+        gaps: How many wide gaps its lines have, if they are short.
         lines: How many there are.
         top: Where it begins, in points from the foot of its first page.
     """
@@ -42,6 +46,8 @@ class Paragraph:
     pages: list[int]
     size: float
     bold: bool
+    font: str
+    gaps: int
     lines: int
     top: float
     level: int = 0
@@ -120,18 +126,28 @@ class _Look:
     def goes_on(self, gathered: Sequence[Line], line: Line) -> bool:
         """Whether a line belongs to the paragraph of those before it."""
         before = gathered[-1]
-        if abs(before.size - line.size) > 0.08 * line.size or _BULLET.match(line.text):
+        flows = self._is_in_mid_sentence(before, line)
+        unlike = _OTHER_FONT if flows else _SAME_FONT
+        if abs(before.size - line.size) > unlike * line.size or _BULLET.match(line.text):
             return False
         if before.text.endswith(HYPHEN):
             return True
         if (before.page, before.column) != (line.page, line.column):
             return not _ENDS.search(before.text) and _continues(gathered, line)
-        if before.bold != line.bold and (before.bold or len(line.text) < 60):
+        if before.bold != line.bold and not flows and (before.bold or len(line.text) < 60):
             return False
         step = before.bottom - line.bottom
         if step <= 0 or step > max(1.35 * self._step, 1.4 * line.size):
             return False
         return not self._begins(gathered, line)
+
+    def _is_in_mid_sentence(self, before: Line, line: Line) -> bool:
+        """Whether a line goes on with a full one, be it in another font: "for the code see | example.org/code"."""
+        if (before.page, before.column) != (line.page, line.column) or not line.text[0].isalpha():
+            return False
+        left, right = self._edges[line.column]
+        full = right - before.right < 0.25 * (right - left) and not before.gaps
+        return full and (before.text.endswith(HYPHEN) or (before.text[-1].islower() and line.text[0].islower()))
 
     def _begins(self, gathered: Sequence[Line], line: Line) -> bool:
         before = gathered[-1]
@@ -168,6 +184,8 @@ def _paragraph(lines: Sequence[Line], words: Counter[str]) -> Paragraph:
         pages,
         median(line.size for line in lines),
         all(line.bold for line in lines),
+        lines[0].font,
+        sum(line.gaps for line in lines),
         len(lines),
         lines[0].top,
     )
@@ -202,8 +220,8 @@ def heading_levels(found: Sequence[Paragraph], body: float) -> list[int]:
     return [level if _type(one) in numbered else 0 for one, level in zip(found, levels, strict=True)]
 
 
-def _type(one: Paragraph) -> tuple[int, bool]:
-    return round(one.size), one.bold
+def _type(one: Paragraph) -> tuple[int, bool, str]:
+    return round(one.size), one.bold, one.font
 
 
 def _heading_level(found: Paragraph, body: float) -> int:
@@ -223,7 +241,12 @@ def _heading_level(found: Paragraph, body: float) -> int:
     return 0
 
 
+def is_table_head(found: Paragraph) -> bool:
+    """Whether a line that looks like a heading names the columns of a table: it has three parts."""
+    return found.gaps >= 2
+
+
 def _may_be_heading(found: Paragraph) -> bool:
     text = found.text
-    few = found.lines <= 3 and len(text) <= _LONGEST
+    few = found.lines <= 3 and len(text) <= _LONGEST and not is_table_head(found)
     return few and text[0] not in _MARKS and text[-1] not in ".,;:" and any(map(str.isalpha, text))

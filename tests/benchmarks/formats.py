@@ -1,10 +1,11 @@
 """How fast each reader is, and which share of a build is spent in reading.
 
-    python -m tests.benchmarks.formats [FOLDER] [--megabytes 1]
+    python -m tests.benchmarks.formats [FOLDER...] [--megabytes 1] [--out FILE.json]
 
 For each format a file of about so many million characters of text is made out of its sample (records, chapters,
-slides or pages come again and again) and read in the worker process, three times; the median counts. With FOLDER, its
-files are read and then indexed with the default model in a copy of the folder, and the seconds of both are given.
+slides or pages come again and again) and read as a build reads it, three times; the median counts. The files of each
+FOLDER are read and then indexed with the default model in a copy of the folder, and the seconds of both are given;
+a build reads ahead while it embeds.
 """
 
 from __future__ import annotations
@@ -18,16 +19,20 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from corpus.ahead import read_all
 from corpus.discover import walk
 from corpus.files import Unreadable
 from corpus.load import parse
+from corpus.readers.syntax import edition
 from corpus.worker import Limits, Worker
 from qa import build_index
+from tests.benchmarks.peers import machine
 from tests.formats import packed, pdf
-from tests.formats.samples import NOTEBOOK, PAGE, PROGRAM, SAMPLES, SCRIPT, SOURCE
+from tests.formats.samples import GUIDE, NOTEBOOK, PAGE, PROGRAM, SAMPLES, SCRIPT, SOURCE
 
+RUNS = 3
 _WORDS = "The grey heron stands for hours in shallow water, and its patience is proverbial among those who fish there. "
 _BY_PATH = {sample.path: sample.data for sample in SAMPLES}
 
@@ -54,6 +59,9 @@ def _boats(n: int) -> list[list[str | float]]:
 
 
 LARGE: dict[str, Callable[[int], bytes]] = {
+    "notes.txt": lambda n: f"Herons in winter\n\n{_WORDS * 8}\n\n- oars\n- boats\n\n".encode() * n,
+    "notes.md": lambda n: f"# Herons\n\n{_WORDS * 8}\n\n- oars\n- boats\n\n## In winter\n\n{_WORDS}\n\n".encode() * n,
+    "weirs.rst": lambda n: GUIDE.encode() * n,
     "paper.pdf": _pdf,
     "page.html": lambda n: PAGE.replace("</main>", (PAGE.partition("<main>")[2].partition("</main>")[0]) * n).encode(),
     "tides.ipynb": _notebook,
@@ -63,6 +71,7 @@ LARGE: dict[str, Callable[[int], bytes]] = {
     "weirs.tex": lambda n: (SOURCE.partition(r"\end{document}")[0] + SOURCE.partition(r"\maketitle")[2] * n).encode(),
     "gauges.py": lambda n: (PROGRAM * n).encode(),
     "sluice.js": lambda n: (SCRIPT * n).encode(),
+    "gauge.c": lambda n: b"/* Reads. */\nstatic int gauge(int n)\n{\n  return n * 2;\n}\n\n" * n,
     "oars.mbox": lambda n: _BY_PATH["oars.mbox"] * n,
     "swans.docx": _docx,
     "talk.pptx": lambda n: packed.pptx([("Kingfishers", [(0, _WORDS * 3)], "Notes.")] * n),
@@ -79,31 +88,40 @@ def _grown(path: str, make: Callable[[int], bytes], size: float, worker: Worker)
     return make(max(few, round(few * size / len(text))))
 
 
-def speeds(megabytes: float) -> None:
-    """Print a line a format."""
+def speeds(megabytes: float) -> list[dict[str, Any]]:
+    """Read a large file of each format; say a line of each."""
+    found = []
     with Worker(Limits(seconds=120)) as worker:
         worker.read("warm.tsv", b"a\tb\n1\t2\n")
         for path, make in LARGE.items():
-            taken = []
-            text = ""
+            taken, text = [], ""
             try:
                 data = _grown(path, make, megabytes * 1e6, worker)
-                for _ in range(3):
+                for _ in range(RUNS):
                     begun = time.perf_counter()
                     text = parse(path, data, worker=worker).text
                     taken.append(time.perf_counter() - begun)
             except Unreadable as error:
-                sys.stdout.write(f"{path}: {error.reason}\n")
-                continue
-            seconds = statistics.median(taken)
-            sys.stdout.write(
-                f"{path}: {len(data) / 1e6:.2f} MB, {len(text) / 1e6:.2f} M characters of text, {seconds:.2f} s: "
-                f"{len(data) / 1e6 / seconds:.2f} MB/s of file, {len(text) / 1e6 / seconds:.2f} of text\n"
-            )
+                found.append({"file": path, "refused": error.reason})
+            else:
+                found.append(_speed(path, data, text, statistics.median(taken)))
+            _say(found[-1])
+    return found
 
 
-def share(folder: Path) -> None:
-    """Print how long a folder takes to read and to index."""
+def _speed(path: str, data: bytes, text: str, seconds: float) -> dict[str, Any]:
+    return {
+        "file": path,
+        "megabytes": round(len(data) / 1e6, 3),
+        "megacharacters": round(len(text) / 1e6, 3),
+        "seconds": round(seconds, 3),
+        "megabytes_a_second": round(len(data) / 1e6 / seconds, 2),
+        "megacharacters_a_second": round(len(text) / 1e6 / seconds, 2),
+    }
+
+
+def share(folder: Path) -> dict[str, Any]:
+    """How long a folder takes to read alone, and to index."""
     with tempfile.TemporaryDirectory() as place:
         root = Path(place) / "copy"
         shutil.copytree(folder, root, ignore=shutil.ignore_patterns(".qa"))
@@ -114,22 +132,56 @@ def share(folder: Path) -> None:
         begun = time.perf_counter()
         report = build_index(root)
         building = time.perf_counter() - begun
-        size = sum(file.size for file in files) / 1e6
-        sys.stdout.write(
-            f"{count} files of {size:.1f} MB read in {reading:.1f} s; indexed in {building:.1f} s, "
-            f"{report.passages:,} passages: reading alone is {100 * reading / building:.0f} % of that\n"
+    found = {
+        "folder": folder.name,
+        "files": count,
+        "megabytes": round(sum(file.size for file in files) / 1e6, 2),
+        "passages": report.passages,
+        "reading_seconds": round(reading, 2),
+        "building_seconds": round(building, 2),
+        "share": round(reading / building, 3),
+    }
+    _say(found)
+    return found
+
+
+def table(result: dict[str, Any]) -> str:
+    """The measurement in Markdown."""
+    rows = ["| format | file, MB | text, M characters | s | MB of file a second |", "|---|---:|---:|---:|---:|"]
+    for one in result["readers"]:
+        if "seconds" in one:
+            name = Path(one["file"]).suffix
+            figures = (one["megabytes"], one["megacharacters"], one["seconds"], one["megabytes_a_second"])
+            rows.append(f"| `{name}` | {' | '.join(f'{figure:,.2f}' for figure in figures)} |")
+    for one in result["folders"]:
+        rows.append(
+            f"\n`{one['folder']}`: {one['files']} files of {one['megabytes']:,} MB are read in "
+            f"{one['reading_seconds']:.1f} s and indexed in {one['building_seconds']:.1f} s, "
+            f"{one['passages']:,} passages: reading alone takes {one['share']:.0%} of that, while embedding goes on."
         )
+    return "\n".join(rows) + "\n"
+
+
+def _say(found: dict[str, Any]) -> None:
+    sys.stdout.write(", ".join(f"{name.replace('_', ' ')}: {value}" for name, value in found.items()) + "\n")
+    sys.stdout.flush()
 
 
 def main() -> None:
     """Run the command line."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("folder", nargs="?", type=Path)
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("folders", nargs="*", type=Path)
     options.add_argument("--megabytes", type=float, default=1.0)
+    options.add_argument("--out", type=Path)
     given = options.parse_args()
-    speeds(given.megabytes)
-    if given.folder is not None:
-        share(given.folder)
+    result = {
+        "machine": machine(),
+        "grammars": bool(edition()),
+        "readers": speeds(given.megabytes),
+        "folders": [share(folder) for folder in given.folders],
+    }
+    if given.out is not None:
+        given.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

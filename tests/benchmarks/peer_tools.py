@@ -109,7 +109,7 @@ def install(tool: Tool, venvs: Path) -> None:
     pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet"]
     if tool.home == OURS.home:
         with tempfile.TemporaryDirectory() as copy:  # building leaves files beside the sources
-            for file in _sources():
+            for file in sources():
                 place = Path(copy) / file.relative_to(ROOT)
                 place.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(file, place)
@@ -149,7 +149,7 @@ def last_line(text: str) -> str:
     return (errors or lines or ["it said nothing"])[-1][:500]
 
 
-def _sources() -> list[Path]:
+def sources() -> list[Path]:
     """The files that this checkout's distribution is made of."""
     files = [file for name in _SOURCES for file in (ROOT / name, *(ROOT / name).rglob("*")) if file.is_file()]
     return sorted(file for file in files if "__pycache__" not in file.parts)
@@ -157,7 +157,7 @@ def _sources() -> list[Path]:
 
 def _digest() -> str:
     digest = hashlib.sha256()
-    for file in _sources():
+    for file in sources():
         digest.update(f"{file.relative_to(ROOT)}\n".encode() + file.read_bytes())
     return digest.hexdigest()
 

@@ -73,7 +73,7 @@ FRONTS = st.sampled_from(
     ["", "", "\ufeff", "---\ntitle: T\nkey: v\n---\n", "\ufeff---\r\ntitle: T\r\n---\r\n", "---\n\nno key\n---\n"]
 )
 TEXTS = st.builds(lambda front, body: front + body, FRONTS, BODIES)
-PATHS = st.sampled_from(["a.md", "a.txt"])
+PATHS = st.sampled_from(["a.md", "a.txt", "a.rst"])
 LIMITS = st.sampled_from([16, 30, 120, 254])
 
 

@@ -30,6 +30,7 @@ def sentences(text: str) -> list[str]:
         ("Bob et al. 2015 said so. The U.S. is big.", ["Bob et al. 2015 said so.", "The U.S. is big."]),
         # A word of its own before a sentence, an abbreviation before a number
         ("He said no. They left. See no. 5 now.", ["He said no.", "They left.", "See no. 5 now."]),
+        ("It stands in Alg. 1 below. See Chap. 2.", ["It stands in Alg. 1 below.", "See Chap. 2."]),
         # Initials
         ("Diederik P. Kingma came. Then J. Ba spoke.", ["Diederik P. Kingma came.", "Then J. Ba spoke."]),
         # Decimals, versions, web addresses, file names

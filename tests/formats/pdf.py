@@ -20,6 +20,7 @@ class Words:
     size: float = 10.0
     bold: bool = False
     hebrew: bool = False
+    typed: bool = False
 
 
 def width(text: str, size: float) -> float:
@@ -61,6 +62,7 @@ def make(
     """
     objects: dict[int, bytes] = {}
     first_page = 10
+    typed = first_page + 2 * len(pages) + len(outline)
     kids = " ".join(f"{first_page + 2 * i} 0 R" for i in range(len(pages)))
     objects[2] = f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>".encode()
     base = "/Type /Font /Subtype /Type1 /Encoding /WinAnsiEncoding"
@@ -68,19 +70,19 @@ def make(
     objects[4] = f"<< {base} /BaseFont /Helvetica-Bold >>".encode()
     # In this font the letters a, b, c, … stand for alef, bet, gimel, …
     objects[9] = f"<< {base} /BaseFont /Helvetica /ToUnicode 5 0 R >>".encode()
+    objects[typed] = f"<< {base} /BaseFont /Courier >>".encode()
     objects[5] = _stream(_HEBREW.encode())
     objects[6] = b"<< /Title (" + _escaped(title) + b") >>"
     first_entry = first_page + 2 * len(pages)
     entries = [first_entry + i for i in range(len(outline))]
     for i, page in enumerate(pages):
         content = b"\n".join(
-            b"BT /F%d %g Tf 1 0 0 1 %g %g Tm (%s) Tj ET"
-            % (3 if one.hebrew else 2 if one.bold else 1, one.size, one.x, one.y, _escaped(one.text))
+            b"BT /F%d %g Tf 1 0 0 1 %g %g Tm (%s) Tj ET" % (_font(one), one.size, one.x, one.y, _escaped(one.text))
             for one in page
         )
         objects[first_page + 2 * i] = (
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {WIDTH} {HEIGHT}] /Contents {first_page + 2 * i + 1} 0 R "
-            "/Resources << /Font << /F1 3 0 R /F2 4 0 R /F3 9 0 R >> >> >>"
+            "/Resources << /Font << /F1 3 0 R /F2 4 0 R /F3 9 0 R /F4 {typed} 0 R >> >> >>"
         ).encode()
         objects[first_page + 2 * i + 1] = _stream(content)
     for place, (number, (words, page_number)) in enumerate(zip(entries, outline, strict=True)):
@@ -101,6 +103,10 @@ def make(
     if locked:
         objects[8] = b"<< /Filter /Standard /V 1 /R 2 /P -44 /O <%s> /U <%s> >>" % (b"41" * 32, b"42" * 32)
     return _file(objects, locked=locked)
+
+
+def _font(one: Words) -> int:
+    return 3 if one.hebrew else 4 if one.typed else 2 if one.bold else 1
 
 
 def _stream(content: bytes) -> bytes:

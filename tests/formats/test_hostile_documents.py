@@ -202,7 +202,7 @@ def test_pdf_that_is_locked_scanned_or_cut(worker: Worker) -> None:
     assert parse("fine.pdf", pdf.make([page]), worker=worker).text == "Words on a page that is long enough."
     assert reason(worker, "locked.pdf", pdf.make([page], locked=True)) == "encrypted"
     assert reason(worker, "scan.pdf", pdf.make([[], []])) == "no text in it: scanned, or pictures alone"
-    assert reason(worker, "cut.pdf", pdf.make([page])[:120]) == "damaged: no PDF that can be opened"
+    assert reason(worker, "cut.pdf", pdf.make([page])[:120]) == "damaged or cut short: it cannot be opened as a PDF"
 
 
 def test_pdf_whose_pages_go_in_a_circle(worker: Worker) -> None:

@@ -161,5 +161,5 @@ def test_bad_files_do_not_stop_a_build(tmp_path: Path) -> None:
     assert report.documents == 3
     assert [(skip.path, skip.reason) for skip in report.skipped] == [
         ("b.docx", "damaged: no archive that can be opened"),
-        ("c.pdf", "damaged: no PDF that can be opened"),
+        ("c.pdf", "damaged or cut short: it cannot be opened as a PDF"),
     ]

@@ -2,8 +2,9 @@
 
     python -m tests.hostile.printing --strings 10000
 
-Nothing but newlines and the tool's own bold, dim, yellow and reset may reach the terminal, and no character that
-reorders or hides what is read. JSON on the same terminal is as safe, and gives every string back exactly.
+Nothing but newlines, the tool's own bold, dim, yellow and reset, and its links to files may reach the terminal, and no
+character that reorders or hides what is read. JSON on the same terminal is as safe, and gives every string back
+exactly.
 """
 
 from __future__ import annotations
@@ -44,6 +45,8 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 SEED = 20240229
 # The tool's own: bold, dim, yellow, and the end of each.
 _STYLES = re.compile(r"\x1b\[(?:1|2|33|0)m")
+# A link to a file, opened and closed on one line; its URL is of plain characters only.
+LINK = re.compile(r"\x1b\]8;;file://[\w.~:/%-]*(?:#page=\d+)?\x1b\\([^\n]*?)\x1b\]8;;\x1b\\", re.ASCII)
 # What a progress bar is drawn with.
 _DRAWING = re.compile(r"\r|\x1b\[A")
 _JOINERS = "\u200c\u200d"
@@ -131,7 +134,7 @@ def _result(some: list[str]) -> Result:
 
 
 def answers(some: list[str]) -> None:
-    place = render.place_from(Path("/notes"), Path("/notes"))
+    place = render.Places(Path("/notes"), Path("/notes"))
     render.out(render.result(_result(some), render.Look.of(sys.stdout), place))
 
 
@@ -141,7 +144,7 @@ def _view(text: str, some: list[str], *, whole: bool, stored: bool) -> View:
 
 
 def views(some: list[str]) -> None:
-    name = render.place_from(Path("/notes"), None)
+    name = render.Places(Path("/notes"), None)
     for whole in (True, False):
         render.out(reports.view(_view(some[0], some, whole=whole, stored=False), render.Look.of(sys.stdout), name))
     for text in some:
@@ -264,6 +267,8 @@ def _values(some: list[str]) -> list[dict[str, Any]]:
 PRINTERS: dict[str, Callable[[list[str]], None]] = {
     printer.__name__: printer for printer in (answers, views, states, builds, errors, arguments, drawing, objects)
 }
+# Those that make links of places.
+LINKING = frozenset({"answers", "views"})
 _AT_ONCE = 50
 
 
@@ -294,12 +299,13 @@ def shown_by(program: list[str], environ: dict[str, str] | None = None) -> tuple
 def _environment() -> dict[str, str]:
     path = os.pathsep.join([str(REPOSITORY), *filter(None, [os.environ.get("PYTHONPATH")])])
     kept = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "QA_INDEX", "COLUMNS"}}
-    return kept | {"TERM": "xterm-256color", "PYTHONPATH": path, "QA_DEBUG": "1"}
+    return kept | {"TERM": "xterm-256color", "PYTHONPATH": path, "QA_DEBUG": "1", "FORCE_HYPERLINK": "0"}
 
 
 def offences(name: str, count: int) -> tuple[list[str], int]:
     """What is wrong with what a printer of `PRINTERS` shows of so many strings, and how many bytes it showed."""
-    code, data = shown_by([sys.executable, "-m", "tests.hostile.printing", "--print", name, "--strings", str(count)])
+    program = [sys.executable, "-m", "tests.hostile.printing", "--print", name, "--strings", str(count)]
+    code, data = shown_by(program)
     if code:
         return [f"the program ended with {code}: {data[-300:]!r}"], len(data)
     try:
@@ -311,7 +317,19 @@ def offences(name: str, count: int) -> tuple[list[str], int]:
         expected = [json.loads(json.dumps(value)) for some in handfuls(count) for value in _values(some)]
         if [json.loads(line) for line in shown.splitlines()] != expected:
             wrong.append("JSON is not exact")
+    if name in LINKING:
+        wrong.extend(_wrong_links(program, shown))
     return wrong, len(data)
+
+
+def _wrong_links(program: list[str], plain: str) -> Iterator[str]:
+    """Where links are shown: there are some, and without them all is as it is where none are, to the last blank."""
+    _, data = shown_by(program, {"FORCE_HYPERLINK": "1"})
+    without, links = LINK.subn(r"\1", data.decode())
+    if not links:
+        yield "no links"
+    if without != plain:
+        yield "links are not all that they add"
 
 
 def main() -> None:

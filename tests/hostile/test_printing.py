@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
+from urllib.parse import unquote_to_bytes
 
 import pytest
 
 from tests.hostile.corpus import NAMES, TEXTS, write
-from tests.hostile.printing import PRINTERS, offences, shown_by, strings, trespasses
+from tests.hostile.printing import LINK, PRINTERS, offences, shown_by, strings, trespasses
 from tests.hostile.program import make_old
 
 # `python -m tests.hostile.printing --strings 10000` is the long form.
@@ -82,6 +84,18 @@ def test_the_program_on_a_terminal(notes: Path) -> None:
     assert "\n> 1  # T\n" in shown["show a name"].replace("\x1b[1m", "").replace("\x1b[0m", "")
     assert r"no\x1b[2J\u202esuch.md is not in the collection" in shown["trace"]
     assert r"latin\udce9.md" in shown["index"]
+
+
+def test_links_of_hostile_names(notes: Path) -> None:
+    """Each cited file is a link by its bytes; without the links nothing is different."""
+    command = qa("ask", "--no-update", "-k", "1000", "--index", str(notes), "where does the heron wait at the weir")
+    _, plain = shown_by(command)
+    _, data = shown_by(command, {"FORCE_HYPERLINK": "1"})
+    assert LINK.sub(r"\1", data.decode()) == plain.decode()
+    urls = [unquote_to_bytes(url) for url in re.findall(rb"\x1b\]8;;file://[^/]*(/[^\x1b#]*)", data)]
+    assert len(urls) == plain.decode().count("\n\x1b[1m[")
+    assert all(Path(os.fsdecode(url)).exists() for url in urls)
+    assert any(b"\x1b]52;c;ZXZpbA==\x07.md" in url for url in urls)
 
 
 def test_json_on_a_terminal_is_safe_and_exact(notes: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qa.render import Look, as_json, place_from, problem, result
+from qa.render import Look, Places, as_json, problem, result
 from qa.results import Answer, Highlight, Hit, IndexInfo, Place, Result, Source, State
 
 ROOT = Path("/notes")
@@ -31,7 +31,7 @@ def _result(*hits: Hit, found: bool = True, confidence: float = 0.87, answer: An
 
 
 def _shown(value: Result, look: Look | None = None, here: Path = ROOT) -> str:
-    return result(value, look or Look(), place_from(ROOT, here))
+    return result(value, look or Look(), Places(ROOT, here))
 
 
 LIST = """## Winners
@@ -179,13 +179,13 @@ def test_also_in_many_places() -> None:
 )
 def test_place_opens_from_here(here: str, shown: str) -> None:
     """A path resolves from the working directory; where that only climbs, it is written in full."""
-    assert place_from(ROOT, Path(here))("talks/a.md") == shown
+    assert Places(ROOT, Path(here))("talks/a.md") == shown
 
 
 def test_place_that_looks_like_an_option() -> None:
     """A name with a leading dash can be pasted after a command."""
-    assert place_from(ROOT, ROOT)("-rf.md") == "./-rf.md"
-    assert place_from(ROOT, None)("-rf.md") == "/notes/-rf.md"
+    assert Places(ROOT, ROOT)("-rf.md") == "./-rf.md"
+    assert Places(ROOT, None)("-rf.md") == "/notes/-rf.md"
 
 
 def test_json_is_exact_and_safe() -> None:
