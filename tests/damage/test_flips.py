@@ -14,7 +14,7 @@ import pytest
 
 from index.report import Request
 from index.update import update
-from tests.damage.flips import run_trials
+from tests.damage.flips import Plan, run_trials
 from tests.damage.forks import in_child, run
 from tests.damage.picture import Picture, Refused
 from tests.damage.places import flip
@@ -77,7 +77,7 @@ def test_what_is_expected_is_what_a_clean_build_answers(samples: dict[str, Sampl
 
 def test_damage_never_makes_an_answer_wrong(samples: dict[str, Sample]) -> None:
     """400 flips and 60 losses of whole files: right or refused, quickly, within memory; repairs embed nothing twice."""
-    tally = list(run_trials(list(samples.values()), flips=400, truncations=60, seed=SEED))[-1]
+    tally = list(run_trials(list(samples.values()), Plan(400, 60, SEED)))[-1]
     assert tally.bad == []
     assert tally.bad_repairs == []
     assert tally.trials == 460
@@ -93,7 +93,7 @@ def test_a_repair_forgets_a_damaged_vector_that_is_kept_for_undo(samples: dict[s
         (vector,) = connection.execute(query).fetchone()
     place = sample.files["index.db"].index(vector) + 5
     remember_vectors(sample)
-    assert try_repair(sample, flip(sample, "index.db", place, 1)) == Repaired("", 0)
+    assert try_repair(sample, flip(sample, "index.db", place, 1)) == Repaired("", 0, "rebuilt")
 
 
 def test_the_log_of_an_earlier_generation_is_not_laid_over_a_later_one(tmp_path: Path) -> None:
