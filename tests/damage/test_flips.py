@@ -7,17 +7,20 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from corpus.errors import DamagedIndexError
 from index.report import Request
+from index.snapshot import Snapshot
 from index.update import update
 from tests.damage.flips import Plan, run_trials
 from tests.damage.forks import in_child, run
 from tests.damage.picture import Picture, Refused
-from tests.damage.places import flip
+from tests.damage.places import flip, structures
 from tests.damage.samples import SHAPES, Sample, commits, make, read_folder, rebuilt, write
 from tests.damage.trials import GOOD, Outcome, Repaired, compare, remember_vectors, try_repair
 from tests.encoders import BagEncoder
@@ -85,6 +88,35 @@ def test_damage_never_makes_an_answer_wrong(samples: dict[str, Sample]) -> None:
     assert min(tally.outcomes[Outcome.RIGHT], tally.outcomes[Outcome.REFUSED]) > 20
 
 
+@pytest.mark.parametrize("table", ["meta", "skipped"])
+def test_every_bit_that_structures_a_small_table_is_made_sure_of(samples: dict[str, Sample], table: str) -> None:
+    """Each turned over: what is read there is right, or refused. A page that says it has no rows loses them."""
+    sample = samples["plain"]
+    spans = [one.spans for one in structures(sample) if one.name.startswith(f"structure: {table} ")]
+    places = {place for several in spans for start, end in several for place in range(start, end)}
+
+    def look() -> object:
+        with Snapshot(sample.folder) as snapshot:
+            return snapshot.info, snapshot.skipped()
+
+    def strike() -> Counter[str]:
+        expected, found = look(), Counter[str]()
+        for place in sorted(places):
+            for bit in range(8):
+                sample.lay_out(flip(sample, "index.db", place, bit).changed)
+                try:
+                    found["right" if look() == expected else f"wrong at {place}, bit {bit}"] += 1
+                except DamagedIndexError:
+                    found["refused"] += 1
+        return found
+
+    sample.lay_out()
+    found = in_child(strike)
+    assert found.keys() <= {"right", "refused"}
+    assert found.total() == 8 * len(places)
+    assert found["refused"] > len(places)
+
+
 def test_a_repair_forgets_a_damaged_vector_that_is_kept_for_undo(samples: dict[str, Sample]) -> None:
     sample = samples["compressed"]
     sample.lay_out()
@@ -93,7 +125,7 @@ def test_a_repair_forgets_a_damaged_vector_that_is_kept_for_undo(samples: dict[s
         (vector,) = connection.execute(query).fetchone()
     place = sample.files["index.db"].index(vector) + 5
     remember_vectors(sample)
-    assert try_repair(sample, flip(sample, "index.db", place, 1)) == Repaired("", 0, "rebuilt")
+    assert try_repair(sample, flip(sample, "index.db", place, 1)) == Repaired("", 0, "derived")
 
 
 def test_the_log_of_an_earlier_generation_is_not_laid_over_a_later_one(tmp_path: Path) -> None:
@@ -133,8 +165,6 @@ def test_the_judge_sees_a_wrong_answer(samples: dict[str, Sample]) -> None:
 
 
 def test_the_judge_sees_an_error_that_names_no_way_out(samples: dict[str, Sample]) -> None:
-    from corpus.errors import DamagedIndexError
-
     sample = samples["plain"]
     clear = Refused(DamagedIndexError("/x/.qa/index.db is damaged. Run `qa check --repair`."))
     vague = Refused(DamagedIndexError("something is damaged"))
