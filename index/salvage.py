@@ -68,9 +68,10 @@ def vectors_left(folder: Path) -> Iterator[Row]:
         if pages is None:
             return
         for _, digest, vector, check in pages.records(carve.TABLE, columns=4):
-            if isinstance(digest, bytes) and isinstance(vector, bytes) and len(digest) == _DIGEST:
-                if vector_checksum(digest, vector) == check:
-                    yield digest, vector
+            if not isinstance(digest, bytes) or not isinstance(vector, bytes) or len(digest) != _DIGEST:
+                continue
+            if vector_checksum(digest, vector) == check:
+                yield digest, vector
 
 
 def model_left(folder: Path) -> str | None:

@@ -161,9 +161,7 @@ def try_repair(sample: Sample, damage: Damage) -> Repaired:
         try:
             cure = _repair(sample, encoder)
         except NewerFormatError:
-            return Repaired(
-                "", 0, "none: of a later version"
-            )  # "upgrade the tool": what a later version wrote must stay
+            return Repaired("", 0, "of a later version")  # "upgrade the tool": what that wrote must stay
         generation, found = sample.ask()
         expected = sample.expected[sample.newest]
         wrong = [name for name, answer in found.items() if answer != expected.get(name)]
