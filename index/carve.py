@@ -66,8 +66,9 @@ class Pages:
         """Values of the rows on all leaves of a kind that have so many columns, as far as they can be made out."""
         for page in self.leaves(kind):
             cells = min(int.from_bytes(page[3:5], "big"), (self.size - _PAGE_HEADER) // 2)
-            # In a damaged list many may point to one cell.
-            for place in dict.fromkeys(struct.unpack_from(f">{cells}H", page, _PAGE_HEADER)):
+            # As SQLite does, what leads beyond the page is taken to lead into it; many may lead to one cell.
+            places = (place % self.size for place in struct.unpack_from(f">{cells}H", page, _PAGE_HEADER))
+            for place in dict.fromkeys(places):
                 record = self._record(page, place, kind, columns)
                 if record is not None:
                     yield record

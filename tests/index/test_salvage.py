@@ -122,6 +122,15 @@ def test_what_lies_beside_unreadable_pages_is_saved(folder: Path, what: bytes, p
     assert held - len(dict(salvage.vectors_left(folder))) > 0
 
 
+def test_a_pointer_that_leads_beyond_its_page_leads_into_it(folder: Path) -> None:
+    """So SQLite reads it, and gives out the row."""
+    held = stored(folder)
+    data = bytearray((folder / "index.db").read_bytes())
+    data[(pages_of(folder, "vectors")[10] - 1) * PAGE + 10] ^= 0x80
+    (folder / "index.db").write_bytes(data)
+    assert saved(folder) == held
+
+
 @pytest.mark.parametrize("what", ["header", "list of tables", "root"])
 def test_what_leads_to_the_vectors_is_not_needed(folder: Path, what: str) -> None:
     held = stored(folder)
