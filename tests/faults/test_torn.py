@@ -22,6 +22,7 @@ from qa.retriever import Retriever
 from tests.encoders import BagEncoder
 from tests.faults import torn
 from tests.faults.interrupts import command
+from tests.marks import needs_fork
 
 QUESTION = torn.QUESTIONS[0]
 
@@ -136,7 +137,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@needs_fork
 def test_a_process_forked_behind_faiss_threads_answers_and_writes(root: Path) -> None:
     """With an index that it opens itself; one that its parent opened is refused, since locks are not inherited."""
     program = [sys.executable, "-W", "ignore", "-c", FORKING, str(root), QUESTION]
