@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.hostile.corpus import NAMES, TEXTS, write
+from tests.hostile.corpus import write
+from tests.hostile.files import NAMES, TEXTS
 from tests.hostile.printing import PRINTERS, offences, shown_by, strings, trespasses
 from tests.hostile.program import make_old
 
