@@ -128,7 +128,7 @@ class Plan:
 def damages(sample: Sample, plan: Plan, flips: int, truncations: int) -> Iterator[Damage]:
     """Flips, and losses of whole files among them; the same for the same seed."""
     random_ = random.Random(f"{plan.seed} {sample.name}")  # noqa: S311 - not for secrets
-    parts, structural = regions(sample), structures(sample)
+    parts, structural = regions(sample), structures(sample.files["index.db"])
     while flips + truncations:
         if random_.randrange(flips + truncations) < flips:
             flips -= 1
@@ -163,7 +163,7 @@ def repeat(sample: Sample, words: str, seed: int) -> Tally:
     tally = Tally()
     remember_vectors(sample)
     if kind == "flip":
-        parts = [*structures(sample), *regions(sample)]
+        parts = [*structures(sample.files["index.db"]), *regions(sample)]
         damage = flip(sample, file, int(place), int(bit), region=region_of(parts, file, int(place)))
     else:
         damage = loss(sample, kind, file, random.Random(seed), place=int(place))  # noqa: S311 - not for secrets

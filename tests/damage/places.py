@@ -71,9 +71,8 @@ def regions(sample: Sample) -> list[Region]:
     return [one for one in found if sum(end - start for start, end in one.spans)]
 
 
-def structures(sample: Sample) -> list[Region]:
-    """The parts of the database that say how the rest is to be read, by table or index."""
-    data = sample.files["index.db"]
+def structures(data: bytes) -> list[Region]:
+    """The parts of a database that say how the rest is to be read, by table or index."""
     found = structure(data, *_pages(data))
     return [Region("index.db", f"structure: {name}", spans) for name, spans in sorted(found.items())]
 

@@ -92,7 +92,7 @@ def test_damage_never_makes_an_answer_wrong(samples: dict[str, Sample]) -> None:
 def test_every_bit_that_structures_a_small_table_is_made_sure_of(samples: dict[str, Sample], table: str) -> None:
     """Each turned over: what is read there is right, or refused. A page that says it has no rows loses them."""
     sample = samples["plain"]
-    spans = [one.spans for one in structures(sample) if one.name.startswith(f"structure: {table} ")]
+    spans = [one.spans for one in structures(sample.files["index.db"]) if one.name.startswith(f"structure: {table} ")]
     places = {place for several in spans for start, end in several for place in range(start, end)}
 
     def look() -> object:
