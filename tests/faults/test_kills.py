@@ -13,7 +13,7 @@ from index.loading import load_encoder
 from index.report import Request
 from index.update import update
 from tests.encoders import BagEncoder
-from tests.faults import kills
+from tests.faults import kills, model_kills
 from tests.faults.interrupts import documents, interrupt, wrong_with
 from tests.marks import needs_fork, needs_signals
 
@@ -34,6 +34,16 @@ def test_a_kill_at_any_moment_leaves_the_old_index_or_the_new_one(tmp_path: Path
     assert found["violations"] == []
     assert found["killed"] >= 8
     assert len(found["by_scenario"]) == len(kills.SCENARIOS)
+
+
+@needs_fork
+def test_a_kill_of_a_build_with_the_real_model_loses_at_most_two_batches(tmp_path: Path) -> None:
+    """Another process goes on, and what it makes is what a build makes that nobody killed."""
+    trials = model_kills.Trials(tmp_path)
+    done = trials.run(0.6 * trials.seconds)
+    assert done.wrong == ()
+    assert done.lost <= kills.MOST_LOST
+    assert done.finished + done.embedded - done.lost == trials.texts
 
 
 @needs_signals
