@@ -130,7 +130,9 @@ if not child:
         print(error, flush=True)
     with Retriever.open(root, encoder=BagEncoder()) as own:
         print("same" if [hit.id for hit in own.search(question)] == expected else "other", flush=True)
-    (root / "new.md").write_text("# New\\n\\nNothing of it was there before.\\n")
+    # So much that FAISS would share it out among threads.
+    text = "".join(f"# New {number}\\n\\nNothing of {number} was there before.\\n\\n" for number in range(400))
+    (root / "new.md").write_text(text)
     print(update(Request(root, BagEncoder())).added, flush=True)
     os._exit(0)
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
