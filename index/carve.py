@@ -13,8 +13,12 @@ from .schema import PAGE_SIZE
 
 # The first byte of a leaf: of a table with row numbers, of one without or an index.
 TABLE, INDEX = 0x0D, 0x0A
-# Nothing a file says fills the memory: bytes of a row, of which a vector of 32,768 dimensions has as many.
+# Nothing a file says fills the memory or makes this run for hours: bytes of a row, of which a vector of 32,768
+# dimensions has as many; a cell and what points to it, at the least; and what is read of rows that go on elsewhere, in
+# bytes for each byte of the files: one of a log may be there in many versions.
 _LONGEST_ROW = (1 << 16) + 128
+_SMALLEST_CELL = 6
+_MOST_READ = 16
 
 _LOG_HEADER = 32
 _FRAME_HEADER = 24
@@ -42,6 +46,7 @@ class Pages:
         self.size = _page_size(database)
         # Where in the log a page stands as it was written last.
         self._logged: dict[int, int] = {}
+        self._left = _MOST_READ * (_length(database) + _length(log))
 
     def leaves(self, kind: int) -> Iterator[bytes]:
         """Pages that look like leaves of this kind; those that cannot be read are passed over."""
@@ -65,7 +70,7 @@ class Pages:
     def records(self, kind: int, columns: int) -> Iterator[Record]:
         """Values of the rows on all leaves of a kind that have so many columns, as far as they can be made out."""
         for page in self.leaves(kind):
-            cells = min(int.from_bytes(page[3:5], "big"), (self.size - _PAGE_HEADER) // 2)
+            cells = min(int.from_bytes(page[3:5], "big"), (self.size - _PAGE_HEADER) // _SMALLEST_CELL)
             # As SQLite does, what leads beyond the page is taken to lead into it; many may lead to one cell.
             places = (place % self.size for place in struct.unpack_from(f">{cells}H", page, _PAGE_HEADER))
             for place in dict.fromkeys(places):
@@ -78,7 +83,7 @@ class Pages:
             _, place = _number(page, place)
             if kind == TABLE:
                 _, place = _number(page, place)
-            head, kinds = _kinds(page, place)
+            head, kinds = _kinds(page, place, columns)
         except IndexError:
             return None
         if len(kinds) != columns or any(one in (10, 11) for one in kinds):
@@ -105,7 +110,8 @@ class Pages:
         here = here if here <= most else least
         data = bytearray(page[place : place + here])
         following = page[place + here : place + here + 4]
-        while len(data) < length:
+        while len(data) < length and self._left > 0:
+            self._left -= usable
             part = self._numbered(int.from_bytes(following, "big"))
             if len(part) < 5:
                 break
@@ -141,12 +147,12 @@ def _read(file: BinaryIO | None, place: int, size: int) -> bytes:
         return b""
 
 
-def _kinds(page: bytes, place: int) -> tuple[int, list[int]]:
-    """How long the head of a row is, and the kinds of its values that it lists."""
+def _kinds(page: bytes, place: int, most: int) -> tuple[int, list[int]]:
+    """How long the head of a row is, and the kinds of its values that it lists: one more than wanted, at most."""
     start = place
     head, place = _number(page, place)
-    kinds = []
-    while place < start + head:
+    kinds: list[int] = []
+    while place < start + head and len(kinds) <= most:
         one, place = _number(page, place)
         kinds.append(one)
     return head, kinds

@@ -107,8 +107,8 @@ def trust() -> str:
         (
             "a repair after a bit was turned where the database says how the rest is to be read, or a file was lost",
             f"{sum(one['repairs'] for one in repairs):,} repairs",
-            f"{sum(len(one['bad_repairs']) for one in repairs)} did not give back every answer, or embedded a text whose "
-            "vector still stood",
+            f"{sum(len(one['bad_repairs']) for one in repairs)} did not give back every answer, or embedded a text "
+            "whose vector still stood",
         ),
     )
     return (
