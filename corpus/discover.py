@@ -13,6 +13,7 @@ from corpus import patterns
 from corpus.errors import CorpusError
 from corpus.files import Unreadable, read_bytes, too_large
 from corpus.formats import is_readable_name, largest
+from corpus.names import as_name, as_text
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -132,16 +133,17 @@ class _Walker:
         pending = [(prefix, inherited)]
         while pending:
             folder, rules = pending.pop()
+            there = root / as_name(folder)
             try:
-                with os.scandir(root / folder) as entries:
+                with os.scandir(there) as entries:
                     found = sorted(entries, key=lambda entry: entry.name)
             except OSError as error:
                 self.skipped.append(Skipped(folder, f"folder cannot be read: {error.strerror}", unreadable=True))
                 continue
             self.folders.append(folder)
-            rules = (*rules, *self._own_rules(root / folder, folder))
+            rules = (*rules, *self._own_rules(there, folder))
             for entry in found:
-                path = folder + entry.name
+                path = folder + as_text(entry.name)
                 if entry.name.startswith("."):
                     continue
                 if not self._printable_name(path):

@@ -7,6 +7,8 @@ import os
 import stat
 from pathlib import Path
 
+from corpus.names import as_name
+
 # What one document may have: more takes longer to cut, and more memory, than any one file may.
 MAX_BYTES = 8 * 1024 * 1024
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -75,11 +77,11 @@ def _unreadable(error: OSError | ValueError) -> Unreadable:
 
 def _open_within(root: Path, path: str) -> int:
     """Open folder by folder: none of them may have become a link that leads out of the root."""
-    *folders, name = path.split("/")
+    *folders, name = as_name(path).split("/")
     if not name or {"", ".", ".."} & {*folders, name}:
         raise Unreadable("not a path inside the folder")
     if os.open not in os.supports_dir_fd:
-        return os.open(root / path, _READ)
+        return os.open(root / as_name(path), _READ)
     at = os.open(root, _PASS)
     try:
         for folder in folders:

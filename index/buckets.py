@@ -134,7 +134,8 @@ def bucket_in(row: tuple[Any, ...], file: Path) -> Bucket:
 def write_buckets(connection: sqlite3.Connection, buckets: Mapping[int, Bucket]) -> None:
     """Replace buckets by row number; those that are empty go."""
     written, emptied = [], []
-    for number, bucket in buckets.items():
+    # In order, so that two builds of the same files write the same bytes, into full pages.
+    for number, bucket in sorted(buckets.items()):
         if bucket:
             data = _packed(bucket)
             written.append((number, data, bucket_checksum(number, data)))

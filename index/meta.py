@@ -60,6 +60,7 @@ class Info:
         exclude: Patterns of the files it leaves out.
         vectors: Different vectors of its passages.
         segments: The FAISS files that hold them.
+        skipped: Files and folders that were left out; None where an earlier version did not count them.
     """
 
     generation: int
@@ -73,6 +74,7 @@ class Info:
     exclude: tuple[str, ...]
     vectors: int
     segments: tuple[Segment, ...]
+    skipped: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +95,11 @@ def read_info(connection: sqlite3.Connection, file: Path) -> Info | None:
     Raises:
         DamagedIndexError: It does not hold what was written, or the tables are not those that were there.
     """
-    rows = dict(connection.execute("SELECT key, value FROM meta"))
-    if not rows:
+    found = connection.execute("SELECT key, value FROM meta").fetchall()
+    if not found:
         return None
-    if _meta_checksum(rows) != rows.pop("checksum", ""):
+    rows = dict(found)
+    if not all(are(row, (str, str)) for row in found) or _meta_checksum(rows) != rows.pop("checksum", ""):
         raise damaged(file, "table meta")
     if rows.pop("tables", "") != _tables(connection):
         raise damaged(file, "the list of tables")
@@ -113,6 +116,7 @@ def _info_of(values: dict[str, Any]) -> Info:
     values["segments"] = tuple(Segment(**segment) for segment in values["segments"])
     info = Info(**values)
     _require_kinds(info, info.generation, info.documents, info.passages, info.dimension, info.splitter, info.vectors)
+    _require_kinds(info, 0 if info.skipped is None else info.skipped)
     for one in info.segments:
         _require_kinds(one, one.number, one.size, one.held, one.dead, one.live)
         if Path(one.name).name != one.name or "\0" in one.name:
@@ -149,11 +153,11 @@ def _meta_checksum(rows: dict[str, str]) -> str:
     return checksum(*(part for pair in sorted(rows.items()) if pair[0] != "checksum" for part in pair)).hex()
 
 
-def read_left(connection: sqlite3.Connection, file: Path) -> tuple[Left, ...]:
-    """What was left out, by path.
+def read_left(connection: sqlite3.Connection, file: Path, count: int | None) -> tuple[Left, ...]:
+    """What was left out, by path; so many, where that is known.
 
     Raises:
-        DamagedIndexError: A row does not hold what was written.
+        DamagedIndexError: A row is missing or does not hold what was written.
     """
     found = []
     query = "SELECT path, reason, unreadable, size, mtime_ns, checked_ns, checksum FROM skipped ORDER BY path"
@@ -162,6 +166,8 @@ def read_left(connection: sqlite3.Connection, file: Path) -> tuple[Left, ...]:
             raise damaged(file, "what is noted of skipped files")
         path, reason, unreadable, *stat = fields
         found.append(Left(path, reason, bool(unreadable), *stat))
+    if count is not None and len(found) != count:
+        raise damaged(file, "the number of skipped files")
     return tuple(found)
 
 

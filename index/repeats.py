@@ -28,7 +28,7 @@ def count(connection: sqlite3.Connection, digests: Iterable[bytes] | None = None
         rows = connection.execute(_REPEATED)
         connection.executemany(_ENTER, ((digest, number, repeat_checksum(digest, number)) for digest, number in rows))
         return
-    for digest in digests:
+    for digest in sorted(digests):
         (number,) = connection.execute(_COUNT, (digest,)).fetchone()
         if number > 1:
             connection.execute(_ENTER, (digest, number, repeat_checksum(digest, number)))

@@ -15,9 +15,10 @@ APPLICATION_ID = 0x71614958  # "qaIX", in the SQLite header
 FORMAT_VERSION = 4
 REPAIR = "Run `qa check --repair`, or `qa index --full` to rebuild it."
 
-_BUSY_SECONDS = 5.0
 # A vector and its row fill pages of this size with little waste.
-_PAGE_SIZE = 8192
+PAGE_SIZE = 8192
+
+_BUSY_SECONDS = 5.0
 # KiB of pages that a writer and a reader keep in memory at most.
 _WRITER_CACHE = 64 * 1024
 _READER_CACHE = 32 * 1024
@@ -162,7 +163,7 @@ def open_for_writing(file: Path) -> sqlite3.Connection:
             connection.execute(f"PRAGMA cache_size = -{_WRITER_CACHE}")
             _distrust(connection)
             if _is_blank(connection):
-                connection.execute(f"PRAGMA page_size = {_PAGE_SIZE}")
+                connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")
                 connection.executescript(
                     f"BEGIN; PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT_VERSION};"
                     f"{_TABLES} COMMIT;"

@@ -94,9 +94,13 @@ class Snapshot:
         return found
 
     def skipped(self) -> tuple[Left, ...]:
-        """What was left out, by path."""
+        """What was left out, by path.
+
+        Raises:
+            DamagedIndexError: One is missing or does not hold what was written.
+        """
         with seam(self._file):
-            return read_left(self._connection, self._file)
+            return read_left(self._connection, self._file, self.info.skipped)
 
     def dense(self, vector: Vectors, limit: int, *, documents: frozenset[int] | None = None) -> list[Candidate]:
         """The passages whose vectors are nearest, best first; ties by passage key.

@@ -85,7 +85,8 @@ class Store:
     def skipped(self) -> tuple[Left, ...]:
         """What was left out, by path."""
         with seam(self._file):
-            return read_left(self._connection, self._file)
+            info = read_info(self._connection, self._file)
+            return read_left(self._connection, self._file, None if info is None else info.skipped)
 
     def known(self, digests: Iterable[bytes]) -> frozenset[bytes]:
         """Those of the digests whose vectors are stored and undamaged."""
@@ -154,6 +155,9 @@ class Store:
         """Remember what was looked at; the generation stays the same."""
         with self._transaction():
             self._note(seen, left)
+            info = self.info()
+            if info is not None and info.skipped != len(left):
+                write_info(self._connection, replace(info, skipped=len(left)))
 
     def commit(self, change: Change, maker: Maker, *, seen: Sequence[Seen], left: Sequence[Left]) -> Info:
         """Make the next generation; after a crash at any moment there is the old one or the new one.
@@ -182,7 +186,7 @@ class Store:
             self._note(seen, left)
             settling = Settling(self._connection, self._file, generation=generation, dimension=maker.dimension)
             settled = settling.settle(settled, came=_ids(came + inserter.vectors), gone=_ids(gone))
-            info = self._info(maker, generation, settled)
+            info = self._info(maker, generation, settled, len(left))
             self._prune(info)
             write_info(self._connection, info)
         delete_others(self.folder, [segment.name for segment in info.segments])
@@ -289,7 +293,7 @@ class Store:
             self._connection.execute(f"DELETE FROM places WHERE vector IN {AMONG}", (gone,))
             self._connection.execute(f"DELETE FROM vectors WHERE id IN {AMONG}", (gone,))
 
-    def _info(self, maker: Maker, generation: int, settled: Settled) -> Info:
+    def _info(self, maker: Maker, generation: int, settled: Settled, skipped: int) -> Info:
         (documents,) = self._connection.execute("SELECT count(*) FROM documents").fetchone()
         (passages,) = self._connection.execute("SELECT count(*) FROM passages").fetchone()
         return Info(
@@ -304,6 +308,7 @@ class Store:
             exclude=maker.exclude,
             vectors=settled.vectors,
             segments=settled.segments,
+            skipped=skipped,
         )
 
 

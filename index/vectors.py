@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import logging
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,9 @@ SEGMENT_MOST = 262_144
 _OVERSAMPLE = 4
 _EXTRA = 160
 _CHUNK = 8192
+
+# Of the process that loaded this module.
+_PROCESS = os.getpid()
 
 Ids = npt.NDArray[np.int64]
 Fetch = Callable[[Ids], Vectors]
@@ -111,17 +115,18 @@ def build(ids: Ids, fetch: Fetch, *, dimension: int) -> Any:
     """The FAISS index of a segment; `fetch` gives the vectors, `(n, dim) float32`, of so many ids at a time."""
     import faiss
 
-    kind: Any
-    if len(ids) > EXACT_MOST:
-        kind = faiss.IndexRaBitQFastScan(dimension, faiss.METRIC_INNER_PRODUCT)
-        # What it learns is only where the middle is.
-        kind.train(fetch(np.sort(ids[:: -(-len(ids) // _CHUNK)])))
-    else:
-        kind = faiss.IndexScalarQuantizer(dimension, faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT)
-    index = faiss.IndexIDMap(kind)
-    for start in range(0, len(ids), _CHUNK):
-        chunk = ids[start : start + _CHUNK]
-        index.add_with_ids(fetch(chunk), chunk)
+    with _one_thread() if _is_forked() else contextlib.nullcontext():
+        kind: Any
+        if len(ids) > EXACT_MOST:
+            kind = faiss.IndexRaBitQFastScan(dimension, faiss.METRIC_INNER_PRODUCT)
+            # What it learns is only where the middle is.
+            kind.train(fetch(np.sort(ids[:: -(-len(ids) // _CHUNK)])))
+        else:
+            kind = faiss.IndexScalarQuantizer(dimension, faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT)
+        index = faiss.IndexIDMap(kind)
+        for start in range(0, len(ids), _CHUNK):
+            chunk = ids[start : start + _CHUNK]
+            index.add_with_ids(fetch(chunk), chunk)
     return index
 
 
@@ -219,9 +224,14 @@ def _digest(data: bytes | memoryview) -> str:
     return hashlib.blake2b(data, digest_size=32).hexdigest()
 
 
+def _is_forked() -> bool:
+    """Whether threads that FAISS started may have stayed behind in another process; it would wait for them forever."""
+    return os.getpid() != _PROCESS
+
+
 @contextlib.contextmanager
 def _one_thread() -> Iterator[None]:
-    """One question is too little work to share out; waking other threads for it takes longer."""
+    """A question is too little work to share out: to wake other threads for it takes longer."""
     import faiss
 
     before = faiss.omp_get_max_threads()

@@ -155,7 +155,7 @@ class _Check:
         self._require(np.array_equal(postings.passages(), ids), "the list of passages in the keyword index")
 
     def rest(self) -> None:
-        read_left(self._connection, self._file)
+        read_left(self._connection, self._file, self._info.skipped)
         ids, free = self._numbers("SELECT id FROM passages"), self._numbers("SELECT passage FROM free")
         every = np.unique(np.concatenate([ids, free]))
         dense = len(every) == len(ids) + len(free) == every.max(initial=0) and every.min(initial=1) == 1

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from corpus.errors import UsageError
 from corpus.formats import PDF
 from corpus.lines import LineMap
 from corpus.load import Unreadable, load
+from corpus.names import as_name, as_text
 from corpus.types import Document
 from index.records import StoredDocument, StoredPassage
 from index.snapshot import Snapshot
@@ -134,21 +137,29 @@ def _find(snapshot: Snapshot, root: Path, place: str, here: Path | None) -> _Pla
         if passage is not None:
             return _Place(passage.document.path, passage.document, passage.lines, passage.page, passage)
     documents = {document.path: document for document in snapshot.documents()}
-    for path, lines, page in _readings(place):
+    for path, lines, page in chain.from_iterable(map(_readings, _spellings(place))):
         for inside in _inside(root, path, here):
             document = documents.get(inside)
-            if document is not None or _is_file(root / inside):
+            if document is not None or _is_file(root, inside):
                 return _Place(inside, document, lines, page)
     raise UsageError(
         f"{place} is not in the collection {root}. Give a path, path:line, path:first-last or a passage's id."
     )
 
 
-def _is_file(path: Path) -> bool:
+def _is_file(root: Path, path: str) -> bool:
     try:
-        return path.is_file()
-    except OSError:  # a name that no file system has, such as one of 5,000 characters
+        return (root / as_name(path)).is_file()
+    except (OSError, UnicodeEncodeError):  # a name that no file system has, such as one of 5,000 characters
         return False
+
+
+def _spellings(place: str) -> dict[str, None]:
+    """The text as it was given, and, where the locale has another encoding than names have, as a name."""
+    found = {place: None}
+    with suppress(UnicodeEncodeError):
+        found[as_text(place)] = None
+    return found
 
 
 def _readings(place: str) -> Iterator[tuple[str, tuple[int, int] | None, int | None]]:
@@ -167,13 +178,13 @@ def _inside(root: Path, path: str, here: Path | None) -> Iterator[str]:
     for start in (here, root):
         if start is None or "\0" in path:
             continue
-        full = os.path.normpath(Path(os.path.realpath(start), path))
         try:
+            full = os.path.normpath(Path(os.path.realpath(start), as_name(path)))
             inside = Path(full).relative_to(base)
         except ValueError:
             continue
         if inside.parts:
-            yield inside.as_posix()
+            yield as_text(inside.as_posix())
 
 
 def _view(root: Path, place: _Place, kept: Sequence[StoredPassage], context: int) -> View:

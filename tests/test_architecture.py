@@ -43,7 +43,6 @@ SEAMS = {
         "index/postings.py",
         "index/records.py",
         "index/repeats.py",
-        "index/salvage.py",
         "index/schema.py",
         "index/scope.py",
         "index/settle.py",

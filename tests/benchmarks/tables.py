@@ -65,8 +65,10 @@ def _size(file: Path) -> int:
 
 def trust() -> str:
     """What was done to indexes, and what came of it."""
-    points = json.loads((RESULTS / "points.json").read_text(encoding="utf-8"))
-    kills, torn, flips = read("kills.json"), read("torn.json"), read("flips.json")
+    points, repairs = (
+        json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8")) for name in ("points", "repairs")
+    )
+    model, kills, torn, flips = read("model-kills.json"), read("kills.json"), read("torn.json"), read("flips.json")
     struck = sum(one["tried"] for one in points)
     wrong = sum(len(one["violations"]) for one in points)
     good = {"right", "right, of an earlier generation", "refused"}
@@ -86,6 +88,12 @@ def trust() -> str:
             "embeddings lost",
         ),
         (
+            f"the same with the real model, {model['texts']:,} passages in batches of {model['batch']}",
+            f"{model['killed']:,} of {model['runs']:,} processes died of it",
+            f"{len(model['violations'])} wrong; of {model['finished']:,} finished embeddings "
+            f"{model['embedded_again']:,} made again, at most {model['most_lost']} after one kill",
+        ),
+        (
             f"{torn['readers']} readers beside a writer that goes to and fro between two collections",
             f"{torn['questions']:,} questions, {torn['generations_written']:,} generations",
             f"{len(torn['torn']) + len(torn['failed'])} answers of two generations",
@@ -95,6 +103,12 @@ def trust() -> str:
             f"{flips['trials']:,} times",
             f"{bad} wrong answers, crashes, hangs or floods of memory: {right:,} answered rightly, "
             f"{flips['outcomes']['refused']:,} refused",
+        ),
+        (
+            "a repair after a bit was turned where the database says how the rest is to be read, or a file was lost",
+            f"{sum(one['repairs'] for one in repairs):,} repairs",
+            f"{sum(len(one['bad_repairs']) for one in repairs)} did not give back every answer, or embedded a text "
+            "whose vector still stood",
         ),
     )
     return (

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.damage.samples import Sample
+from tests.damage.structure import structure
 
 _FRAME_HEADER = 24
 _LOG_HEADER = 32
@@ -70,14 +71,25 @@ def regions(sample: Sample) -> list[Region]:
     return [one for one in found if sum(end - start for start, end in one.spans)]
 
 
-def _database(data: bytes) -> Iterator[Region]:
+def structures(data: bytes) -> list[Region]:
+    """The parts of a database that say how the rest is to be read, by table or index."""
+    found = structure(data, *_pages(data))
+    return [Region("index.db", f"structure: {name}", spans) for name, spans in sorted(found.items())]
+
+
+def _pages(data: bytes) -> tuple[list[tuple[str, int, str]], int]:
+    """Name, number and kind of each page that is in use, and how large pages are."""
     with tempfile.NamedTemporaryFile(suffix=".db") as copy:
         copy.write(data)
         copy.flush()
         uri = f"{Path(copy.name).as_uri()}?immutable=1"
         with closing(sqlite3.connect(uri, uri=True)) as connection:
             (size,) = connection.execute("PRAGMA page_size").fetchone()
-            pages = connection.execute("SELECT name, pageno, pagetype FROM dbstat").fetchall()
+            return connection.execute("SELECT name, pageno, pagetype FROM dbstat").fetchall(), size
+
+
+def _database(data: bytes) -> Iterator[Region]:
+    pages, size = _pages(data)
     spans = defaultdict(list)
     for name, number, kind in pages:
         start = (number - 1) * size
@@ -114,13 +126,18 @@ def flip(sample: Sample, file: str, place: int, bit: int, *, region: str = "") -
 def random_flip(sample: Sample, parts: list[Region], random_: random.Random) -> Damage:
     """A bit anywhere in all files, or, half of the time, in a part chosen without regard to its size."""
     if random_.random() < 0.5:
-        part = random_.choice(parts)
-        start, end = random_.choice(part.spans)
-        return flip(sample, part.file, random_.randrange(start, end), random_.randrange(8), region=part.name)
+        return flip_within(sample, parts, random_)
     names = [name for name, data in sample.files.items() if data]
     file = random_.choices(names, [len(sample.files[name]) for name in names])[0]
     place = random_.randrange(len(sample.files[file]))
     return flip(sample, file, place, random_.randrange(8), region=region_of(parts, file, place))
+
+
+def flip_within(sample: Sample, parts: list[Region], random_: random.Random) -> Damage:
+    """A bit in one of these parts, which are chosen without regard to their size."""
+    part = random_.choice(parts)
+    start, end = random_.choice(part.spans)
+    return flip(sample, part.file, random_.randrange(start, end), random_.randrange(8), region=part.name)
 
 
 def region_of(parts: list[Region], file: str, place: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import itertools
 import os
 import random
 import shutil
@@ -218,8 +219,10 @@ def make(name: str, root: Path, *, documents: int = 44) -> Sample:
     for module in _LATER:
         importlib.import_module(module)
     root.mkdir(parents=True, exist_ok=True)
-    past = in_child(lambda: SHAPES[name](root, documents), seconds=120)
-    sample = Sample(name, root, read_folder(root / ".qa"), past)
+    past = in_child(lambda: _at_set_times(lambda: SHAPES[name](root, documents)), seconds=120)
+    # The process that wrote it has another number every time.
+    files = read_folder(root / ".qa") | {"lock": b'{"pid": 4242, "host": "gone"}'}
+    sample = Sample(name, root, files, past)
     key = in_child(lambda: _key_with_twins(sample.folder))
     sample.questions = Questions(QUESTIONS.texts, QUESTIONS.words, QUESTIONS.pattern, QUESTIONS.path, key)
     for state in _states(sample):
@@ -232,6 +235,14 @@ def make(name: str, root: Path, *, documents: int = 44) -> Sample:
         sample.newest = max(sample.newest, generation)
     sample.lay_out()
     return sample
+
+
+def _at_set_times(task: Callable[[], list[dict[str, bytes]]]) -> list[dict[str, bytes]]:
+    """When a file was read is written down; it must not tell two builds apart, as trials are repeated by place."""
+    ticks = itertools.count((_TIME + 86_400) * 10**9, 1_000_000)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("corpus.ahead.time.time_ns", lambda: next(ticks))
+        return task()
 
 
 def _key_with_twins(folder: Path) -> str:

@@ -144,10 +144,12 @@ class Repaired:
     Attributes:
         problem: What was not made good, or "".
         embedded: Texts that were embedded, their vectors being lost.
+        cure: What the repair said it did.
     """
 
     problem: str
     embedded: int
+    cure: str = ""
 
 
 def try_repair(sample: Sample, damage: Damage) -> Repaired:
@@ -157,9 +159,9 @@ def try_repair(sample: Sample, damage: Damage) -> Repaired:
         holding = _vectors_that_hold(sample)
         encoder = BagEncoder()
         try:
-            _repair(sample, encoder)
+            cure = _repair(sample, encoder)
         except NewerFormatError:
-            return Repaired("", 0)  # "upgrade the tool": what a later version wrote must stay
+            return Repaired("", 0, "of a later version")  # "upgrade the tool": what that wrote must stay
         generation, found = sample.ask()
         expected = sample.expected[sample.newest]
         wrong = [name for name, answer in found.items() if answer != expected.get(name)]
@@ -169,7 +171,7 @@ def try_repair(sample: Sample, damage: Damage) -> Repaired:
         again = sum(1 for digest in embedded if digest in holding)
         twice = sum(1 for count in embedded.values() if count > 1)
         problem = f"{again} texts embedded though their vectors hold" if again else ""
-        return Repaired(problem or (f"{twice} texts embedded twice" if twice else ""), len(embedded))
+        return Repaired(problem or (f"{twice} texts embedded twice" if twice else ""), len(embedded), cure)
 
     sample.lay_out(damage.changed)
     ended = run(task, seconds=_REPAIR_SECONDS)
@@ -179,17 +181,18 @@ def try_repair(sample: Sample, damage: Damage) -> Repaired:
     return found
 
 
-def _repair(sample: Sample, encoder: BagEncoder) -> None:
+def _repair(sample: Sample, encoder: BagEncoder) -> str:
     """`qa check --repair`, and where there is no index left to check, or only a foreign one, `qa index --full`."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("qa.build.load_encoder", lambda _: encoder)
         try:
-            check.repair(sample.root)
+            return check.repair(sample.root).cure.name.lower()
         except NewerFormatError:
             raise
         except (NoIndexError, IncompatibleError):
             rebuild(Request(sample.root, encoder))
             check.check(sample.root)
+            return "made anew"
 
 
 def _vectors_that_hold(sample: Sample) -> frozenset[bytes]:

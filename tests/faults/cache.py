@@ -7,9 +7,7 @@ A small model with random weights; each trial compiles it anew, in a process of 
 
 from __future__ import annotations
 
-import argparse
 import errno
-import json
 import os
 import random
 import shutil
@@ -24,6 +22,7 @@ from typing import Any
 from index import disk
 from index.compiled_encoder import CompiledEncoder, FastestEncoder
 from index.models import find
+from tests.faults import options
 from tests.faults.contents import temporary
 from tests.faults.forks import in_fork, value_of
 
@@ -142,18 +141,15 @@ def run(sample: int, seed: int) -> dict[str, Any]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run it; 0 where nothing is wrong."""
-    parser = argparse.ArgumentParser(description="Strike every step of writing a compiled model.")
+    parser = options.parser("Strike every step of writing a compiled model.")
     parser.add_argument("--sample", type=int, default=0, help="try so many points rather than all")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--out", type=Path, help="write the result as JSON")
-    options = parser.parse_args(arguments)
-    found = run(options.sample, options.seed)
+    given = parser.parse_args(arguments)
+    found = run(given.sample, given.seed)
     print(f"{len(found['steps'])} steps, {found['tried']} of {found['points']} points tried, ", end="")
     print(f"{len(found['violations'])} violations, {found['seconds']} s")
     for one in found["violations"][:10]:
         print(f"    {one}")
-    if options.out:
-        options.out.write_text(json.dumps(found, indent=1), encoding="utf-8")
+    options.write(found, given.out)
     return int(bool(found["violations"]))
 
 

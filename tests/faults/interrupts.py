@@ -8,9 +8,7 @@ where the last one was stopped.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
-import json
 import os
 import random
 import signal
@@ -26,6 +24,7 @@ from typing import Any
 from corpus.errors import NoIndexError
 from index.files import writer_lock
 from index.snapshot import Snapshot
+from tests.faults import options
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -136,19 +135,11 @@ def run(runs: int, seed: int) -> dict[str, Any]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run it; 0 where nothing is wrong."""
-    parser = argparse.ArgumentParser(description="Press Ctrl-C at random moments.")
+    parser = options.parser("Press Ctrl-C at random moments.")
     parser.add_argument("--runs", type=int, default=40)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--out", type=Path, help="write the result as JSON")
-    options = parser.parse_args(arguments)
-    found = run(options.runs, options.seed)
-    for name, value in found.items():
-        print(f"{name:<12} {len(value) if name == 'violations' else value}")
-    for one in found["violations"][:10]:
-        print(f"    {one}")
-    if options.out:
-        options.out.write_text(json.dumps(found, indent=1), encoding="utf-8")
-    return int(bool(found["violations"]) or not found["interrupted"])
+    given = parser.parse_args(arguments)
+    found = run(given.runs, given.seed)
+    return options.tell(found, given.out) or int(not found["interrupted"])
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 """Kill a process that builds, updates, rebuilds or repairs an index at any moment, and look what is left.
 
-python -m tests.faults.kills --runs 500 [--out FILE]
+python -m tests.faults.kills --runs 500 [--model] [--out FILE]
+
+With `--model` the real one embeds, in a program of its own; otherwise an encoder that takes its time.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import random
 import shutil
@@ -27,6 +27,7 @@ from index.report import Request
 from index.update import rebuild, update
 from index.vector_rows import vector_digest
 from tests.encoders import BagEncoder
+from tests.faults import options
 from tests.faults.contents import stored_digests
 from tests.faults.forks import Fork, value_of
 from tests.faults.judge import look
@@ -203,19 +204,15 @@ def run(runs: int, seed: int) -> dict[str, Any]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run it; 0 where nothing is wrong."""
-    parser = argparse.ArgumentParser(description="Kill a writing process at random moments.")
+    parser = options.parser("Kill a writing process at random moments.")
     parser.add_argument("--runs", type=int, default=500)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--out", type=Path, help="write the result as JSON")
-    options = parser.parse_args(arguments)
-    found = run(options.runs, options.seed)
-    for name, value in found.items():
-        print(f"{name:<34} {len(value) if name == 'violations' else value}")
-    for one in found["violations"][:10]:
-        print(f"    {one}")
-    if options.out:
-        options.out.write_text(json.dumps(found, indent=1), encoding="utf-8")
-    return int(bool(found["violations"]))
+    parser.add_argument("--model", action="store_true", help="build with the real model")
+    given = parser.parse_args(arguments)
+    if given.model:
+        from tests.faults import model_kills
+
+        return options.tell(model_kills.run(given.runs, given.seed), given.out)
+    return options.tell(run(given.runs, given.seed), given.out)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ unshare -rm sh -c 'mount -t tmpfs -o size=1m tmpfs FOLDER && python -m tests.fau
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import json
 import resource
@@ -25,6 +24,7 @@ from corpus.errors import StorageError
 from index.report import Request
 from index.update import update
 from tests.encoders import BagEncoder
+from tests.faults import options
 from tests.faults.contents import content, difference, logical, strays, temporary
 from tests.faults.forks import in_fork, value_of
 from tests.faults.judge import look
@@ -165,19 +165,11 @@ def fill(disk: Path) -> dict[str, Any]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run it; 0 where nothing is wrong."""
-    parser = argparse.ArgumentParser(description="Write and ask where the system gives no more.")
+    parser = options.parser("Write and ask where the system gives no more.")
     parser.add_argument("--every", type=int, default=1, help="try only each so-manieth limit")
     parser.add_argument("--full-disk", type=Path, metavar="FOLDER", help="fill this small disk instead")
-    parser.add_argument("--out", type=Path, help="write the result as JSON")
-    options = parser.parse_args(arguments)
-    found = fill(options.full_disk) if options.full_disk else run(options.every)
-    for name, value in found.items():
-        print(f"{name:<12} {len(value) if name == 'violations' else value}")
-    for one in found["violations"][:10]:
-        print(f"    {one}")
-    if options.out:
-        options.out.write_text(json.dumps(found, indent=1), encoding="utf-8")
-    return int(bool(found["violations"]))
+    given = parser.parse_args(arguments)
+    return options.tell(fill(given.full_disk) if given.full_disk else run(given.every), given.out)
 
 
 if __name__ == "__main__":

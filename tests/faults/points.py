@@ -9,9 +9,7 @@ date, which must give exactly what a first build gives, embed nothing that was s
 
 from __future__ import annotations
 
-import argparse
 import errno
-import json
 import random
 import shutil
 import sys
@@ -24,7 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.faults import shim
+from tests.faults import options, shim
 from tests.faults.contents import temporary
 from tests.faults.forks import Ended, in_fork
 from tests.faults.judge import look
@@ -136,12 +134,10 @@ def run(scenario: Scenario, *, sample: int, seed: int) -> dict[str, Any]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run it; 0 where nothing is wrong."""
-    parser = argparse.ArgumentParser(description="Strike every operation on a file.")
+    parser = options.parser("Strike every operation on a file.")
     parser.add_argument("--sample", type=int, default=0, help="try so many points of each scenario rather than all")
-    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--scenario", choices=[one.name for one in SCENARIOS], help="only this one")
-    parser.add_argument("--out", type=Path, help="write the result as JSON")
-    options = parser.parse_args(arguments)
+    given = parser.parse_args(arguments)
     if why := shim.why_not():
         print(f"not tried: it {why}")
         return 2
@@ -153,11 +149,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     results = []
     for scenario in SCENARIOS:
-        if options.scenario in (None, scenario.name):
-            results.append(run(scenario, sample=options.sample, seed=options.seed))
+        if given.scenario in (None, scenario.name):
+            results.append(run(scenario, sample=given.sample, seed=given.seed))
             _print(results[-1])
-    if options.out:
-        options.out.write_text(json.dumps(results, indent=1), encoding="utf-8")
+    options.write(results, given.out)
     print(f"{sum(one['tried'] for one in results):,} points tried, ", end="")
     print(f"{sum(len(one['violations']) for one in results):,} violations")
     return int(any(one["violations"] for one in results))

@@ -13,11 +13,12 @@ from index.loading import load_encoder
 from index.report import Request
 from index.update import update
 from tests.encoders import BagEncoder
-from tests.faults import kills
+from tests.faults import kills, model_kills
 from tests.faults.interrupts import documents, interrupt, wrong_with
+from tests.marks import needs_fork, needs_signals
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
+@needs_fork
 def test_a_kill_at_any_moment_leaves_the_old_index_or_the_new_one(tmp_path: Path) -> None:
     """And what was embedded is not embedded again, but for a batch on its way to the disk and the one behind it."""
     out = tmp_path / "found.json"
@@ -35,7 +36,17 @@ def test_a_kill_at_any_moment_leaves_the_old_index_or_the_new_one(tmp_path: Path
     assert len(found["by_scenario"]) == len(kills.SCENARIOS)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
+@needs_fork
+def test_a_kill_of_a_build_with_the_real_model_loses_at_most_two_batches(tmp_path: Path) -> None:
+    """Another process goes on, and what it makes is what a build makes that nobody killed."""
+    trials = model_kills.Trials(tmp_path)
+    done = trials.run(0.6 * trials.seconds)
+    assert done.wrong == ()
+    assert done.lost <= kills.MOST_LOST
+    assert done.finished + done.embedded - done.lost == trials.texts
+
+
+@needs_signals
 @pytest.mark.parametrize("times", [1, 2], ids=["once", "twice"])
 def test_ctrl_c_ends_it_and_frees_the_lock(tmp_path: Path, times: int) -> None:
     """With 130 and one word, soon, without a process or a temporary file left; what was embedded is kept."""

@@ -20,6 +20,7 @@ from index.digests import sha256_of
 from tests.faults import cache
 from tests.faults.contents import content, difference, logical, strays, temporary
 from tests.faults.scenarios import SCENARIOS, Scenario, bring_up_to_date
+from tests.marks import needs_fork
 
 PLAIN = [one for one in SCENARIOS if not one.forks]
 # What SQLite says where the system says EIO and ENOSPC.
@@ -149,7 +150,7 @@ def test_digests_that_cannot_be_remembered_are_computed_again(
         assert memory.read_bytes() == whole
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
+@needs_fork
 def test_a_compiled_model_is_used_only_if_it_is_whole(tmp_path: Path) -> None:
     """Whatever step of writing it is struck there are vectors, and afterwards a whole copy and nothing beside it."""
     out = tmp_path / "found.json"

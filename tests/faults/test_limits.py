@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from tests.faults import limits
+from tests.marks import needs_limits
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs limits of the system")
+@needs_limits
 def test_a_limit_of_the_system_loses_nothing(tmp_path: Path) -> None:
     """Files that may not grow beyond a size, and no more descriptors, for builds, updates, repairs and questions."""
     out = tmp_path / "found.json"

@@ -30,6 +30,7 @@ from tests.encoders import BagEncoder
 from tests.faults import torn
 from tests.faults.holder import held
 from tests.faults.interrupts import command
+from tests.marks import needs_fork
 
 QUESTION = torn.QUESTIONS[0]
 
@@ -209,14 +210,16 @@ if not child:
         print(error, flush=True)
     with Retriever.open(root, encoder=BagEncoder()) as own:
         print("same" if [hit.id for hit in own.search(question)] == expected else "other", flush=True)
-    (root / "new.md").write_text("# New\\n\\nNothing of it was there before.\\n")
+    # So much that FAISS would share it out among threads.
+    text = "".join(f"# New {number}\\n\\nNothing of {number} was there before.\\n\\n" for number in range(400))
+    (root / "new.md").write_text(text)
     print(update(Request(root, BagEncoder())).added, flush=True)
     os._exit(0)
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@needs_fork
 def test_a_process_forked_behind_faiss_threads_answers_and_writes(root: Path) -> None:
     """With an index that it opens itself; one that its parent opened is refused, since locks are not inherited."""
     program = [sys.executable, "-W", "ignore", "-c", FORKING, str(root), QUESTION]

@@ -8,7 +8,6 @@ generations, so it is also known which of the two answers an opened index must g
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import json
 import os
@@ -27,6 +26,7 @@ from index.update import update
 from qa.results import Mode
 from qa.retriever import Retriever
 from tests.encoders import BagEncoder
+from tests.faults import options
 from tests.faults.forks import Fork, value_of
 
 _FILES = 8
@@ -151,20 +151,17 @@ def run(questions: int, readers: int, seed: int) -> dict[str, Any]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run it; 0 where nothing is wrong."""
-    parser = argparse.ArgumentParser(description="Ask while the index is written.")
+    parser = options.parser("Ask while the index is written.")
     parser.add_argument("--questions", type=int, default=20_000)
     parser.add_argument("--readers", type=int, default=4)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--out", type=Path, help="write the result as JSON")
-    options = parser.parse_args(arguments)
-    found = run(options.questions, options.readers, options.seed)
+    given = parser.parse_args(arguments)
+    found = run(given.questions, given.readers, given.seed)
     for name, value in found.items():
         print(f"{name:<30} {len(value) if name in ('torn', 'failed') else value}")
     for one in (*found["failed"], *found["torn"])[:10]:
         print(f"    {one}")
-    if options.out:
-        options.out.write_text(json.dumps(found, indent=1), encoding="utf-8")
-    return int(bool(found["torn"] or found["failed"]) or found["questions"] < options.questions)
+    options.write(found, given.out)
+    return int(bool(found["torn"] or found["failed"]) or found["questions"] < given.questions)
 
 
 if __name__ == "__main__":

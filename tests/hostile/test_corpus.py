@@ -22,19 +22,9 @@ from index.update import update
 from qa.retriever import Retriever
 from tests.documents import document
 from tests.encoders import BagEncoder
-from tests.hostile.corpus import (
-    ANY,
-    CASES,
-    EXPRESSIONS,
-    HEALTHY,
-    MARKDOWN,
-    REASONS,
-    Case,
-    QuickEncoder,
-    build,
-    measure,
-    write,
-)
+from tests.hostile.case import ANY, Case
+from tests.hostile.corpus import CASES, HEALTHY, REASONS, QuickEncoder, build, measure, write
+from tests.hostile.files import EXPRESSIONS, MARKDOWN
 
 # Of the full size, so that all of them take seconds; `python -m tests.hostile.corpus --measure` has the full size.
 SHARE = 0.004

@@ -336,6 +336,32 @@ def test_where_the_locale_has_no_unicode(program: Program, indexed: Path, locale
         assert program.run("index", str(indexed)).returncode == 0
 
 
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="names are UTF-8 in every locale there")
+def test_where_python_takes_names_for_another_encoding(program: Program, tmp_path: Path) -> None:
+    """A locale that is not UTF-8, and nothing that makes up for it: names are the same bytes and the same text."""
+    folder = tmp_path / "s\u00fcd" / "\u6f22"
+    folder.mkdir(parents=True)
+    text = "# Fishing\n\nThe kingfisher dives at noon.\n"
+    (folder / "gr\u00f6\u00dfe.md").write_text(text, encoding="utf-8")
+    (tmp_path / "s\u00fcd" / ".gitignore").write_text("geheim*\n", encoding="utf-8")
+    (tmp_path / "s\u00fcd" / "geheim-\u00fc.md").write_text(text, encoding="utf-8")
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/latin-\xfc.md")).write_text(text, encoding="utf-8")
+    path = "s\u00fcd/\u6f22/gr\u00f6\u00dfe.md"
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    built = _shell(program, "{qa} index --json {root}", tmp_path, **plain)
+    report = json.loads(built.stdout)
+    assert (built.returncode, report["documents"]) == (0, 1), built.stderr
+    assert [one["path"] for one in report["skipped"]] == ["latin-\\udcfc.md"]
+    asked = _shell(program, "{qa} ask --json --index {root} 'when does the kingfisher dive?'", tmp_path, **plain)
+    source = json.loads(asked.stdout)["passages"][0]["source"]
+    assert (source["path"], source["state"]) == (path, "verified")
+    shown = _shell(program, f"{{qa}} show --index {{root}} '{path}:3'", tmp_path, **plain)
+    assert (shown.returncode, b"The kingfisher dives" in shown.stdout) == (0, True), shown.stderr
+    # A process in a locale with UTF-8 finds nothing new.
+    again = program.run("index", "--json", str(tmp_path))
+    assert [json.loads(again.stdout)[name] for name in ("added", "changed", "removed", "unchanged")] == [0, 0, 0, 1]
+
+
 @pytest.mark.skipif(not _IS_ROOT, reason="needs to become a user that the system does not know")
 def test_a_user_without_a_home(program: Program) -> None:
     """No HOME, no entry for the user, no cache: what needs no model works at once."""

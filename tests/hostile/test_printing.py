@@ -11,7 +11,8 @@ from urllib.parse import unquote_to_bytes
 
 import pytest
 
-from tests.hostile.corpus import NAMES, TEXTS, write
+from tests.hostile.corpus import write
+from tests.hostile.files import NAMES, TEXTS
 from tests.hostile.printing import LINK, PRINTERS, offences, shown_by, strings, trespasses
 from tests.hostile.program import make_old
 

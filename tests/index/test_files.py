@@ -19,6 +19,7 @@ from index.report import Request
 from index.update import update
 from tests.encoders import BagEncoder
 from tests.faults.growth import growing_to
+from tests.marks import needs_limits
 
 
 def failing(which: str) -> disk.Watcher:
@@ -84,7 +85,7 @@ def test_a_file_is_synced_before_it_has_its_name_and_its_folder_after(tmp_path: 
     ]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs limits of the system")
+@needs_limits
 @pytest.mark.parametrize("size", [0, 1, 99_999])
 def test_a_write_that_ends_early_leaves_the_old_file(tmp_path: Path, size: int) -> None:
     """The system takes the first bytes and refuses the next; it does not say so at once."""

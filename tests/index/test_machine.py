@@ -36,6 +36,7 @@ from qa import check
 from tests.damage.forks import in_child, run
 from tests.damage.kills import dying_at
 from tests.damage.picture import Picture, answers, left_out, listing, stored_digests
+from tests.damage.places import structures
 from tests.encoders import BagEncoder
 
 # A file checked this soon after its last change is read again next time.
@@ -423,7 +424,7 @@ def small(patch: pytest.MonkeyPatch) -> None:
 
 
 def do_damage(folder: Path, random_: random.Random) -> None:
-    """A bit, the end or the whole of a file, or a row."""
+    """A bit, anywhere or where it says how others are to be read; the end or the whole of a file."""
     with suppress(OSError, sqlite3.Error), closing(sqlite3.connect(folder / "index.db")) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     file = random_.choice(sorted(path for path in folder.iterdir() if path.suffix in (".db", ".faiss")))
@@ -434,7 +435,10 @@ def do_damage(folder: Path, random_: random.Random) -> None:
     elif kind == "cut":
         file.write_bytes(data[: random_.randrange(len(data))])
     elif data:
-        data[random_.randrange(len(data))] ^= 1 << random_.randrange(8)
+        start, end = 0, len(data)
+        if file.suffix == ".db" and random_.random() < 0.5:
+            start, end = random_.choice(random_.choice(structures(bytes(data))).spans)
+        data[random_.randrange(start, end)] ^= 1 << random_.randrange(8)
         file.write_bytes(data)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from corpus.types import Passage
 from index.changes import Entry
 from index.spool import Spool
 from tests.faults.growth import growing_to
+from tests.marks import needs_limits
 
 numbers = st.integers(0, 2**63 - 1)
 # As a file is decoded: any character, but no half of a pair.
@@ -98,9 +98,6 @@ def test_nothing_is_seen_in_the_folder_and_nothing_stays(tmp_path: Path) -> None
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match=f"cannot keep what was read in .*{tmp_path.name}.*gone"):
         Spool(tmp_path / "gone")
-
-
-needs_limits = pytest.mark.skipif(sys.platform == "win32", reason="needs limits of the system")
 
 
 @pytest.fixture(params=[0, 50_001])

@@ -1,0 +1,72 @@
+"""Paths in an index that lead outside its folder (case 34)."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import pytest
+
+from corpus.errors import QAError
+from qa.show import show
+from tests.damage.foreign import answers, checked
+from tests.damage.forks import run
+from tests.damage.samples import Sample
+from tests.damage.seals import edit
+from tests.damage.trials import MEMORY, SECONDS, Outcome, compare
+
+OUTSIDE = "The harbour opens with walnut.\n"
+PATHS = [
+    "../secret.txt",
+    "../../etc/passwd",
+    "/etc/passwd",
+    "notes/../../secret.txt",
+    "..",
+    ".",
+    "",
+    "/",
+    "notes//03.md",
+    "./03.md",
+    "a\0b",
+    "\0",
+    "notes/" + "x" * 5000,
+    "..\\secret.txt",
+    "C:/secret.txt",
+    "\ud800.txt".encode("utf-8", "surrogatepass").decode("utf-8", "replace"),
+]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_no_path_of_the_index_leads_out_of_the_folder(sample: Sample, path: str) -> None:
+    """Citations are compared with files, and places are shown: never with a file outside, whatever the index says."""
+    secret = sample.root.parent / "secret.txt"
+    secret.write_text(OUTSIDE, encoding="utf-8")
+    edit(sample.folder / "index.db", ("UPDATE documents SET path = ? WHERE path = ?", (path, sample.questions.path)))
+
+    def task() -> tuple[Outcome, str, list[str]]:
+        opened: list[str] = []
+        sys.addaudithook(lambda event, given: opened.append(str(given[0])) if event == "open" else None)
+        generation, found = sample.ask()
+        for place in (path, f"{path}:1", "../secret.txt", str(secret)):
+            try:
+                shown = show(sample.root, place)
+            except QAError:
+                continue
+            assert OUTSIDE.strip() not in "".join(line for _, line in shown.lines)
+        outcome, detail = compare(sample, generation, found)
+        return outcome, detail, [name for name in opened if os.path.normpath(name) in (str(secret), "/etc/passwd")]
+
+    ended = run(task, seconds=SECONDS, memory=sample.size + MEMORY)
+    assert not ended.error, ended.error
+    assert not ended.signal
+    _, _, opened = ended.value
+    assert opened == []
+
+
+@pytest.mark.parametrize("path", ["../secret.txt", "/etc/passwd", "a\0b", ""])
+def test_an_index_with_such_a_path_is_called_damaged(sample: Sample, path: str) -> None:
+    edit(sample.folder / "index.db", ("UPDATE documents SET path = ? WHERE path = ?", (path, sample.questions.path)))
+    outcome, detail, refused = answers(sample)
+    assert outcome is Outcome.REFUSED, detail
+    assert "listing" in refused
+    assert "document" in checked(sample)

@@ -1,0 +1,161 @@
+"""Vectors in segments, as the store writes them; and what brute force finds among them."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import faiss
+import numpy as np
+import pytest
+
+from corpus.types import Passage
+from index import vectors
+from index.changes import Change, Entry, Extent, Maker
+from index.encoder import Vectors
+from index.meta import Info, read_info
+from index.nearest import Candidate
+from index.schema import DATABASE
+from index.snapshot import Snapshot
+from index.store import Store
+from index.vector_rows import read_vectors
+from index.vectors import exact_scores
+
+DIMENSION = 64
+MAKER = Maker("random", "f" * 64, DIMENSION, 1, (), ())
+
+
+def limit_sizes(patch: pytest.MonkeyPatch, *, exact: int, most: int) -> None:
+    patch.setattr(vectors, "EXACT_MOST", exact)
+    for module in ("vectors", "arrange", "settle"):
+        patch.setattr(f"index.{module}.SEGMENT_MOST", most)
+
+
+def unit(rows: Vectors) -> Vectors:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / lengths, dtype=np.float32)
+
+
+def scattered(count: int, seed: int = 0) -> Vectors:
+    return unit(np.random.default_rng(seed).standard_normal((count, DIMENSION)).astype(np.float32))
+
+
+def clustered(count: int, seed: int = 0) -> Vectors:
+    """Ten clusters, so tight that one bit a dimension alone does not tell their members apart."""
+    rng = np.random.default_rng(seed)
+    return unit(scattered(10, 99)[rng.integers(0, 10, count)] + 0.3 * scattered(count, seed + 1))
+
+
+def built(rows: Vectors, first: int = 1) -> faiss.IndexIDMap:
+    ids = np.arange(first, first + len(rows), dtype=np.int64)
+    index: faiss.IndexIDMap = vectors.build(ids, lambda wanted: rows[wanted - first], dimension=rows.shape[1])
+    return index
+
+
+def is_exact(index: faiss.IndexIDMap) -> bool:
+    return isinstance(faiss.downcast_index(index.index), faiss.IndexScalarQuantizer)
+
+
+def members(index: faiss.IndexIDMap) -> list[int]:
+    found: list[int] = faiss.vector_to_array(index.id_map).tolist()
+    return found
+
+
+def digest(number: int) -> bytes:
+    return number.to_bytes(16, "big")
+
+
+def entry(path: str, numbers: Sequence[int]) -> Entry:
+    """A document whose passages are known by numbers."""
+    texts = [f"{number}" for number in numbers]
+    passages = tuple(
+        Passage(20 * place, 20 * place + len(text), text, 0, "", (), "", (1, 1)) for place, text in enumerate(texts)
+    )
+    return Entry(path, "0" * 64, 1, 1, 1, "text/plain", "", passages, tuple(digest(number) for number in numbers))
+
+
+def commit(
+    folder: Path, rows: Vectors, documents: Mapping[str, Sequence[int]], removed: frozenset[str] = frozenset()
+) -> Info:
+    """Add documents, whose passages' vectors are rows by number, and remove some."""
+    numbers = [number for several in documents.values() for number in several]
+    with Store(folder) as store:
+        if numbers:
+            store.add_vectors([digest(number) for number in numbers], rows[numbers])
+        entries = [entry(path, several) for path, several in documents.items()]
+        change = Change(Extent.NAMED, entries, list(documents), removed)
+        info = store.commit(change, MAKER, seen=(), left=())
+    check(folder)
+    return info
+
+
+def dealt(count: int, documents: int) -> dict[str, range]:
+    """Passages 0 to `count`, dealt out to documents in turn."""
+    return {f"{first}.txt": range(first, count, documents) for first in range(documents)}
+
+
+def check(folder: Path) -> None:
+    """Whatever was done to a folder, tables and files agree about its vectors."""
+    with contextlib.closing(sqlite3.connect(folder / DATABASE)) as connection:
+
+        def numbers(query: str, *values: object) -> list[int]:
+            return sorted(number for (number,) in connection.execute(query, values))
+
+        info = read_info(connection, folder / DATABASE)
+        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+        used = numbers("SELECT DISTINCT vector FROM passages")
+        assert numbers("SELECT vector FROM places WHERE uses = 0") == sorted(
+            {*numbers("SELECT id FROM vectors")} - {*used}
+        )
+        rows, free = numbers("SELECT id FROM passages"), numbers("SELECT passage FROM free")
+        assert sorted(rows + free) == list(range(1, max((*rows, *free), default=0) + 1))
+        if info is None:
+            return
+        assert (info.passages, info.vectors) == (len(rows), len(used))
+        assert info.documents == len(numbers("SELECT id FROM documents"))
+        assert numbers("SELECT DISTINCT segment FROM places WHERE segment > 0") == sorted(
+            one.number for one in info.segments
+        )
+        assert sorted(path.name for path in folder.glob("*.faiss")) == sorted(one.name for one in info.segments)
+        living: Counter[int] = Counter()
+        for segment in info.segments:
+            index = vectors.load(folder, segment, dimension=info.dimension)
+            held = members(index)
+            assert held == numbers("SELECT vector FROM places WHERE segment = ?", segment.number)
+            live = {*held} & {*used}
+            assert (segment.held, segment.dead) == (len(held), len(held) - len(live))
+            assert is_exact(index) is (len(held) <= vectors.EXACT_MOST)
+            assert len(held) <= vectors.SEGMENT_MOST
+            if is_exact(index):
+                stored = numbers("SELECT id FROM vectors")
+                kept = [place for place, number in enumerate(held) if number in stored]
+                given = read_vectors(connection, folder, [held[place] for place in kept], info.dimension)
+                assert np.abs(index.index.reconstruct_n(0, len(held))[kept] - given).max(initial=0) < 1e-3
+            living.update(live)
+        assert living == Counter(used)
+
+
+class Truth:
+    """What NumPy finds over all stored vectors."""
+
+    def __init__(self, snapshot: Snapshot, documents: frozenset[int] | None = None) -> None:
+        passages = [
+            passage
+            for document in snapshot.documents()
+            if documents is None or document.id in documents
+            for passage in snapshot.passages_of(document.path)
+        ]
+        self._names = [(passage.key, passage.id) for passage in passages]
+        self._vectors = snapshot.vectors([passage.vector for passage in passages])
+
+    def nearest(self, query: Vectors, limit: int) -> list[Candidate]:
+        scores = exact_scores(self._vectors, query).tolist()
+        ranked = sorted((-score, *name) for score, name in zip(scores, self._names, strict=True))
+        return [Candidate(number, key, -score) for score, key, number in ranked[:limit]]
+
+
+def scope(snapshot: Snapshot, paths: Sequence[str]) -> frozenset[int]:
+    return frozenset(document.id for document in snapshot.documents() if document.path in paths)

@@ -1,0 +1,103 @@
+"""One segment: built, written, read again, searched."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import faiss
+import numpy as np
+import pytest
+
+from index import vectors
+from index.encoder import Vectors
+from index.vectors import Ids, VectorIndex, exact_scores
+from tests.index.segments import DIMENSION, built, is_exact, members, scattered
+
+
+@pytest.mark.parametrize(("count", "exact"), [(1, True), (64, True), (65, False), (200, False)])
+def test_a_segment_is_compressed_above_its_size_and_comes_back_from_its_file(
+    tmp_path: Path, count: int, exact: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vectors, "EXACT_MOST", 64)
+    rows = scattered(count)
+    index = built(rows, first=7)
+    segment = vectors.save(index, tmp_path, number=3, generation=5)
+    assert (segment.number, segment.name, segment.held, segment.dead) == (3, "vectors-5-3.faiss", count, 0)
+    assert (tmp_path / segment.name).stat().st_size == segment.size
+    assert vectors.is_there(tmp_path, segment)
+    again = vectors.load(tmp_path, segment, dimension=DIMENSION)
+    assert is_exact(again) is is_exact(index) is exact
+    assert members(again) == list(range(7, 7 + count))
+    for query in scattered(5, seed=1):
+        ids, bound = VectorIndex([index]).search(query, 10)
+        same, same_bound = VectorIndex([again]).search(query, 10)
+        assert (ids.tolist(), bound) == (same.tolist(), same_bound)
+
+
+def test_what_is_no_such_segment_is_refused(tmp_path: Path) -> None:
+    """Though its checksum holds: another dimension or size, another kind of index, half a file."""
+    segment = vectors.save(built(scattered(20)), tmp_path, number=1, generation=1)
+    with pytest.raises(ValueError, match="of this kind and size"):
+        vectors.load(tmp_path, segment, dimension=DIMENSION + 1)
+    with pytest.raises(ValueError, match="of this kind and size"):
+        vectors.load(tmp_path, replace(segment, held=19), dimension=DIMENSION)
+    with pytest.raises(ValueError, match="checksum"):
+        vectors.load(tmp_path, replace(segment, digest="0" * 64), dimension=DIMENSION)
+    flat = faiss.IndexFlatIP(DIMENSION)
+    flat.add(scattered(20))
+    for data in (faiss.serialize_index(flat).tobytes(), (tmp_path / segment.name).read_bytes()[:-9], b"", b"IxMp"):
+        (tmp_path / segment.name).write_bytes(data)
+        bad = replace(segment, size=len(data), digest=vectors._digest(data))
+        with pytest.raises(ValueError, match=r"of this kind and size|cannot read it"):
+            vectors.load(tmp_path, bad, dimension=DIMENSION)
+    (tmp_path / segment.name).unlink()
+    assert not vectors.is_there(tmp_path, segment)
+    with pytest.raises(OSError, match="No such file"):
+        vectors.load(tmp_path, segment, dimension=DIMENSION)
+
+
+def test_a_segment_is_built_from_few_vectors_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vectors, "EXACT_MOST", 64)
+    monkeypatch.setattr(vectors, "_CHUNK", 32)
+    rows, asked = scattered(100), []
+
+    def fetch(wanted: Ids) -> Vectors:
+        asked.append(len(wanted))
+        return rows[wanted]
+
+    index = vectors.build(np.arange(100), fetch, dimension=DIMENSION)
+    assert members(index) == list(range(100))
+    assert max(asked) <= 32
+
+
+def test_nothing_left_out_of_exact_segments_scores_above_the_bound() -> None:
+    """Over three segments; where nothing is left out there is no bound."""
+    parts = [scattered(count, seed) for seed, count in enumerate((50, 20, 5))]
+    rows = np.concatenate(parts)
+    nearest = VectorIndex([built(parts[0], 0), built(parts[1], 50), built(parts[2], 70)])
+    assert nearest.held == 75
+    for query in scattered(10, seed=9):
+        scores = exact_scores(rows, query)
+        for limit in (1, 5, 6, 30):
+            ids, bound = nearest.search(query, limit)
+            found = set(ids.tolist())
+            assert set(np.argsort(-scores)[:limit].tolist()) <= found
+            assert max(scores[number] for number in range(75) if number not in found) <= bound + 1e-3
+        ids, bound = nearest.search(query, 50)
+        assert (sorted(ids.tolist()), bound) == (list(range(75)), -np.inf)
+    assert VectorIndex([]).search(rows[0], 5)[0].tolist() == []
+
+
+def test_several_compressed_segments_are_searched_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By threads of FAISS's own, and as many are given back as one segment with all of them would give."""
+    monkeypatch.setattr(vectors, "EXACT_MOST", 64)
+    rows = scattered(2000)
+    nearest = VectorIndex([built(rows[:1000], 0), built(rows[1000:], 1000), built(rows[:3], 2000)])
+    assert nearest._side_by_side.count() == 2
+    ids, bound = nearest.search(rows[1500], 5)
+    assert 1500 in ids
+    assert len(ids) == vectors._OVERSAMPLE * 5 + vectors._EXTRA + 3
+    assert bound == -np.inf
+    together, _ = nearest.search(rows[1500], 2000)
+    assert sorted(together.tolist()) == list(range(2003))

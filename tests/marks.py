@@ -1,0 +1,12 @@
+"""What some tests need of the system."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import pytest
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+needs_limits = pytest.mark.skipif(sys.platform == "win32", reason="needs limits of the system")
+needs_signals = pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
