@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks import engines, peers, plot
+from tests.benchmarks import engines, footprint, formats, peers, plot
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = Path(__file__).with_name("results")
@@ -120,6 +120,8 @@ def trust() -> str:
 TABLES: dict[str, Callable[[], str]] = {
     "encoding": encoding,
     "engines": vector_engines,
+    "footprint": lambda: footprint.table(read("footprint.json")),
+    "formats": lambda: formats.table(read("formats.json")),
     "peers": lambda: peers.table(read("peers.json")),
     "peers-squad": lambda: peers.table(read("peers-squad.json")),
     "quality": quality,
