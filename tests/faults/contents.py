@@ -60,8 +60,8 @@ def logical(found: dict[str, Any]) -> dict[str, Any]:
         "skipped": found["skipped"],
         "passages": [_without(one, "id", "vector") for one in found["passages"]],
         "vectors": vector_of,
-        "keyword": [[_without(one, "passage", "vector") for one in several] for several in found["keyword"]],
-        "dense": [[_without(one, "passage", "vector") for one in several] for several in found["dense"]],
+        "keyword": [[_without(one, "passage", "link") for one in several] for several in found["keyword"]],
+        "dense": [[_without(one, "passage", "link") for one in several] for several in found["dense"]],
         "answers": [one | {"index": _without(one["index"], "generation")} for one in found["answers"]],
     }
 
