@@ -1,0 +1,89 @@
+"""What a slip of the finger costs: questions as they are, with one in their rarest word, and that put right or not.
+
+    python -m tests.benchmarks.misspelt CORPUS QUESTIONS.jsonl [--sample N] [--out FILE]
+
+In the word of five letters or more that stands in the fewest passages, one letter is left out, doubled, swapped with
+the next or replaced; never the first. The same slips are made in every run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from string import ascii_lowercase
+from unittest.mock import patch
+
+from index.snapshot import Snapshot
+from index.terms import STOP_WORDS
+from qa import Retriever, build_index
+from qa.evaluation.gold import Gold
+from qa.evaluation.questions import sample
+from qa.spelling import Spelled
+from tests.scoring import ask, read_questions, score
+
+_WORD = re.compile(r"[A-Za-z]{5,}")
+_SHOWN = ("hit@1", "hit@5", "hit@10")
+
+
+def slip(question: str, snapshot: Snapshot, dice: random.Random) -> str:
+    """A question with one slip, or as it is where no word is long enough."""
+    words = [word for word in _WORD.findall(question) if word.lower() not in STOP_WORDS]
+    if not words:
+        return question
+    found = snapshot.document_frequency([word.lower() for word in words])
+    # A word that no passage has tells nothing.
+    word = min(words, key=lambda one: found[one.lower()] or snapshot.info.passages)
+    at = dice.randrange(1, len(word) - 2)
+    wrong = dice.choice(
+        (
+            word[:at] + word[at + 1 :],
+            word[:at] + word[at] + word[at:],
+            word[:at] + word[at + 1] + word[at] + word[at + 2 :],
+            word[:at] + dice.choice(ascii_lowercase) + word[at + 1 :],
+        )
+    )
+    return question.replace(word, wrong, 1)
+
+
+def measure(root: Path, golds: Sequence[Gold]) -> dict[str, dict[str, float]]:
+    """Figures of the questions as they are, with slips put right, and with slips left as they are."""
+    dice = random.Random(5)  # noqa: S311 - not for secrets
+    with Retriever.open(root) as retriever:
+        wrong = [replace(gold, question=slip(gold.question, retriever.snapshot, dice)) for gold in golds]
+        runs = {"as asked": ask(retriever, golds), "misspelt": ask(retriever, wrong)}
+        with patch("qa.retriever.spell", lambda question, *_: Spelled(question, ())):
+            runs["misspelt, nothing put right"] = ask(retriever, wrong)
+    scores = {name: score(answers, root) for name, answers in runs.items()}
+    return {name: {key: one[key] for key in _SHOWN} for name, one in scores.items()}
+
+
+def main() -> None:
+    """Run the measurement that the command line describes."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("questions", type=Path)
+    parser.add_argument("--sample", type=int, help="ask only this many, chosen by a fixed seed")
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        root = Path(place) / "corpus"
+        shutil.copytree(given.corpus, root, ignore=shutil.ignore_patterns(".qa"))
+        build_index(root)
+        golds = [one for one in sample(read_questions(given.questions, root), given.sample) if one.answerable]
+        found = {"questions": len(golds), **measure(root, golds)}
+    text = json.dumps(found, indent=1) + "\n"
+    sys.stdout.write(text)
+    if given.out is not None:
+        given.out.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
