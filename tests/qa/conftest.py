@@ -1,0 +1,34 @@
+"""Collections for the tests of the commands."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from qa import build
+from tests.encoders import BagEncoder
+from tests.qa.commands import TALKS, TRAVEL, WordRetriever
+
+
+@pytest.fixture
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of two documents that is the working directory; models are doubles."""
+    root = tmp_path / "notes"
+    (root / "sub").mkdir(parents=True)
+    for path, text in (("talks.md", TALKS), ("sub/travel.md", TRAVEL)):
+        (root / path).write_text(text)
+        os.utime(root / path, (1_000_000_000, 1_000_000_000))
+    monkeypatch.chdir(root)
+    monkeypatch.delenv("QA_INDEX", raising=False)
+    monkeypatch.setattr(build, "load_encoder", lambda name: BagEncoder(name=name))
+    monkeypatch.setattr(build, "Retriever", WordRetriever)
+    return root
+
+
+@pytest.fixture
+def indexed(notes: Path) -> Path:
+    """The same folder with an index."""
+    build.build_index(notes)
+    return notes

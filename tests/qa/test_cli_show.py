@@ -1,0 +1,84 @@
+"""`qa show`: the text around a place."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.qa.commands import TALKS, qa
+
+
+def test_show_lines(indexed: Path) -> None:
+    """The lines of a place are marked, with numbers, between some others."""
+    done = qa("show", "talks.md:5-7", "-C", "1")
+    assert done.stdout == ("talks.md  as indexed\n  4\n> 5  ## Lunch\n> 6\n> 7  Soup is served at noon.\n")
+    assert qa("show", "talks.md:3", "-C", "0").stdout.endswith("\n> 3  The keynote on Monday is about whales.\n")
+
+
+def test_show_a_passage(indexed: Path) -> None:
+    """The id of a passage shows its lines, also after they moved."""
+    key = json.loads(qa("ask", "--json", "soup").stdout)["passages"][0]["id"]
+    assert "> 7  Soup is served at noon.\n" in qa("show", key).stdout
+    (indexed / "talks.md").write_text("New first line.\n\n" + TALKS)
+    moved = qa("show", key).stdout
+    assert moved.startswith("talks.md  changed since it was indexed\n")
+    assert "> 9  Soup is served at noon.\n" in moved
+    (indexed / "talks.md").write_text("All is different.\n")
+    assert qa("show", key).stdout.startswith(
+        "talks.md  the file no longer has this; this is the text that was indexed\n> 5  ## Lunch\n"
+    )
+    (indexed / "talks.md").unlink()
+    assert qa("show", key).stdout.startswith("talks.md  the file is gone; this is the text that was indexed\n> 5")
+
+
+def test_show_a_whole_document(indexed: Path) -> None:
+    """A path alone gives the text and nothing else on stdout."""
+    done = qa("show", "talks.md")
+    assert (done.stdout, done.stderr) == (TALKS, "")
+    (indexed / "talks.md").write_text(TALKS + "More.\n")
+    done = qa("show", "talks.md")
+    assert (done.stdout, done.stderr) == (TALKS + "More.\n", "talks.md: changed since it was indexed\n")
+
+
+def test_show_from_a_folder_inside(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A place means what it means here; else what it means in the collection."""
+    monkeypatch.chdir(indexed / "sub")
+    assert qa("show", "../talks.md:3").stdout.startswith("../talks.md  as indexed\n")
+    assert qa("show", "travel.md:1").stdout.startswith("travel.md  as indexed\n")
+    assert qa("show", "sub/travel.md:1").stdout.startswith("travel.md  as indexed\n")
+
+
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        ("talks.md:99", "talks.md has 7 lines; there is no line 99"),
+        ("talks.md:5-3", "lines 5-3 cannot be"),
+        ("talks.md:0", "lines 0-0 cannot be"),
+        ("talks.md#page=4", "talks.md has no text on page 4"),
+        ("gone.md", "gone.md is not in the collection"),
+        ("0123456789abcdef", "is not in the collection"),
+        ("../../etc/passwd", "is not in the collection"),
+        ("/etc/passwd:1", "is not in the collection"),
+        (".", "is not in the collection"),
+        ("", "is not in the collection"),
+        ("a\x00b", "is not in the collection"),
+    ],
+)
+def test_show_what_is_not_there(indexed: Path, place: str, words: str) -> None:
+    """A place that is none, or outside the collection, is wrong usage."""
+    done = qa("show", "--", place)
+    assert done.exit_code == 2
+    assert words in done.stderr
+
+
+def test_show_odd_names(indexed: Path) -> None:
+    """Names with colons and leading dashes are found; a file that is not indexed is shown as such."""
+    (indexed / "a:3").write_text("x\n")
+    (indexed / "-x.md").write_text("dash\x1b[2J\n")
+    assert qa("show", "--", "-x.md:1").stdout == "./-x.md  not in the index\n> 1  dash␛[2J\n"
+    assert qa("show", "a:3").stdout == "x\n"
+    assert qa("show", "a:3:1").stdout == "a:3  not in the index\n> 1  x\n"
+    (indexed / "p.png").write_bytes(b"\x89PNG")
+    assert qa("show", "p.png").stderr == "qa: p.png: not a format that can be read\n"
