@@ -228,7 +228,8 @@ def test_few_texts_are_held_however_many_there_are_and_however_slow_the_model_is
             most_alive = max(most_alive, Counted.alive)
         target.finish()
         assert target.embedded == 1000
-    assert 40 <= most_alive <= 40 + (2 + 2) * 8
+    # The fortieth may find the first of its chunk stored already.
+    assert 39 <= most_alive <= 40 + (2 + 2) * 8
     assert most_running <= 2
     assert Counted.alive == 0
 
