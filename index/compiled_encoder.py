@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 import threading
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,17 +27,16 @@ _LOG = logging.getLogger(__name__)
 # about 512 tokens: a matrix product of fewer leaves the processor waiting for the weights.
 _STEP = 16
 _TOGETHER = 512
-# For a question's few passages: a new shape costs some ten milliseconds once, so there are few shapes.
-_STEP_FOR_TOKENS = 64
-_ROWS_FOR_TOKENS = 5
+# Of passages for a question at most so many go in together.
+_ROWS_FOR_TOKENS = 8
 _STEP_FOR_QUERY = 8
 
 
 class CompiledEncoder(TransformerEncoder):
     """A sentence-transformer run by OpenVINO, as many batches at once as there are cores.
 
-    A batch has the padded length of its texts and always the same number of rows for that length, if need be with
-    nothing in them, so that a text's vector does not depend on its company.
+    A batch to be stored has the padded length of its texts and always the same number of rows for that length, if
+    need be with nothing in them, so that a text's vector does not depend on its company.
 
     Args:
         model: From `index.models.find`.
@@ -69,19 +70,14 @@ class CompiledEncoder(TransformerEncoder):
 
     def _batches(self, reads: Sequence[TokenIds], *, tokens: bool) -> list[_Batch]:
         """The longest first, so that no core is left with a long one at the end."""
-        step = _STEP_FOR_TOKENS if tokens else _STEP
         order = sorted(range(len(reads)), key=lambda place: -len(reads[place].ids))
-        batches: list[_Batch] = []
-        for place in order:
-            width = self._width(reads[place], step)
-            rows = _ROWS_FOR_TOKENS if tokens else max(1, _TOGETHER // width)
-            last = batches[-1] if batches else None
-            # Of passages for a question the shorter ones go with the longer, which saves a batch.
-            if last is None or len(last.places) == last.shape[0] or (last.shape[1] != width and not tokens):
-                last = _Batch([], [], (rows, width))
-                batches.append(last)
-            last.places.append(place)
-            last.reads.append(reads[place])
+        widths = [self._width(reads[place], _STEP) for place in order]
+        cuts = evenly_cut(widths, max(2, len(self._engine[1]))) if tokens else _cut_by_width(widths)
+        batches = []
+        for first, end in pairwise([0, *cuts]):
+            places = order[first:end]
+            rows = end - first if tokens else _rows_of(widths[first])
+            batches.append(_Batch(places, [reads[place] for place in places], (rows, widths[first])))
         return batches
 
     def _run(self, batches: Sequence[_Batch], *, tokens: bool) -> list[tuple[int, Forward]]:
@@ -134,6 +130,46 @@ class _Batch:
     places: list[int]
     reads: list[TokenIds]
     shape: tuple[int, int]
+
+
+def _rows_of(width: int) -> int:
+    return max(1, _TOGETHER // width)
+
+
+def _cut_by_width(widths: Sequence[int]) -> list[int]:
+    """Where each batch ends, if it has one width and at most the rows for that."""
+    cuts = []
+    first = 0
+    for i in range(1, len(widths) + 1):
+        if i == len(widths) or widths[i] != widths[first] or i - first == _rows_of(widths[first]):
+            cuts.append(i)
+            first = i
+    return cuts
+
+
+def evenly_cut(widths: Sequence[int], count: int) -> list[int]:
+    """Where each batch ends, if `count` of them run at once and the last is to be done soonest.
+
+    Args:
+        widths: Padded lengths, the longest first; a batch has the width of its first.
+        count: How many run at once, at least 1.
+    """
+    count *= -(-len(widths) // (count * _ROWS_FOR_TOKENS))
+    limits = sorted({rows * width for rows in range(1, len(widths) + 1) for width in widths})
+    # The larger the limit the fewer the batches: the least that gives few enough.
+    place = bisect_left(limits, 1, key=lambda limit: int(len(_cut_by_work(widths, limit)) <= count))
+    return _cut_by_work(widths, limits[place]) if widths else []
+
+
+def _cut_by_work(widths: Sequence[int], limit: int) -> list[int]:
+    """Where each batch ends, if rows times width is at most `limit`; a row that is wider is a batch of its own."""
+    cuts = []
+    first = 0
+    for i in range(1, len(widths) + 1):
+        if i == len(widths) or (i + 1 - first) * widths[first] > limit:
+            cuts.append(i)
+            first = i
+    return cuts
 
 
 def _forwards(request: Any, count: int, *, tokens: bool) -> list[Forward]:

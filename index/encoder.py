@@ -60,4 +60,8 @@ class Encoder(Protocol):
         """Token vectors of one question."""
 
     def encode_passage_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """Token vectors of each passage."""
+        """Token vectors of each passage.
+
+        Raises:
+            ValueError: A text has more than `max_tokens` tokens.
+        """

@@ -84,29 +84,28 @@ def rarity_of(frequency: Mapping[str, int], passages: int) -> dict[str, float]:
 
 def read_passages(question: Question, passages: Sequence[StoredPassage], encoder: Encoder) -> list[Reading]:
     """Embed the tokens of passages, each behind the words of its path and its headings."""
-    contexts = _contexts(passages, encoder)
     bodies = [passage.text[passage.body :] for passage in passages]
-    texts = [join_context(context, body) for context, body in zip(contexts, bodies, strict=True)]
+    # The path is only read here, so that a renamed file need not be embedded again.
+    texts = [join_context(_named(passage), body) for passage, body in zip(passages, bodies, strict=True)]
+    try:
+        found = encoder.encode_passage_tokens(texts)
+    except ValueError:
+        sizes = encoder.count_tokens(texts)
+        for i, (passage, size) in enumerate(zip(passages, sizes, strict=True)):
+            if size > encoder.max_tokens:
+                texts[i] = join_context(passage.context, bodies[i])
+        found = encoder.encode_passage_tokens(texts)
     readings = []
-    for passage, body, text, tokens in zip(passages, bodies, texts, encoder.encode_passage_tokens(texts), strict=True):
+    for passage, body, text, tokens in zip(passages, bodies, texts, found, strict=True):
         similarities = question.tokens.vectors.astype(np.float64) @ tokens.vectors.astype(np.float64).T
         score = _weighted_best(question, similarities)
         readings.append(Reading(passage, tokens, len(text) - len(body), similarities, score))
     return readings
 
 
-def _contexts(passages: Sequence[StoredPassage], encoder: Encoder) -> list[str]:
-    """The path is only read here, so that a renamed file need not be embedded again."""
-    named = [(path_words(passage.document.path), passage.context) for passage in passages]
-    full = ["\n".join(part for part in parts if part) for parts in named]
-    texts = [
-        join_context(context, passage.text[passage.body :]) for context, passage in zip(full, passages, strict=True)
-    ]
-    sizes = encoder.count_tokens(texts)
-    return [
-        context if size <= encoder.max_tokens else passage.context
-        for context, size, passage in zip(full, sizes, passages, strict=True)
-    ]
+def _named(passage: StoredPassage) -> str:
+    """What a passage is read behind: the words of its path, and its context."""
+    return "\n".join(part for part in (path_words(passage.document.path), passage.context) if part)
 
 
 def _weighted_best(question: Question, similarities: Floats) -> float:

@@ -41,6 +41,8 @@ class BagEncoder:
         return self._tokens(text)
 
     def encode_passage_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
+        if any(size > self.max_tokens for size in self.count_tokens(texts)):
+            raise ValueError(f"a text has more than {self.max_tokens} tokens")
         return [self._tokens(text) for text in texts]
 
     def _embed(self, text: str) -> Vectors:

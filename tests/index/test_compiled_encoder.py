@@ -13,7 +13,7 @@ import pytest
 
 from index import compile as compiling
 from index.compile import CompileError, compiled_copy
-from index.compiled_encoder import CompiledEncoder, FastestEncoder
+from index.compiled_encoder import CompiledEncoder, FastestEncoder, evenly_cut
 from index.loading import load_encoder
 from index.models import Model, find
 from index.openvino_library import openvino
@@ -31,6 +31,22 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setenv("XDG_CACHE_HOME", str(cache))
         CompiledEncoder(find()).prepare()
     return cache
+
+
+@pytest.mark.parametrize(
+    ("widths", "count", "cuts"),
+    [
+        ([160] * 10, 2, [5, 10]),
+        ([240, 128, 128, 128, 112, 112, 96, 96, 80, 80], 2, [3, 10]),
+        ([256, 16], 2, [1, 2]),
+        ([64], 2, [1]),
+        ([], 2, []),
+        ([32] * 20, 2, [5, 10, 15, 20]),
+        ([96, 80, 64, 48], 8, [1, 2, 3, 4]),
+    ],
+)
+def test_batches_that_run_at_once_are_of_like_work(widths: list[int], count: int, cuts: list[int]) -> None:
+    assert evenly_cut(widths, count) == cuts
 
 
 def copy_in(cache: Path) -> Path:
