@@ -5,8 +5,9 @@ from __future__ import annotations
 import sqlite3
 from array import array
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -34,12 +35,18 @@ class Fields:
         """How much each term weighs in the passage, and how many words it has."""
         weights: defaultdict[str, int] = defaultdict(int)
         length = 0
-        for text, weight in zip((self.title, self.heading, self.text, self.path), FIELD_WEIGHTS, strict=True):
-            simple, joined = terms(text)
+        # Passages of one document share all but the text.
+        found = (_shared_terms(self.title), _shared_terms(self.heading), terms(self.text), _shared_terms(self.path))
+        for (simple, joined), weight in zip(found, FIELD_WEIGHTS, strict=True):
             length += len(simple)
             for term in (*simple, *joined):
                 weights[term] += weight
         return weights, length
+
+
+@lru_cache(maxsize=64)
+def _shared_terms(text: str) -> tuple[Sequence[str], Sequence[str]]:
+    return terms(text)
 
 
 @dataclass(slots=True)
@@ -146,10 +153,12 @@ class PostingsWriter:
 
 def _changed(data: bytes, added: _Added | None, removed: list[int] | tuple[()]) -> bytes:
     """What is kept of a term after some places went and some came."""
-    gone = frozenset(removed)
-    places, weights = entries_in(data)
-    old = zip(places.tolist(), weights.astype(int).tolist(), strict=True)
-    entries = {place: weight for place, weight in old if place not in gone}
+    entries: dict[int, int] = {}
+    if data:
+        gone = frozenset(removed)
+        places, weights = entries_in(data)
+        old = zip(places.tolist(), weights.astype(int).tolist(), strict=True)
+        entries = {place: weight for place, weight in old if place not in gone}
     if added is not None:
         entries.update(zip(added.places, added.weights, strict=True))
     return pack_entries(entries) if entries else b""

@@ -25,6 +25,9 @@ _LATE_POSITIONS = ("camembert", "longformer", "mpnet", "roberta", "xlm-roberta",
 _POOLING_FLAGS = "pooling_mode_"
 
 
+_NO_SPANS = np.empty((0, 2), dtype=np.int32)
+
+
 @dataclass(frozen=True, slots=True)
 class Prompts:
     """What the model wants in front of a text."""
@@ -63,7 +66,7 @@ class TokenIds:
     Attributes:
         ids: Token ids.
         types: Segment of each token.
-        kept: Positions that are the text's own.
+        kept: Positions that are the text's own; none where they were not asked for.
         spans: `(len(kept), 2) int32`, characters of the text each of these stands for, end exclusive.
     """
 
@@ -106,8 +109,13 @@ class Tokens:
 
     def read(self, texts: Sequence[str], *, prompt: str) -> list[TokenIds]:
         """Tokenise texts behind a prompt; nothing is truncated."""
-        encodings = self._encode([prompt + text for text in texts], special=True)
+        encodings = self._tokenizer.encode_batch([prompt + text for text in texts], add_special_tokens=True)
         return [_token_ids(encoding, len(prompt)) for encoding in encodings]
+
+    def read_ids(self, texts: Sequence[str], *, prompt: str) -> list[TokenIds]:
+        """As `read`, without `kept` and `spans`, which takes half the time."""
+        encodings = self._tokenizer.encode_batch_fast([prompt + text for text in texts], add_special_tokens=True)
+        return [TokenIds(list(encoding.ids), list(encoding.type_ids), [], _NO_SPANS) for encoding in encodings]
 
     def read_cut(self, text: str, *, prompt: str) -> TokenIds:
         """Tokenise one text behind a prompt and cut it to what the model reads, closing tokens kept."""
@@ -125,10 +133,6 @@ class Tokens:
             kept,
             whole.spans[: len(kept)],
         )
-
-    def _encode(self, texts: Sequence[str], *, special: bool) -> list[Any]:
-        found: list[Any] = self._tokenizer.encode_batch(list(texts), add_special_tokens=special)
-        return found
 
 
 def _token_ids(encoding: Any, prompt: int) -> TokenIds:

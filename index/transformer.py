@@ -84,7 +84,7 @@ class TransformerEncoder(ABC):
             ModelError: The model cannot be loaded or does not give what its files promise.
         """
         found = np.empty((len(texts), self.dimension), dtype=np.float32)
-        for place, forward in self._forward_passages(self._passages(texts), tokens=False):
+        for place, forward in self._forward_passages(self._passages(texts, tokens=False), tokens=False):
             found[place] = self._unit(forward.text, self.dimension)
         return found
 
@@ -103,7 +103,7 @@ class TransformerEncoder(ABC):
         Raises:
             ValueError: A text has more than `max_tokens` tokens.
         """
-        reads = self._passages(texts)
+        reads = self._passages(texts, tokens=True)
         found = {
             place: self._token_vectors(forward, reads[place])
             for place, forward in self._forward_passages(reads, tokens=True)
@@ -123,12 +123,14 @@ class TransformerEncoder(ABC):
     def _forward_query(self, read: TokenIds) -> Forward:
         """Put one question through the model."""
 
-    def _passages(self, texts: Sequence[str]) -> list[TokenIds]:
-        reads = self._tokens.read(texts, prompt=self._settings.prompts.passage)
-        for text, tokens in zip(texts, reads, strict=True):
-            if len(tokens.ids) > self._settings.max_length:
+    def _passages(self, texts: Sequence[str], *, tokens: bool) -> list[TokenIds]:
+        read = self._tokens.read if tokens else self._tokens.read_ids
+        reads = read(texts, prompt=self._settings.prompts.passage)
+        for text, found in zip(texts, reads, strict=True):
+            if len(found.ids) > self._settings.max_length:
                 raise ValueError(
-                    f"a passage has {len(tokens.kept)} tokens and the model reads {self.max_tokens}: {text[:60]!r}"
+                    f"a passage has {self._tokens.count([text])[0]} tokens and the model reads {self.max_tokens}: "
+                    f"{text[:60]!r}"
                 )
         return reads
 

@@ -19,6 +19,7 @@ from index.files import wait_for_writer
 from index.loading import load_encoder
 from index.plan import Plan, stale
 from index.report import BuildReport, ProgressCallback, Request
+from index.schema import DATABASE
 from index.snapshot import Snapshot, require_same_encoder
 from qa.locate import INDEX_FOLDER, command_for, root_of
 from qa.retriever import Retriever
@@ -115,9 +116,11 @@ def build_index(
             wait_for_writer(root / INDEX_FOLDER)
         # Read again each time: the other one may have changed the model or the patterns.
         settings = read_settings(root)
+        # A first build is sure to embed.
+        first = not (root / INDEX_FOLDER / DATABASE).exists()
         request = Request(
             root=root,
-            encoder=encoder or load_encoder(_steady(model) if model else model_of(root)),
+            encoder=encoder or load_encoder(_steady(model) if model else model_of(root), ahead=first),
             include=limited(root, include, paths, settings),
             exclude=settings.exclude if exclude is None else exclude,
             allow_empty=emptying is Emptying.ALLOWED,
