@@ -4,7 +4,8 @@
 
 Wants questions of which many only look answerable, over several files: those of every other file are
 fitted on, the rest are checked. A question counts as answered where its evidence is in the passages
-shown. The bias is moved from the share of such questions in the set to the one that people ask.
+shown. The bias is moved from the share of such questions in the set to the one that people ask, at which the
+calibration error is given too, for the constants fitted here and for those of `qa/confidence.py`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from qa import Mode, Retriever, build_index
+from qa import Mode, Retriever, build_index, confidence
 from qa.evaluation.figures import auroc
 from qa.evaluation.gold import Gold
 from qa.evaluation.questions import read_questions, sample
@@ -49,10 +50,24 @@ def fit(features: Array, labels: Array) -> Array:
     return np.concatenate([[weights[0] - (scaled * mean).sum()], scaled])
 
 
-def calibration_error(chances: Array, labels: Array) -> float:
-    """Expected calibration error over ten equal bins (Guo et al., https://arxiv.org/abs/1706.04599)."""
+def calibration_error(chances: Array, labels: Array, share: float | None = None) -> float:
+    """Expected calibration error over ten equal bins (Guo et al., https://arxiv.org/abs/1706.04599).
+
+    Args:
+        chances: What was said.
+        labels: 1 where it came true.
+        share: Weigh the questions as if this share had come true, and not the one that did.
+    """
+    there = labels.mean()
+    weights = np.ones(len(labels)) if share is None else np.where(labels, share / there, (1 - share) / (1 - there))
     bins = np.minimum((chances * 10).astype(int), 9)
-    return float(sum(abs((chances - labels)[bins == b].sum()) for b in range(10)) / len(labels))
+    off = (chances - labels) * weights
+    return float(sum(abs(off[bins == b].sum()) for b in range(10)) / weights.sum())
+
+
+def _chances(features: Array, bias: float, weights: Sequence[float]) -> Array:
+    chances: Array = 1 / (1 + np.exp(-(bias + features @ np.array(weights))))
+    return chances
 
 
 def gather(root: Path, questions: Sequence[Gold], *, rerank: bool) -> tuple[Array, Array]:
@@ -90,7 +105,12 @@ def main() -> None:
     share = labels[fitted].mean()
     moved = bias + math.log(ANSWERED_SHARE / (1 - ANSWERED_SHARE)) - math.log(share / (1 - share))
     held = ~fitted
-    chances = 1 / (1 + np.exp(-(bias + features @ np.array(weights))))
+    chances = _chances(features, bias, weights)
+    now = confidence.QUICK if given.no_rerank else confidence.RERANKED
+    at_share = {
+        "fitted here": _chances(features[held], moved, weights),
+        "as they are now": _chances(features[held], now.bias, now.weights),
+    }
     told_apart = auroc(chances[held & answerable], chances[held & ~answerable])
     json.dump(
         {
@@ -99,7 +119,11 @@ def main() -> None:
             "fitted_on": int(fitted.sum()),
             "checked_on": int(held.sum()),
             "auroc_answerable": None if told_apart is None else round(told_apart, 3),
-            "ece_before_the_bias_is_moved": round(calibration_error(chances[held], labels[held]), 3),
+            "ece_at_the_set's_own_share": round(calibration_error(chances[held], labels[held]), 3),
+            "ece_at_the_share_that_people_ask": {
+                name: round(calibration_error(found, labels[held], ANSWERED_SHARE), 3)
+                for name, found in at_share.items()
+            },
         },
         sys.stdout,
     )
