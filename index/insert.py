@@ -92,7 +92,8 @@ class Inserter:
             self._postings.add(number, fields_of(entry.path, entry.title, passage))
         self._connection.executemany(
             "INSERT INTO passages (id, key, document, vector, start, end, link, body, line_first, line_last, page, "
-            f"title, heading, context, text, text_digest, checksum) VALUES ({', '.join('?' * 17)})",
+            "title, heading, context, text, text_digest, checksum) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             rows,
         )
 
