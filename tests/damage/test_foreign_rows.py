@@ -34,7 +34,7 @@ COUNTS = {
     "a document is gone": "DELETE FROM documents WHERE id = 3",
     "a document stands twice": "INSERT INTO documents SELECT id + 1000, path || '2', sha256, size, mtime_ns, "
     "checked_ns, media_type, title, passages, records, checksum FROM documents WHERE id = 3",
-    "a document has one record more": "UPDATE documents SET records = records + 1 WHERE id = 3",
+    "a document has two records more": "UPDATE documents SET records = records + 2 WHERE id = 3",
     "a document has no records any more": "UPDATE documents SET records = 0",
     "a document has a negative number of records": "UPDATE documents SET records = -1 WHERE id = 3",
     "a passage is gone": "DELETE FROM passages WHERE id = 5",
