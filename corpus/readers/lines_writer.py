@@ -28,7 +28,7 @@ class LineWriter:
     def begin(self, title: str) -> None:
         """Begin a record with the next line: a document of its own, titled "" where it states no title."""
         self.end_block()
-        self._records.append(Record(self._length, title))
+        self._records.append(Record(self._length, one_line(title)))
 
     def line(self, text: str, kind: BlockKind = BlockKind.PARAGRAPH) -> None:
         """The next line, part of a paragraph or of another kind of block; a blank one ends it."""
