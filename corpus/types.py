@@ -45,7 +45,7 @@ class Record:
     """One of many documents that a file holds, such as a message of a mailbox: it goes on to where the next begins.
 
     Attributes:
-        start: First character in the file's text.
+        start: First character in the file's text; of the first, with the headings right above it, if any.
         title: Its own, or "".
     """
 

@@ -122,11 +122,19 @@ class Writer:
         start = self._length
         self._turn(start)
         if self._next is not None:
-            self._records.append(Record(start, self._next))
+            self._records.append(Record(start if self._records else self._headings_above(start), self._next))
             self._next = None
         self._append(text)
         heading = tuple(words for _, words in self._open)
         self._blocks.append(Block(kind, start, self._length, heading, depth))
+
+    def _headings_above(self, start: int) -> int:
+        """Where the headings begin that stand right above a place, or the place itself where none do."""
+        for block in reversed(self._blocks):
+            if block.kind is not BlockKind.HEADING:
+                break
+            start = block.start
+        return start
 
     def _append(self, text: str) -> None:
         self._parts.append(text)

@@ -67,6 +67,15 @@ def test_the_title_of_the_page_is_none_of_a_record() -> None:
     assert check_passages(unnamed, count_tokens=count_words, max_tokens=254)[-1].context == TITLES[-1]
 
 
+def test_headings_right_above_the_first_record_go_with_it() -> None:
+    """They would be a passage of nothing else."""
+    one = document(page(head="Accepted Papers\n\n"))
+    assert (one.title, one.records[0].start, one.records[0].title) == ("Accepted Papers", 0, TITLES[0])
+    found = check_passages(one, count_tokens=count_words, max_tokens=254)
+    assert (len(found), found[0].title) == (len(TITLES), TITLES[0])
+    assert found[0].text.startswith(f"Accepted Papers\n\n{TITLES[0]}\n\nWe looked")
+
+
 def test_one_record_of_another_shape_is_still_one() -> None:
     """A page of many may have an entry without a paragraph, or with two."""
     titles = tuple(f"{title}, Part {part}" for title in TITLES for part in ("One", "Two"))

@@ -127,6 +127,13 @@ def test_what_an_object_says_of_its_records_belongs_to_none_of_them() -> None:
     assert [record.title for record in one.records] == ["Heron", "Otter"]
 
 
+def test_a_title_of_all_records_alone_goes_with_the_first() -> None:
+    one = parse(
+        "a.json", json.dumps({"title": "Boats", "boats": [{"name": "Heron", "oars": 2}, {"name": "Otter"}]}).encode()
+    )
+    assert (one.title, one.records[0].start, titles(one)) == ("Boats", 0, ["Heron", "Otter"])
+
+
 def test_rows_of_a_workbook_with_titles_are_records() -> None:
     """The name of a sheet goes with its first row; an empty sheet has none; citations are of the sheet."""
     sheets: dict[str, list[list[str | float]]] = {
