@@ -15,6 +15,7 @@ TITLES = (
     "On the Sleep of Grebes in Winter",
     "Kingfishers at Dusk: Eleven Years by the Old Mill",
 )
+MANY = tuple(f"{title}, Part {part}" for title in TITLES for part in ("One", "Two"))
 BODY = (
     "We looked at {} over many winters and with little money. Our counts were made by hand, from hides of willow, and "
     "are given here in full for the first time. They show what was long held to be true by the people who live there."
@@ -78,9 +79,8 @@ def test_headings_right_above_the_first_record_go_with_it() -> None:
 
 def test_one_record_of_another_shape_is_still_one() -> None:
     """A page of many may have an entry without a paragraph, or with two."""
-    titles = tuple(f"{title}, Part {part}" for title in TITLES for part in ("One", "Two"))
-    text = page(titles).replace(body(titles[4]), f"{body(titles[4])}\n\n{body('the same again')}")
-    assert [record.title for record in document(text).records] == list(titles)
+    text = page(MANY).replace(body(MANY[4]), f"{body(MANY[4])}\n\n{body('the same again')}")
+    assert [record.title for record in document(text).records] == list(MANY)
 
 
 SHORT = tuple(" ".join(title.split()[:2]) for title in TITLES)
@@ -91,13 +91,13 @@ NOT_PAGES = {
     ),
     "two paragraphs each": page(between="{title}\n\n{body}\n\n{body}\n\n"),
     "a short text each": "".join(f"{title}\n\nIt was counted twice.\n\n" for title in TITLES),
-    "a list each": "".join(f"{title}\n\n- {body(title)}\n- {body(title)}\n\n" for title in TITLES),
+    "an item each": page(between="{title}\n\n- {body}\n\n"),
     "headings that are underlined": "".join(f"{title}\n{'=' * len(title)}\n\n{body(title)}\n\n" for title in TITLES),
     "headings with a mark": page(between="# {title}\n\n{body}\n\n"),
     "headings below them": page(between="{title}\n\nSummary\n\n{body}\n\n"),
     "the last sections of a long text": f"{body('rivers')}\n\n" * 40 + page(),
     "every other one is longer": "".join(
-        f"{title}\n\n{body(title)}\n\n" + f"{body('more')}\n\n" * (number % 2) for number, title in enumerate(TITLES)
+        f"{title}\n\n{body(title)}\n\n" + f"{body('more')}\n\n" * (number % 2) for number, title in enumerate(MANY)
     ),
     "no headings": f"{body('rivers')}\n\n" * 12,
     "nothing": "",
