@@ -47,7 +47,17 @@ def parse(path: str, data: bytes, *, worker: Worker | None = None) -> Document:
             found = own.read(path, data)
     # Of an archive, it is the reader that sees what it is.
     media_type = found.media_type if kind.isolated else kind.media_type
-    return Document(path, found.text, digest(data), media_type, found.title, found.blocks, found.pages, found.note)
+    return Document(
+        path=path,
+        text=found.text,
+        sha256=digest(data),
+        media_type=media_type,
+        title=found.title,
+        blocks=found.blocks,
+        pages=found.pages,
+        note=found.note,
+        records=found.records,
+    )
 
 
 def read_file(root: Path, path: str) -> bytes:

@@ -10,11 +10,11 @@ from corpus import formats
 from corpus.lines import LineMap
 from corpus.load import Unreadable
 from corpus.readers.cover import WIDEST_GAP
-from corpus.types import Block, BlockKind, Document, Passage
+from corpus.types import Block, BlockKind, Document, Passage, Record
 from corpus.units import CountTokens, Unit, balanced, bounded, units_of
 
 # Raised whenever the same document would be cut otherwise: indexes are then split anew.
-VERSION = 2
+VERSION = 3
 # A document of more is left out: to cut it would take more time and memory than any one file may.
 MAX_PASSAGES = 20_000
 MAX_SENTENCES = 500_000
@@ -56,10 +56,11 @@ class _Cut:
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """Blocks under the same headings; `start` takes in the heading lines above them."""
+    """Blocks of one record under the same headings; `start` takes in the heading lines above them."""
 
     start: int
     body: int
+    title: str
     heading: tuple[str, ...]
     blocks: tuple[Block, ...]
 
@@ -88,8 +89,8 @@ def context_of(title: str, heading: Sequence[str], *, count_tokens: CountTokens,
 def split(document: Document, *, count_tokens: CountTokens, max_tokens: int) -> tuple[Passage, ...]:
     """Cut a document into passages.
 
-    Every non-blank character stands in exactly one passage, no passage crosses a heading, and none has
-    more tokens than the encoder reads. A sentence is cut only where it alone is too long.
+    Every non-blank character stands in exactly one passage, no passage crosses a heading or the border of a
+    record, and none has more tokens than the encoder reads. A sentence is cut only where it alone is too long.
 
     Args:
         document: What to cut.
@@ -116,12 +117,15 @@ def _require_few(count: float, limit: int, what: str) -> None:
 
 
 def _sections(document: Document) -> Iterator[_Section]:
-    """Group blocks under their headings; headings with nothing below them go with the next section."""
+    """Group blocks under their headings; headings with nothing below them go with the record's next section."""
     pending: list[Block] = []
     body: list[Block] = []
+    record: Record | None = None
     for block in document.blocks:
         is_heading = block.kind is BlockKind.HEADING
-        if body and (is_heading or block.heading != body[0].heading):
+        above, record = record, document.record_of(block.start)
+        goes_on = record is above and not (body and (is_heading or block.heading != body[0].heading))
+        if (pending or body) and not goes_on:
             yield _section(document, pending, body)
             pending, body = [], []
         (pending if is_heading else body).append(block)
@@ -131,12 +135,15 @@ def _sections(document: Document) -> Iterator[_Section]:
 
 def _section(document: Document, pending: list[Block], body: list[Block]) -> _Section:
     heading = body[0].heading if body else pending[-1].heading[:-1]
+    first = (pending or body)[0].start
+    record = document.record_of(first)
+    title = document.title if record is None else record.title
     short = not pending or not body or body[0].start - pending[0].start <= _HEADING_CHARACTERS
     if body and short and all(_is_repeated(block, heading, document.title) for block in pending):
-        return _Section((pending or body)[0].start, body[0].start, heading, tuple(body))
+        return _Section(first, body[0].start, title, heading, tuple(body))
     # A heading line that no context repeats is read as text, or it could not be found.
     lines = [replace(block, kind=BlockKind.PARAGRAPH) for block in pending]
-    return _Section(pending[0].start, pending[0].start, heading, (*lines, *body))
+    return _Section(first, first, title, heading, (*lines, *body))
 
 
 def _is_repeated(line: Block, heading: tuple[str, ...], title: str) -> bool:
@@ -181,7 +188,7 @@ class _Splitter:
             end=cut.end,
             text=self._text[start : cut.end],
             body=cut.start - start,
-            title=self._document.title,
+            title=section.title,
             heading=heading,
             context=context,
             lines=self._lines.range_of(start, cut.end),

@@ -40,6 +40,19 @@ class Block:
     depth: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One of many documents that a file holds, such as a message of a mailbox: it goes on to where the next begins.
+
+    Attributes:
+        start: First character in the file's text; of the first, with the headings right above it, if any.
+        title: Its own, or "".
+    """
+
+    start: int
+    title: str
+
+
 # Page (from 1), then left, top, right and bottom in points from the page's upper left corner.
 PageBox = tuple[int, float, float, float, float]
 
@@ -56,6 +69,7 @@ class Reading:
             sheets, cells of a notebook, records of a table and messages of a mailbox count as pages.
         media_type: What the bytes are, whatever the name says.
         note: What a person should know about how it was read, or "".
+        records: Where the file holds many documents, each, in order; what stands before the first is of none.
     """
 
     text: str
@@ -64,11 +78,12 @@ class Reading:
     pages: tuple[int, ...] = ()
     media_type: str = "text/plain"
     note: str = ""
+    records: tuple[Record, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One readable file, decoded and taken apart.
+    """One readable file, decoded and taken apart: a document, or as many as it has records.
 
     Attributes:
         path: Relative to the corpus root, with forward slashes.
@@ -79,6 +94,7 @@ class Document:
         blocks: In order, not overlapping; every non-blank character stands in one.
         pages: As in `Reading`.
         note: As in `Reading`.
+        records: As in `Reading`.
     """
 
     path: str
@@ -89,6 +105,12 @@ class Document:
     blocks: tuple[Block, ...]
     pages: tuple[int, ...] = ()
     note: str = ""
+    records: tuple[Record, ...] = ()
+
+    def record_of(self, offset: int) -> Record | None:
+        """The record that a character stands in; None before the first, and where there are none."""
+        number = bisect_right(self.records, offset, key=lambda record: record.start) if self.records else 0
+        return self.records[number - 1] if number else None
 
     def page_of(self, offset: int) -> int | None:
         """The page (1-based) that a character stands on; None where there are no pages."""
@@ -110,9 +132,9 @@ class Passage:
         end: One past the last character; `document.text[start:end] == text`.
         text: The slice, as it is shown and cited.
         body: Where the text proper begins in `text`, behind heading lines that `heading` repeats.
-        title: The document's title, or "".
+        title: Of the record that it stands in, else of the file, or "".
         heading: Headings above the passage, outermost first.
-        context: What the encoder reads before the text proper: title and heading path in words.
+        context: What the encoder reads before the text proper: the file's title and the heading path in words.
         lines: First and last line of the document's text, 1-based, inclusive.
         page: Page on which its text proper begins, 1-based, or None where the document has no pages.
     """

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any
 
 from corpus.files import Unreadable
-from corpus.types import Block, BlockKind, PageBox, Reading
+from corpus.types import Block, BlockKind, PageBox, Reading, Record
 
 _MIB = 1024 * 1024
 # Behind the seconds of computing that a file is given, for a machine that does much else.
@@ -203,4 +203,5 @@ def _reading(answer: dict[str, Any]) -> Reading:
         pages=tuple(answer["pages"]),
         media_type=answer["media_type"],
         note=answer["note"],
+        records=tuple(Record(start, title) for start, title in answer["records"]),
     )

@@ -75,6 +75,7 @@ def _packed(found: Reading) -> dict[str, Any]:
         "pages": found.pages,
         "media_type": found.media_type,
         "note": found.note,
+        "records": [(record.start, record.title) for record in found.records],
     }
 
 

@@ -197,6 +197,7 @@ class Build:
                 title=document.title,
                 passages=passages,
                 digests=digests,
+                records=len(document.records),
             )
         )
 

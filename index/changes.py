@@ -20,7 +20,7 @@ class Extent(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A document to be written, its passages cut.
+    """A file to be written, its passages cut.
 
     Attributes:
         path: Relative to the corpus root, with forward slashes.
@@ -29,9 +29,10 @@ class Entry:
         mtime_ns: Time of the last change, by stat before reading.
         checked_ns: When it was read.
         media_type: Such as `text/markdown`.
-        title: The document's title, or "".
+        title: The file's own title, or "".
         passages: In order.
         digests: `records.vector_digest` of what the encoder reads of each passage.
+        records: Documents of their own that it holds; 0 where it is one itself.
     """
 
     path: str
@@ -43,6 +44,7 @@ class Entry:
     title: str
     passages: tuple[Passage, ...]
     digests: tuple[bytes, ...]
+    records: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,20 +78,22 @@ class Inserter:
             media_type=entry.media_type,
             title=entry.title,
             passages=len(entry.passages),
+            records=entry.records,
         )
         self._connection.execute(
             "INSERT INTO documents (id, path, sha256, size, mtime_ns, checked_ns, media_type, title, passages, "
-            "checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "records, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (*astuple(document), document_checksum(document)),
         )
         rows = []
         for passage, digest in zip(entry.passages, entry.digests, strict=True):
             number = self._next_passage()
-            rows.append(self._row(number, entry.path, passage, digest))
+            rows.append(self._row(number, entry, passage, digest))
             self._postings.add(number, fields_of(entry.path, entry.title, passage))
         self._connection.executemany(
             "INSERT INTO passages (id, key, document, vector, start, end, link, body, line_first, line_last, page, "
-            "heading, context, text, text_digest, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "title, heading, context, text, text_digest, checksum) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             rows,
         )
 
@@ -101,13 +103,13 @@ class Inserter:
         self._passage += 1
         return self._passage
 
-    def _row(self, number: int, path: str, passage: Passage, digest: bytes) -> tuple[object, ...]:
+    def _row(self, number: int, entry: Entry, passage: Passage, digest: bytes) -> tuple[object, ...]:
         (vector,) = self._connection.execute("SELECT id FROM vectors WHERE digest = ?", (digest,)).fetchone()
         same = text_digest(passage.text)
         self.vectors.append(vector)
         if self._texts is not None:
             self._texts.add(same)
-        key = passage_key(path, passage.start, passage.end, same)
+        key = passage_key(entry.path, passage.start, passage.end, same)
         link = Link(number, key, self._document, vector, passage.start, passage.end)
         fields = (
             *link,
@@ -115,14 +117,21 @@ class Inserter:
             passage.body,
             *passage.lines,
             passage.page,
+            None if passage.title == entry.title else passage.title,
             json.dumps(passage.heading, ensure_ascii=False),
             passage.context,
             passage.text,
             same,
         )
-        return (*fields, passage_checksum(path, fields))
+        return (*fields, passage_checksum(entry.path, fields))
 
 
 def fields_of(path: str, title: str, passage: Passage | StoredPassage) -> Fields:
-    """The text that a passage is found by."""
+    """The text that a passage is found by.
+
+    Args:
+        path: Of its file.
+        title: The file's own title; that of a record is the first of the headings.
+        passage: Itself.
+    """
     return Fields(title, "\n".join(passage.heading), passage.text[passage.body :], path_words(path))

@@ -50,7 +50,8 @@ class Info:
 
     Attributes:
         generation: Counts commits, from 1.
-        documents: Documents in it.
+        files: Files in it.
+        documents: Documents in it: a file counts as many as it has records, or one.
         passages: Passages in it.
         model: The encoder as the user named it.
         fingerprint: Of that encoder.
@@ -64,6 +65,7 @@ class Info:
     """
 
     generation: int
+    files: int
     documents: int
     passages: int
     model: str
@@ -116,7 +118,7 @@ def _info_of(values: dict[str, Any]) -> Info:
     values["segments"] = tuple(Segment(**segment) for segment in values["segments"])
     info = Info(**values)
     _require_kinds(info, info.generation, info.documents, info.passages, info.dimension, info.splitter, info.vectors)
-    _require_kinds(info, 0 if info.skipped is None else info.skipped)
+    _require_kinds(info, info.files, 0 if info.skipped is None else info.skipped)
     for one in info.segments:
         _require_kinds(one, one.number, one.size, one.held, one.dead, one.live)
         if Path(one.name).name != one.name or "\0" in one.name:

@@ -24,7 +24,7 @@ from .schema import REPAIR, checksum
 
 @dataclass(frozen=True, slots=True)
 class StoredDocument:
-    """A document of the index.
+    """A file of the index: one document, or as many as it has records.
 
     Attributes:
         id: Row number; good for this generation only.
@@ -34,8 +34,9 @@ class StoredDocument:
         mtime_ns: Time of the file's last change when it was read.
         checked_ns: When its bytes were last read.
         media_type: Such as `text/markdown`.
-        title: The document's title, or "".
+        title: The file's own title, or "".
         passages: How many it has.
+        records: Documents of their own that it holds; 0 where it is one itself.
     """
 
     id: int
@@ -47,6 +48,7 @@ class StoredDocument:
     media_type: str
     title: str
     passages: int
+    records: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,7 @@ class StoredPassage:
         context: What the encoder reads before the text proper, or "".
         text: The passage.
         text_digest: BLAKE2b-128 of `text`.
+        record_title: That of the record it stands in, "" where that has none; None: the file's.
     """
 
     id: int
@@ -82,11 +85,12 @@ class StoredPassage:
     context: str
     text: str
     text_digest: bytes
+    record_title: str | None = None
 
     @property
     def title(self) -> str:
-        """The document's title, or ""."""
-        return self.document.title
+        """Of the record that it stands in, else of the file, or ""."""
+        return self.document.title if self.record_title is None else self.record_title
 
     @property
     def encoder_text(self) -> str:
@@ -105,14 +109,16 @@ class Link(NamedTuple):
     end: int
 
 
-_DOCUMENT = "d.id, d.path, d.sha256, d.size, d.mtime_ns, d.checked_ns, d.media_type, d.title, d.passages, d.checksum"
-_DOCUMENT_KINDS = (int, str, str, int, int, int, str, str, int, bytes)
+_DOCUMENT = (
+    "d.id, d.path, d.sha256, d.size, d.mtime_ns, d.checked_ns, d.media_type, d.title, d.passages, d.records, d.checksum"
+)
+_DOCUMENT_KINDS = (int, str, str, int, int, int, str, str, int, int, bytes)
 _LINK = "id, key, document, vector, start, end, link"
 _PASSAGE = (
-    "p.id, p.key, p.document, p.vector, p.start, p.end, p.link, p.body, p.line_first, p.line_last, p.page, p.heading, "
-    "p.context, p.text, p.text_digest, p.checksum"
+    "p.id, p.key, p.document, p.vector, p.start, p.end, p.link, p.body, p.line_first, p.line_last, p.page, p.title, "
+    "p.heading, p.context, p.text, p.text_digest, p.checksum"
 )
-_PASSAGE_KINDS = (int, str, int, int, int, int, int, int, int, int, int | None, str, str, str, bytes, bytes)
+_PASSAGE_KINDS = (int, str, int, int, int, int, int, int, int, int, int | None, str | None, str, str, str, bytes, bytes)
 # The ids are bound as one JSON list, which has no limit on their number.
 AMONG = "(SELECT value FROM json_each(?))"
 
@@ -133,7 +139,7 @@ def text_digest(text: str) -> bytes:
 
 
 def read_documents(connection: sqlite3.Connection, file: Path) -> Iterator[StoredDocument]:
-    """All documents, by path.
+    """All files, by path.
 
     Raises:
         DamagedIndexError: A row does not hold what was written.
@@ -143,15 +149,26 @@ def read_documents(connection: sqlite3.Connection, file: Path) -> Iterator[Store
         yield _document_of(row, file)
 
 
+def count_documents(connection: sqlite3.Connection) -> tuple[int, int]:
+    """Files, and the documents in them: a file counts as many as it has records, or one."""
+    (files,) = connection.execute("SELECT count(*) FROM documents").fetchone()
+    several = "SELECT count(*), coalesce(sum(records), 0) FROM documents WHERE records > 0"
+    with_records, records = connection.execute(several).fetchone()
+    return files, files - with_records + records
+
+
 def document_checksum(document: StoredDocument) -> bytes:
     """The checksum of a document's row: over its columns in their order."""
     return checksum(*astuple(document))
 
 
 def _document_of(row: Sequence[Any], file: Path) -> StoredDocument:
-    if checksum(*row[:-1]) != row[-1] or not are(row, _DOCUMENT_KINDS) or not _stays_inside(row[1]) or row[-2] < 0:
+    if checksum(*row[:-1]) != row[-1] or not are(row, _DOCUMENT_KINDS) or not _stays_inside(row[1]):
         raise damaged(file, f"document {row[0]}")
-    return StoredDocument(*row[:-1])
+    found = StoredDocument(*row[:-1])
+    if min(found.passages, found.records) < 0:
+        raise damaged(file, f"document {found.id}")
+    return found
 
 
 def are(row: Sequence[object], kinds: Sequence[type | UnionType]) -> bool:
@@ -216,7 +233,7 @@ def passage_checksum(path: str, fields: Sequence[object]) -> bytes:
 def _passage_of(row: Sequence[Any], document: StoredDocument, file: Path) -> StoredPassage:
     if passage_checksum(document.path, row[:-1]) != row[-1] or not are(row, _PASSAGE_KINDS):
         raise damaged(file, f"passage {row[0]}")
-    number, key, _, vector, start, end, _, body, first, last, page, heading, context, text, digest, _ = row
+    number, key, _, vector, start, end, _, body, first, last, page, title, heading, context, text, digest, _ = row
     sound = len(text) == end - start and 0 <= body <= len(text) and 0 < first <= last
     headings: object = None
     with contextlib.suppress(ValueError, RecursionError):
@@ -225,7 +242,7 @@ def _passage_of(row: Sequence[Any], document: StoredDocument, file: Path) -> Sto
         raise damaged(file, f"passage {number}")
     lines = (first, last)
     return StoredPassage(
-        number, key, document, vector, start, end, body, lines, page, tuple(headings), context, text, digest
+        number, key, document, vector, start, end, body, lines, page, tuple(headings), context, text, digest, title
     )
 
 

@@ -37,7 +37,7 @@ class BuildReport:
         removed: Files that are no longer in the index.
         unchanged: Files that hold the same bytes as before.
         skipped: What was left out, and why.
-        documents: Documents in the index now.
+        documents: Documents in the index now: a file counts as many as it has records, or one.
         passages: Passages in the index now.
         embedded: Texts given to the encoder now.
         reused: Passages written now that did not need embedding: their text was known, or came up twice.

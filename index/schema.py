@@ -12,7 +12,7 @@ from corpus.errors import DamagedIndexError, IncompatibleError, LockedError, NoI
 
 DATABASE = "index.db"
 APPLICATION_ID = 0x71614958  # "qaIX", in the SQLite header
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 REPAIR = "Run `qa check --repair`, or `qa index --full` to rebuild it."
 
 # A vector and its row fill pages of this size with little waste.
@@ -39,8 +39,10 @@ CREATE TABLE documents (
     media_type TEXT NOT NULL,
     title TEXT NOT NULL,
     passages INTEGER NOT NULL,  -- how many it has
+    records INTEGER NOT NULL,  -- documents of their own that the file holds; 0: it is one itself
     checksum BLOB NOT NULL
 );
+CREATE INDEX documents_records ON documents (records) WHERE records > 0;
 
 CREATE TABLE vectors (
     id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never given twice: FAISS files know vectors by it
@@ -70,6 +72,7 @@ CREATE TABLE passages (
     line_first INTEGER NOT NULL,
     line_last INTEGER NOT NULL,
     page INTEGER,
+    title TEXT,  -- of its record, where that is not the title of the file
     heading TEXT NOT NULL,  -- JSON
     context TEXT NOT NULL,  -- what the encoder reads before the text
     text TEXT NOT NULL,

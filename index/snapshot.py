@@ -23,6 +23,7 @@ from .records import (
     Link,
     StoredDocument,
     StoredPassage,
+    count_documents,
     damaged,
     ids_json,
     read_documents,
@@ -82,14 +83,14 @@ class Snapshot:
         self._nearest.load()
 
     def documents(self) -> tuple[StoredDocument, ...]:
-        """All documents, by path.
+        """All files, by path.
 
         Raises:
             DamagedIndexError: One is missing or does not hold what was written.
         """
         with seam(self._file):
             found = tuple(read_documents(self._connection, self._file))
-        if len(found) != self.info.documents:
+        if len(found) != self.info.files:
             raise damaged(self._file, "the number of documents")
         return found
 
@@ -234,8 +235,7 @@ class Snapshot:
         info = read_info(self._connection, self._file)
         if info is None:
             raise NoIndexError(f"the first index in {self._folder} was never finished. Run `qa index` again.")
-        (documents,) = self._connection.execute("SELECT count(*) FROM documents").fetchone()
-        if documents != info.documents:
+        if count_documents(self._connection) != (info.files, info.documents):
             raise damaged(self._file, "the number of rows")
         return info
 

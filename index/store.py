@@ -26,6 +26,7 @@ from .places import Place, write_places
 from .records import (
     AMONG,
     StoredDocument,
+    count_documents,
     damaged,
     document_checksum,
     ids_json,
@@ -199,7 +200,7 @@ class Store:
             DamagedIndexError: They themselves do not hold what was written.
         """
         documents, info = self.documents(), self.info()
-        if info is None or len(documents) != info.documents:
+        if info is None or len(documents) != info.files:
             raise damaged(self._file, "the number of documents")
         with seam(self._file):
             self._connection.execute("REINDEX")
@@ -243,7 +244,7 @@ class Store:
         for passage in read_passages(self._connection, self._file, f"p.document IN {AMONG}", (ids,)):
             held.add(passage.id)
             vectors.append(passage.vector)
-            postings.add(passage.id, fields_of(passage.document.path, passage.title, passage))
+            postings.add(passage.id, fields_of(passage.document.path, passage.document.title, passage))
         if len(held) != sum(passages for _, passages in kept_documents):
             raise damaged(self._file, "the number of passages of documents")
         gaps = [(number,) for number in range(1, max(held, default=0)) if number not in held]
@@ -266,7 +267,7 @@ class Store:
         if len(passages) != sum(count for _, count in documents) or not change.removed <= {path for _, path, _ in rows}:
             raise damaged(self._file, "the number of passages of documents")
         for passage in passages:
-            postings.remove(passage.id, fields_of(passage.document.path, passage.title, passage))
+            postings.remove(passage.id, fields_of(passage.document.path, passage.document.title, passage))
         self._connection.executemany("INSERT INTO free (passage) VALUES (?)", [(passage.id,) for passage in passages])
         self._connection.execute(f"DELETE FROM passages WHERE document IN {AMONG}", chosen)
         self._connection.execute(f"DELETE FROM documents WHERE id IN {AMONG}", chosen)
@@ -294,10 +295,11 @@ class Store:
             self._connection.execute(f"DELETE FROM vectors WHERE id IN {AMONG}", (gone,))
 
     def _info(self, maker: Maker, generation: int, settled: Settled, skipped: int) -> Info:
-        (documents,) = self._connection.execute("SELECT count(*) FROM documents").fetchone()
+        files, documents = count_documents(self._connection)
         (passages,) = self._connection.execute("SELECT count(*) FROM passages").fetchone()
         return Info(
             generation=generation,
+            files=files,
             documents=documents,
             passages=passages,
             model=maker.model,

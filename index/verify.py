@@ -96,8 +96,9 @@ class _Check:
             raise DamagedIndexError(f"{self._file} is damaged: {' '.join(str(verdict).split())}. {REPAIR}")
 
     def documents(self) -> None:
-        found = sum(1 for _ in read_documents(self._connection, self._file))
-        self._require(found == self._info.documents, "the number of documents")
+        found = [max(1, document.records) for document in read_documents(self._connection, self._file)]
+        counted = (self._info.files, self._info.documents)
+        self._require((len(found), sum(found)) == counted, "the number of documents")
 
     def passages(self) -> None:
         found: Counter[int] = Counter()

@@ -178,8 +178,9 @@ def _hit(hit: Hit, look: Look, place: Places) -> str:
 
 
 def _trail(hit: Hit, look: Look) -> str:
-    """The headings above a passage; the document's title comes first unless it is the first heading."""
-    title = (hit.title,) if hit.title and hit.title not in hit.heading[:1] else ()
+    """The headings above a passage; the title comes first unless the first heading says it, or one of a row."""
+    said = hit.title in hit.heading[:1] or any(heading.startswith(f"{hit.title} (row ") for heading in hit.heading)
+    title = (hit.title,) if hit.title and not said else ()
     return look.separator.join(filter(None, map(clean_line, (*title, *hit.heading))))
 
 

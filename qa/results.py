@@ -86,7 +86,7 @@ class Hit:
         id: Stable: the same passage of the same file has the same id after any rebuild.
         score: In [0, 1] within one answer; higher is better.
         text: The passage: exactly `chars` of the document.
-        title: The document's title, or "" where it states none.
+        title: The document's title, of a record its own, or "" where it states none.
         heading: Headings above the passage, outermost first.
         source: Where it stands.
         highlights: The sentences that answer, best first.

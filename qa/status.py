@@ -21,7 +21,7 @@ class Status:
 
     Attributes:
         folder: The index folder.
-        documents: Documents in it.
+        documents: Documents in it: a file counts as many as it has records, or one.
         passages: Passages in it.
         model: The encoder as the user named it.
         generation: Counts commits, from 1.

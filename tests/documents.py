@@ -47,10 +47,13 @@ def count_real_tokens(texts: Sequence[str]) -> list[int]:
 
 
 def check_passages(one: Document, *, count_tokens: CountTokens, max_tokens: int) -> tuple[Passage, ...]:
-    """Split a document and check what must hold for any: exact slices, nothing lost or doubled, sizes, lines."""
+    """Split a document and check what must hold for any: exact slices, nothing lost or twice, sizes, lines, records."""
     found = split(one, count_tokens=count_tokens, max_tokens=max_tokens)
     for before, after in pairwise(found):
         assert before.end <= after.start
+    starts = [record.start for record in one.records]
+    assert starts == sorted(set(starts))
+    assert all(0 <= start < len(one.text) for start in starts)
     at = line = 0
     for passage in found:
         assert passage.start < passage.end
@@ -60,6 +63,9 @@ def check_passages(one: Document, *, count_tokens: CountTokens, max_tokens: int)
         last = line + passage.text.count("\n")
         assert passage.lines == (line + 1, last + 1)
         at, line = passage.end, last
+        record = one.record_of(passage.start)
+        assert record is one.record_of(passage.end - 1)
+        assert passage.title == (one.title if record is None else record.title)
     assert one.text[at:].replace("\ufeff", "").strip() == ""
     assert max(count_tokens([encoder_text(passage) for passage in found]), default=0) <= max_tokens
     return found

@@ -1,4 +1,4 @@
-"""BibTeX: each entry under its title, its fields in plain words; lines keep the numbers that they have in the file."""
+"""BibTeX: an entry is a document under its title, its fields in plain words; lines keep the numbers they have."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ def _entry(writer: LineWriter, lines: list[str]) -> None:
         for _ in lines:
             writer.line("")
         return
-    writer.under(1, _title(" ".join([rest, *lines[1:]])) or key)
+    title = _title(" ".join([rest, *lines[1:]])) or key
+    writer.begin(title)
+    writer.under(1, title)
     writer.line("; ".join([f"{kind.lower()} {key}", *_fields_on(rest)]), BlockKind.TABLE)
     for line in lines[1:]:
         writer.line("; ".join(_fields_on(line)), BlockKind.TABLE)

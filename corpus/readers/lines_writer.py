@@ -5,7 +5,7 @@ from __future__ import annotations
 from corpus.headings import LONGEST_HEADING, heading_title
 from corpus.readers.cover import with_gaps_filled
 from corpus.readers.writer import one_line
-from corpus.types import Block, BlockKind, Reading
+from corpus.types import Block, BlockKind, Reading, Record
 
 
 class LineWriter:
@@ -21,8 +21,14 @@ class LineWriter:
         self._length = 0
         self._blocks: list[Block] = []
         self._open: list[tuple[int, str]] = []
+        self._records: list[Record] = []
         self._start: int | None = None
         self._kind = BlockKind.PARAGRAPH
+
+    def begin(self, title: str) -> None:
+        """Begin a record with the next line: a document of its own, titled "" where it states no title."""
+        self.end_block()
+        self._records.append(Record(self._length, one_line(title)))
 
     def line(self, text: str, kind: BlockKind = BlockKind.PARAGRAPH) -> None:
         """The next line, part of a paragraph or of another kind of block; a blank one ends it."""
@@ -62,7 +68,8 @@ class LineWriter:
         """The document that was put together."""
         self.end_block()
         text = "".join(self._lines)
-        return Reading(text, self.title, with_gaps_filled(text, self._blocks), (), media_type, note)
+        blocks = with_gaps_filled(text, self._blocks)
+        return Reading(text, self.title, blocks, (), media_type, note, tuple(self._records))
 
     def _append(self, text: str) -> None:
         self._lines.append(text + "\n")

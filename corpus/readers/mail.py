@@ -1,4 +1,4 @@
-"""Mail: one message, or a mailbox of them, each a page under its subject."""
+"""Mail: one message, or a mailbox of them, each a page and a document under its subject."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def read(path: str, data: bytes) -> Reading:
         raise Unreadable("not what its name says: no mailbox")
     for message in messages:
         writer.page()
-        _message(writer, message)
+        _message(writer, message, mailbox=True)
     return writer.reading("application/mbox", title="")
 
 
@@ -45,12 +45,14 @@ def _split(data: bytes) -> Iterator[bytes]:
         yield data[mark.end() : end].replace(b"\n>From ", b"\nFrom ")
 
 
-def _message(writer: Writer, data: bytes) -> str:
+def _message(writer: Writer, data: bytes, *, mailbox: bool = False) -> str:
     message = message_from_bytes(data, policy=policy.default)
     if not (_header(message, "From") or _header(message, "Subject")):
         raise Unreadable("not what its name says: no message")
     subject = _header(message, "Subject")
     writer.under(1, "")
+    if mailbox:
+        writer.begin(subject)
     if subject:
         writer.heading(1, subject)
     writer.record_lines([(name, value) for name in _HEADERS if (value := _header(message, name))])

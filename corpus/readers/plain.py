@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from corpus.encodings import decode, require_few_lines
 from corpus.headings import LONGEST_HEADING, Line, could_be_heading, heading_title, infer, is_title_case, is_upper
 from corpus.readers.cover import is_blank, with_gaps_filled
+from corpus.readers.repetition import find_records
 from corpus.types import Block, BlockKind, Reading
 
 _BULLET = re.compile(r"^(?P<indent>[ \t]*)(?:[•◦▪‣●○■□–—*+-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,4})[.)])[ \t]+(?=\S)")
@@ -36,7 +37,11 @@ def read(path: str, data: bytes) -> Reading:
     text, note = decode(data)
     require_few_lines(text)
     title, blocks = read_plain(text)
-    return Reading(text, title, blocks, note=note)
+    records = find_records(text, blocks)
+    if records and records[0].title == title:
+        # The first title of the page is that of a record, not of them all.
+        title = ""
+    return Reading(text, title, blocks, note=note, records=records)
 
 
 def read_plain(text: str) -> tuple[str, tuple[Block, ...]]:

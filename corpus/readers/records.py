@@ -1,4 +1,4 @@
-"""JSON and JSON lines: an object is a record with its fields, and counts as a page."""
+"""JSON and JSON lines: an object is a record with its fields, and counts as a page; of several, as a document."""
 
 from __future__ import annotations
 
@@ -23,17 +23,19 @@ def read(path: str, data: bytes) -> Reading:
     lines = not path.lower().endswith(".json")
     found = _lines(text) if lines else _whole(text)
     title = ""
+    first = 1
     if isinstance(found, dict):
         # An object around a list of records: what else it says of them comes first.
         title = str(found.get("title") or found.get("name") or "")
         key = next((key for key, value in found.items() if _is_records(value)), None)
         rest = {name: value for name, value in found.items() if name != key}
+        first = 2 if rest else 1
         found = [*([rest] if rest else []), *(found[key] if key is not None else [])]
     elif not isinstance(found, list):
         found = [found]
     records = [(number, record) for number, value in enumerate(found, 1) if (record := list(_fields(value)))]
     writer = Writer()
-    add_records(writer, records, pages=True)
+    add_records(writer, records, pages=True, documents_from=first if _are_objects(found[first - 1 :]) else None)
     return writer.reading("application/jsonl" if lines else "application/json", note=note, title=title)
 
 
@@ -56,6 +58,12 @@ def _lines(text: str) -> list[Any]:
         except ValueError as error:
             raise Unreadable(f"damaged: no JSON in line {number}") from error
     return found
+
+
+def _are_objects(found: list[Any]) -> bool:
+    """Whether there are values and all of them are objects; None stands for a blank line."""
+    values = [value for value in found if value is not None]
+    return bool(values) and all(isinstance(value, dict) for value in values)
 
 
 def _is_records(value: object) -> bool:

@@ -1,15 +1,16 @@
-"""Workbooks (XLSX): a sheet is a page, a row a record with the names of its columns."""
+"""Workbooks (XLSX): a sheet is a page, a row a record with the names of its columns, and with a title a document."""
 
 from __future__ import annotations
 
 import datetime
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element
 
 from corpus.formats import XLSX
-from corpus.readers.rows import add_records
+from corpus.readers.rows import Record, add_records, are_table, title_field
 from corpus.readers.table import names_of
 from corpus.readers.writer import Writer
 from corpus.readers.xml_tree import each, first
@@ -37,25 +38,44 @@ def read(archive: Archive, main: str) -> Reading:
         epoch=_EPOCH_1904 if about is not None and about.get("date1904") in ("1", "true") else _EPOCH,
     )
     writer = Writer()
-    for sheet in each(book, "sheet"):
+    sheets = [_sheet(archive, cells, sheet, links) for sheet in each(book, "sheet")]
+    filled = [sheet for sheet in sheets if sheet is not None and sheet.records]
+    titled = all(sheet.titled for sheet in filled) and not any(are_table(sheet.records) for sheet in filled)
+    for sheet in sheets:
         writer.page()
-        kind, name = links.get(sheet.get("r:id", ""), ("", ""))
-        if kind == "worksheet" and sheet.get("state", "visible") == "visible":
-            writer.under(1, "")
-            writer.heading(1, sheet.get("name", ""))
-            _sheet(writer, list(cells.rows(archive.xml(name))))
+        if sheet is None:
+            continue
+        writer.under(1, "")
+        if titled:
+            add_records(writer, sheet.records, pages=False, documents_from=1, above=sheet.name, level=2)
+        else:
+            writer.heading(1, sheet.name)
+            add_records(writer, sheet.records, pages=False, level=2)
     return writer.reading(XLSX.media_type, title=archive.title("docProps/core.xml"))
 
 
-def _sheet(writer: Writer, rows: list[tuple[int, list[str]]]) -> None:
+@dataclass(frozen=True, slots=True)
+class _Sheet:
+    """A sheet that can be seen: its rows as records, and whether a column has their titles."""
+
+    name: str
+    records: list[tuple[int, Record]]
+    titled: bool
+
+
+def _sheet(archive: Archive, cells: _Cells, sheet: Element, links: dict[str, tuple[str, str]]) -> _Sheet | None:
+    kind, name = links.get(sheet.get("r:id", ""), ("", ""))
+    if kind != "worksheet" or sheet.get("state", "visible") != "visible":
+        return None
+    rows = list(cells.rows(archive.xml(name)))
     names = names_of([row for _, row in rows])
-    records = []
+    records: list[tuple[int, Record]] = []
     for number, row in rows[1:] if names else rows:
         padded = [*names, *[""] * (len(row) - len(names))]
         fields = [(name, value) for name, value in zip(padded, row, strict=False) if value.strip()]
         if fields:
             records.append((number, fields))
-    add_records(writer, records, pages=False, level=2)
+    return _Sheet(sheet.get("name", ""), records, title_field(names) is not None)
 
 
 def _strings(root: Element | None) -> list[str]:

@@ -1,4 +1,4 @@
-"""CSV and TSV: a row is a record with the names of its columns, and counts as a page."""
+"""CSV and TSV: a row is a record with the names of its columns, and counts as a page; with a title, a document."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from corpus.encodings import decode, require_few_lines
 from corpus.files import MAX_BYTES, Unreadable
-from corpus.readers.rows import Record, add_records
+from corpus.readers.rows import Record, add_records, title_field
 from corpus.readers.writer import Writer
 from corpus.types import Reading
 
@@ -27,7 +27,8 @@ def read(path: str, data: bytes) -> Reading:
     except csv.Error as error:
         raise Unreadable(f"damaged: {error}") from error
     writer = Writer()
-    add_records(writer, records_of(rows), pages=True)
+    titled = title_field(names_of(rows)) is not None
+    add_records(writer, records_of(rows), pages=True, documents_from=1 if titled else None)
     return writer.reading("text/tab-separated-values" if tabs else "text/csv", note=note, title="")
 
 

@@ -9,7 +9,7 @@ from corpus.encodings import MAX_LINES
 from corpus.files import MAX_BYTES, Unreadable
 from corpus.headings import LONGEST_HEADING, heading_title
 from corpus.readers.cover import with_gaps_filled
-from corpus.types import Block, BlockKind, Reading
+from corpus.types import Block, BlockKind, Reading, Record
 
 # Neither shows anything, and lone surrogates cannot be stored.
 _UNWANTED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
@@ -49,7 +49,13 @@ class Writer:
         self._open: list[tuple[int, str]] = []
         self._pages: list[int] = []
         self._waiting = 0
+        self._records: list[Record] = []
+        self._next: str | None = None
         self._first = ""
+
+    def begin(self, title: str) -> None:
+        """Begin a record with what comes next: a document of its own, titled "" where it states no title."""
+        self._next = heading_title(one_line(title))[:LONGEST_HEADING]
 
     def page(self, count: int = 1) -> None:
         """Begin the next page; with `count` above 1, those before it are empty."""
@@ -106,7 +112,8 @@ class Writer:
         text = "".join(self._parts)
         blocks = with_gaps_filled(text, self._blocks)
         found = self.title or self._first if title is None else title
-        return Reading(text, one_line(found)[:LONGEST_HEADING], blocks, tuple(self._pages), media_type, note)
+        title = one_line(found)[:LONGEST_HEADING]
+        return Reading(text, title, blocks, tuple(self._pages), media_type, note, tuple(self._records))
 
     def _add(self, kind: BlockKind, text: str, depth: int = 0) -> None:
         if self._blocks:
@@ -114,9 +121,20 @@ class Writer:
             self._append("\n" if close else "\n\n")
         start = self._length
         self._turn(start)
+        if self._next is not None:
+            self._records.append(Record(start if self._records else self._headings_above(start), self._next))
+            self._next = None
         self._append(text)
         heading = tuple(words for _, words in self._open)
         self._blocks.append(Block(kind, start, self._length, heading, depth))
+
+    def _headings_above(self, start: int) -> int:
+        """Where the headings begin that stand right above a place, or the place itself where none do."""
+        for block in reversed(self._blocks):
+            if block.kind is not BlockKind.HEADING:
+                break
+            start = block.start
+        return start
 
     def _append(self, text: str) -> None:
         self._parts.append(text)

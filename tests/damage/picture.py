@@ -58,12 +58,12 @@ def listing(snapshot: Snapshot) -> list[Any]:
         rows = [
             [
                 *(passage.key, passage.start, passage.end, passage.body, list(passage.lines), passage.page),
-                *(list(passage.heading), passage.context, passage.text, passage.text_digest.hex()),
+                *(passage.title, list(passage.heading), passage.context, passage.text, passage.text_digest.hex()),
                 hashlib.sha256(vector.tobytes()).hexdigest(),
             ]
             for passage, vector in zip(passages, vectors, strict=True)
         ]
-        found.append([one.path, one.sha256, one.size, one.mtime_ns, one.media_type, one.title, rows])
+        found.append([one.path, one.sha256, one.size, one.mtime_ns, one.media_type, one.title, one.records, rows])
     return found
 
 

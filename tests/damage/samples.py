@@ -119,6 +119,12 @@ def _document(random_: random.Random, title: str, sections: int) -> str:
     return "\n".join(parts)
 
 
+def _page(random_: random.Random) -> str:
+    """Documents of their own in one file: a title and a paragraph each."""
+    titles = (f"Paper {number} on the {random_.choice(_WORDS)}" for number in range(6))
+    return "\n".join(f"{title}\n\n{' '.join(random_.choices(_WORDS, k=50)).capitalize()}.\n" for title in titles)
+
+
 def _first_files(root: Path, documents: int) -> None:
     random_ = random.Random(11)  # noqa: S311 - not for secrets
     for number in range(documents):
@@ -126,6 +132,7 @@ def _first_files(root: Path, documents: int) -> None:
         write(root, f"{folder}{number:02}.md", _document(random_, f"Paper {number}", 6))
     for number in range(4):
         write(root, f"copies/{number}.txt", DUPLICATE)
+    write(root, "page of records.txt", _page(random_))
     write(root, "skipped/binary.txt", b"\0\1\2\3")
     write(root, "skipped/latin.txt", "größe".encode("latin-1"))
     write(root, "empty.txt", "")

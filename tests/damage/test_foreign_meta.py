@@ -14,6 +14,7 @@ from tests.damage.trials import Outcome
 
 META: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "one document more": ("documents", lambda value: value + 1),
+    "one file more": ("files", lambda value: value + 1),
     "one passage more": ("passages", lambda value: value + 1),
     "no passages": ("passages", lambda _: 0),
     "a negative number of passages": ("passages", lambda _: -5),
@@ -37,6 +38,7 @@ META: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "segments that are a number": ("segments", lambda _: 7),
     "a passage count in words": ("passages", lambda _: "many"),
     "a document count that is a list": ("documents", lambda _: [1]),
+    "a file count in words": ("files", lambda _: "all"),
     "a dimension in words": ("dimension", lambda _: "sixty-four"),
     "a fingerprint that is a number": ("fingerprint", lambda _: 7),
     "a model that is a list": ("model", lambda _: ["bag"]),

@@ -13,8 +13,9 @@ EXPECTED = Path(__file__).parent / "expected"
 
 
 def listing(document: Document) -> str:
-    """A document's title, its text, and a line for each block: page, headings, kind, first and last characters."""
+    """Title, records, text, and a line for each block: page, headings, kind, first and last characters."""
     lines = [f"title: {document.title}", f"type: {document.media_type}", f"note: {document.note}", "--- text"]
+    lines[3:3] = [f"record: {record.start} {record.title!r}" for record in document.records]
     lines += [document.text, "--- blocks"]
     for block in document.blocks:
         text = document.text[block.start : block.end]

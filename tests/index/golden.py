@@ -24,11 +24,18 @@ from tests.encoders import BagEncoder
 GOLDEN = Path(__file__).parent / "golden"
 # Files of the index that are kept: a log and a lock belong to a process.
 KEPT = ("index.db", ".faiss")
+# A file of six documents.
+RECORDS = tuple(f"{number} Birds of the Upper Weir" for number in ("One", "Two", "Three", "Four", "Five", "Six"))
+RECORD = (
+    "We counted them by hand in the morning, from hides of willow, over many winters and with little money. The "
+    "counts are given here in full for the first time, and they show what was long held to be true nearby."
+)
 FIRST = {
     "birds.txt": b"Birds sing in the morning.\n",
     "notes/größe.md": "# Größe\n\nDie Straße ist 3 m breit.\n\n## Höhe\n\nDie Brücke ist hoch.\n".encode(),
     "notes/שלום.md": "# שלום\n\nירושלים היא עיר על הר.\n".encode(),
     "copy.txt": b"Birds sing in the morning.\n",
+    "records.txt": "\n".join(f"{title}\n\n{RECORD}\n" for title in RECORDS).encode(),
     "skipped.txt": b"\0\1\2",
 }
 # One passage less, so that a vector is left to spare, and one more, in a segment of its own or a merged one.

@@ -115,7 +115,7 @@ def check(folder: Path) -> None:
         if info is None:
             return
         assert (info.passages, info.vectors) == (len(rows), len(used))
-        assert info.documents == len(numbers("SELECT id FROM documents"))
+        assert info.files == len(numbers("SELECT id FROM documents"))
         assert numbers("SELECT DISTINCT segment FROM places WHERE segment > 0") == sorted(
             one.number for one in info.segments
         )

@@ -85,6 +85,13 @@ def document(parts: list[str]) -> bytes:
     return "\n".join(f"## Part {number}\n\n{text}\n" for number, text in enumerate(parts)).encode()
 
 
+def page(parts: list[str]) -> bytes:
+    """Records in one file: from six on, and where its name promises plain text, a document for each sentence."""
+    return "\n".join(
+        f"Notes by the Sea, Number {n}\n\n{' '.join([text] * 10)}\n" for n, text in enumerate(parts)
+    ).encode()
+
+
 def picture(root: Path) -> Picture:
     """All that an index shows; answers too, with every bit of their scores."""
     with Snapshot(root / ".qa") as snapshot:
@@ -155,6 +162,10 @@ class Folder(RuleBasedStateMachine):
     @rule(path=paths, parts=sections)
     def add_or_edit(self, path: str, parts: list[str]) -> None:
         self.write(path, document(parts))
+
+    @rule(path=paths, parts=st.lists(st.sampled_from(SENTENCES), min_size=5, max_size=9))
+    def add_or_edit_records(self, path: str, parts: list[str]) -> None:
+        self.write(path, page(parts))
 
     @rule(path=paths, text=st.sampled_from(SENTENCES))
     def append(self, path: str, text: str) -> None:

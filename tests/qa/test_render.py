@@ -45,6 +45,22 @@ Others were named:
 """
 
 
+@pytest.mark.parametrize(
+    ("title", "heading", "trail"),
+    [
+        ("Oars", ("Oars", "Ash"), "Oars › Ash"),
+        ("Oars", ("Boats",), "Oars › Boats"),
+        ("Möwe", ("Boats", "Möwe (row 2)"), "Boats › Möwe (row 2)"),
+        ("", ("Boats",), "Boats"),
+        ("Oars", (), "Oars"),
+    ],
+)
+def test_a_title_stands_once_above_a_passage(title: str, heading: tuple[str, ...], trail: str) -> None:
+    """It may be the first of the headings; that of a row has the row's number."""
+    shown = _shown(_result(_hit("Nothing new.", title=title, heading=heading)))
+    assert f"[1] a.md:3-9  {trail}\n" in shown
+
+
 def test_answer_golden() -> None:
     """Answer first, confidence, then each passage: place, headings, flag, text as it is built, other places."""
     first = _hit(

@@ -1,0 +1,118 @@
+"""Pages of records in plain text: what is taken for one, what is not, and how it is cut."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.documents import check_passages, count_words, document
+
+TITLES = (
+    "Herons of the Flooded Meadows",
+    "How Otters Learn to Open Mussels",
+    "A Long Count of Dippers under the Ice",
+    "Why do Swans Hiss at Kayaks?",
+    "Weirs, Ladders and the Return of the Salmon",
+    "On the Sleep of Grebes in Winter",
+    "Kingfishers at Dusk: Eleven Years by the Old Mill",
+)
+MANY = tuple(f"{title}, Part {part}" for title in TITLES for part in ("One", "Two"))
+BODY = (
+    "We looked at {} over many winters and with little money. Our counts were made by hand, from hides of willow, and "
+    "are given here in full for the first time. They show what was long held to be true by the people who live there."
+)
+MASTHEAD = "new\n\nSubscribe\n\nMar 11\n\n"
+
+
+def body(title: str) -> str:
+    return BODY.format(title.lower())
+
+
+def page(titles: tuple[str, ...] = TITLES, *, between: str = "{title}\n\n{body}\n\n", head: str = "") -> str:
+    return head + "".join(between.format(title=title, body=body(title)) for title in titles)
+
+
+SHAPES = {
+    "a title and a paragraph": "{title}\n\n{body}\n\n",
+    "authors between them": "{title}\n\nAda Reed, Jonas Marsh and Ida Sedge\n\n{body}\n\n",
+    "a line of links below": "{title}\n\n{body}\n\nPDF: https://example.org/7\n\n",
+    "other newlines": "{title}\r\n\r\n{body}\r\n\r\n",
+    "wide gaps": "{title}\n\n\n{body}\n\n\n\n",
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_each_record_of_a_page_begins_with_its_title(shape: str) -> None:
+    one = document(page(between=SHAPES[shape]))
+    assert [record.title for record in one.records] == [title.rstrip(":.") for title in TITLES]
+    assert [one.text[record.start :].startswith(record.title) for record in one.records] == [True] * len(TITLES)
+
+
+def test_lines_before_the_first_record_belong_to_none() -> None:
+    """They keep the title of the file, which states none here."""
+    one = document(page(head=MASTHEAD))
+    assert one.records[0].start == len(MASTHEAD)
+    found = check_passages(one, count_tokens=count_words, max_tokens=254)
+    assert {passage.title for passage in found if passage.start < len(MASTHEAD)} == {""}
+    assert [passage.title for passage in found if passage.start >= len(MASTHEAD)] == list(TITLES)
+
+
+def test_the_title_of_the_page_is_none_of_a_record() -> None:
+    """It stays above them in what the encoder reads; the title of the first record does not."""
+    named = document(page(head="Talks of the River Conference\n\nHeld in Dresden, in the spring of 2025.\n\n"))
+    assert named.title == "Talks of the River Conference"
+    assert len(named.records) == len(TITLES)
+    last = check_passages(named, count_tokens=count_words, max_tokens=254)[-1]
+    assert (last.title, last.context) == (TITLES[-1], f"{named.title} › {TITLES[-1]}")
+    unnamed = document(page())
+    assert unnamed.title == ""
+    assert check_passages(unnamed, count_tokens=count_words, max_tokens=254)[-1].context == TITLES[-1]
+
+
+def test_headings_right_above_the_first_record_go_with_it() -> None:
+    """They would be a passage of nothing else."""
+    one = document(page(head="Accepted Papers\n\n"))
+    assert (one.title, one.records[0].start, one.records[0].title) == ("Accepted Papers", 0, TITLES[0])
+    found = check_passages(one, count_tokens=count_words, max_tokens=254)
+    assert (len(found), found[0].title) == (len(TITLES), TITLES[0])
+    assert found[0].text.startswith(f"Accepted Papers\n\n{TITLES[0]}\n\nWe looked")
+
+
+def test_one_record_of_another_shape_is_still_one() -> None:
+    """A page of many may have an entry without a paragraph, or with two."""
+    text = page(MANY).replace(body(MANY[4]), f"{body(MANY[4])}\n\n{body('the same again')}")
+    assert [record.title for record in document(text).records] == list(MANY)
+
+
+SHORT = tuple(" ".join(title.split()[:2]) for title in TITLES)
+NOT_PAGES = {
+    "too few": page(TITLES[:5]),
+    "an article: short headings": page(
+        ("Introduction", "Background", "Our Method", "Results", "Discussion", "Outlook")
+    ),
+    "two paragraphs each": page(between="{title}\n\n{body}\n\n{body}\n\n"),
+    "a short text each": "".join(f"{title}\n\nIt was counted twice.\n\n" for title in TITLES),
+    "an item each": page(between="{title}\n\n- {body}\n\n"),
+    "headings that are underlined": "".join(f"{title}\n{'=' * len(title)}\n\n{body(title)}\n\n" for title in TITLES),
+    "headings with a mark": page(between="# {title}\n\n{body}\n\n"),
+    "headings below them": page(between="{title}\n\nSummary\n\n{body}\n\n"),
+    "the last sections of a long text": f"{body('rivers')}\n\n" * 40 + page(),
+    "every other one is longer": "".join(
+        f"{title}\n\n{body(title)}\n\n" + f"{body('more')}\n\n" * (number % 2) for number, title in enumerate(MANY)
+    ),
+    "no headings": f"{body('rivers')}\n\n" * 12,
+    "nothing": "",
+    "questions of two words": page(tuple(f"{title}?" for title in SHORT)),
+}
+
+
+@pytest.mark.parametrize("name", NOT_PAGES)
+def test_other_texts_are_one_document(name: str) -> None:
+    one = document(NOT_PAGES[name])
+    assert one.records == ()
+    assert {passage.title for passage in check_passages(one, count_tokens=count_words, max_tokens=254)} <= {one.title}
+
+
+@pytest.mark.parametrize("path", ["a.md", "a.rst"])
+def test_only_plain_text_is_looked_at(path: str) -> None:
+    """Whoever has markup for headings writes one document."""
+    assert document(page(), path=path).records == ()
