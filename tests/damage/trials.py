@@ -184,7 +184,7 @@ def try_repair(sample: Sample, damage: Damage) -> Repaired:
 def _repair(sample: Sample, encoder: BagEncoder) -> str:
     """`qa check --repair`, and where there is no index left to check, or only a foreign one, `qa index --full`."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("qa.build.load_encoder", lambda _: encoder)
+        patch.setattr("qa.build.load_encoder", lambda _, **__: encoder)
         try:
             return check.repair(sample.root).cure.name.lower()
         except NewerFormatError:

@@ -152,7 +152,7 @@ def test_who_waited_goes_on_with_the_model_that_the_first_one_chose(
 ) -> None:
     """What is current is looked at behind the lock, not before it."""
     (tmp_path / "a.md").write_text("Whales sing.")
-    monkeypatch.setattr(build, "load_encoder", lambda name: BagEncoder(name=name, fingerprint=name[0] * 64))
+    monkeypatch.setattr(build, "load_encoder", lambda name, **_: BagEncoder(name=name, fingerprint=name[0] * 64))
     first = Request(tmp_path, BagEncoder(name="another", fingerprint="a" * 64))
     folder = tmp_path / ".qa"
     make_folder(folder)

@@ -312,7 +312,7 @@ class Folder(RuleBasedStateMachine):
         do_damage(self.root / ".qa", random_)
         encoder = ENCODERS[self.model]()
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("qa.build.load_encoder", lambda _: encoder)
+            patch.setattr("qa.build.load_encoder", lambda _, **__: encoder)
             patch.setattr("qa.build.model_of", lambda _: self.model)
             try:
                 repaired = check.repair(self.root).rebuilt is not None

@@ -22,7 +22,7 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         os.utime(root / path, (1_000_000_000, 1_000_000_000))
     monkeypatch.chdir(root)
     monkeypatch.delenv("QA_INDEX", raising=False)
-    monkeypatch.setattr(build, "load_encoder", lambda name: BagEncoder(name=name))
+    monkeypatch.setattr(build, "load_encoder", lambda name, **_: BagEncoder(name=name))
     monkeypatch.setattr(build, "Retriever", WordRetriever)
     return root
 

@@ -135,7 +135,7 @@ def test_include_and_exclude_are_kept(notes: Path) -> None:
 
 def test_another_model_embeds_anew(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """--model with another model replaces all vectors; without it the index's own is used."""
-    monkeypatch.setattr(build, "load_encoder", lambda name: BagEncoder(name=name, fingerprint=name[0] * 64))
+    monkeypatch.setattr(build, "load_encoder", lambda name, **_: BagEncoder(name=name, fingerprint=name[0] * 64))
     assert json.loads(qa("index", "--model", "other", "--json").stdout)["embedded"] == 3
     again = json.loads(qa("index", "--json").stdout)
     assert (again["embedded"], again["unchanged"]) == (0, 2)

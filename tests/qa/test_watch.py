@@ -256,7 +256,7 @@ def test_it_ends_where_the_folder_or_the_index_is_gone(
 def test_the_model_of_the_index_counts(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where another process embeds everything with another model, the watching goes on with that."""
     for module in (build, watch):
-        monkeypatch.setattr(module, "load_encoder", lambda name: BagEncoder(name=name, fingerprint=name[0] * 64))
+        monkeypatch.setattr(module, "load_encoder", lambda name, **_: BagEncoder(name=name, fingerprint=name[0] * 64))
     with Watching(root, None) as watching:
         watching.next()
         other = BagEncoder(name="another", fingerprint="a" * 64)
@@ -274,7 +274,7 @@ def test_a_model_that_comes_while_it_waits_counts(
 ) -> None:
     """What it brings in then is of that model: nothing is embedded back."""
     for module in (build, watch):
-        monkeypatch.setattr(module, "load_encoder", lambda name: BagEncoder(name=name, fingerprint=name[0] * 64))
+        monkeypatch.setattr(module, "load_encoder", lambda name, **_: BagEncoder(name=name, fingerprint=name[0] * 64))
     other = Request(root, BagEncoder(name="another", fingerprint="a" * 64))
     folder = root / ".qa"
     with Watching(root, None) as watching:
