@@ -164,14 +164,26 @@ class _Splitter:
         """Cut one section into passages that the encoder reads whole."""
         context = self._context(section.heading)
         # The newline behind the context may be a token.
-        room = max(1, self._max - self._count([context])[0] - 1)
+        taken = self._count([context])[0] + 1
+        room = max(1, self._max - taken)
         while True:
             cuts = self._with_words(self._cuts(section, room), room)
             found = [self._passage(section, cut, context) for cut in cuts]
-            if room == 1 or max(self._count([encoder_text(passage) for passage in found])) <= self._max:
-                return found
             # Some tokenizers count more for a whole than for its parts.
+            doubtful = [
+                encoder_text(passage)
+                for cut, passage in zip(cuts, found, strict=True)
+                if cut.label or not self._surely_fits(cut, taken)
+            ]
+            if room == 1 or max(self._count(doubtful), default=0) <= self._max:
+                return found
             room = max(1, room * 3 // 4)
+
+    def _surely_fits(self, cut: _Cut, taken: int) -> bool:
+        """Whether a passage would fit even if its whole had a third more tokens than its parts, and all blanks some."""
+        text = self._text[cut.start : cut.end]
+        blanks = len(text) - len(" ".join(text.split())) + text.count("\n")
+        return 4 * (cut.tokens + blanks + taken) <= 3 * self._max
 
     def _context(self, heading: tuple[str, ...]) -> str:
         return context_of(self._document.title, heading, count_tokens=self._count, max_tokens=self._max)
