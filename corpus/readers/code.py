@@ -134,7 +134,7 @@ def _indented(text: str) -> Iterator[Span]:
         found = re.match(r"([ \t]*)(?:async\s+)?(?:def|class)\s+(\w+)", line)
         if found and len(found[1]) <= 4:
             end = next(
-                (at for at, other in lines[i + 1 :] if other.strip() and _indent(other) <= len(found[1])), len(text)
+                (at for at, other in itertools.islice(lines, i + 1, None) if other.strip() and _indent(other) <= len(found[1])), len(text)
             )
             yield start, end, (found[2],)
 

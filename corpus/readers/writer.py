@@ -20,6 +20,8 @@ _CLOSE = {(BlockKind.ITEM, BlockKind.ITEM), (BlockKind.TABLE, BlockKind.TABLE)}
 
 def clean(text: str) -> str:
     r"""A text without control characters; newlines are "\n"."""
+    if text.isprintable():
+        return text
     return _UNWANTED.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
@@ -30,6 +32,8 @@ def one_line(text: str) -> str:
 
 def few_lines(text: str) -> str:
     """A text with its lines, but without blank ones and runs of blanks."""
+    if "  " not in text and text.isprintable():
+        return text.strip()
     return _LINES.sub("\n", _BLANKS.sub(" ", clean(text))).strip()
 
 
