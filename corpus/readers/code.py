@@ -133,9 +133,8 @@ def _indented(text: str) -> Iterator[Span]:
     for i, (start, line) in enumerate(lines):
         found = re.match(r"([ \t]*)(?:async\s+)?(?:def|class)\s+(\w+)", line)
         if found and len(found[1]) <= 4:
-            end = next(
-                (at for at, other in itertools.islice(lines, i + 1, None) if other.strip() and _indent(other) <= len(found[1])), len(text)
-            )
+            below = itertools.islice(lines, i + 1, None)
+            end = next((at for at, other in below if other.strip() and _indent(other) <= len(found[1])), len(text))
             yield start, end, (found[2],)
 
 

@@ -80,6 +80,9 @@ class _Source:
 
     def _line(self, number: int, line: str) -> None:
         bare = without_comment(line)
+        if "\\" not in bare and not self._inside:
+            self._writer.line(plain_tex(line))
+            return
         if found := _SECTION.match(bare):
             self._writer.heading(_LEVELS[found[1]], plain_tex(self._argument(number, found.end())))
             return

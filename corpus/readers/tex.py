@@ -64,12 +64,16 @@ _COMMAND = re.compile(r"\\([A-Za-z]+)\*?[ \t]?")
 _ESCAPED = re.compile(r"\\([#$%&_{} ,;!:])")
 _SIGNS = {"---": "—", "--": "–", "``": "“", "''": "”", "~": " "}
 _SIGN = re.compile("|".join(map(re.escape, _SIGNS)))
+# What any of the rules could change.
+_MARKUP = re.compile(r"[\\{}~\x01\x02]|--|``|''")
 _FORMULA = re.compile(r"\$\$?[^$\n]*\$\$?|\\\(.*?\\\)|\\\[.*?\\\]")
 
 
 def plain_tex(line: str) -> str:
     """One line of LaTeX in plain words; formulas in it stay as they are written, without their fences."""
-    line = _COMMENT.sub(r"\1", line)
+    line = without_comment(line)
+    if "$" not in line and "\\" not in line:
+        return _words(line)
     parts = []
     at = 0
     for formula in _FORMULA.finditer(line):
@@ -80,20 +84,27 @@ def plain_tex(line: str) -> str:
 
 def without_comment(line: str) -> str:
     """A line up to the sign that begins a comment."""
-    return _COMMENT.sub(r"\1", line)
+    return _COMMENT.sub(r"\1", line) if "%" in line else line
 
 
 def _words(text: str) -> str:
+    if not _MARKUP.search(text):
+        return text
+    if "\\" in text:
+        text = _without_commands(text)
+    text = _SIGN.sub(lambda found: _SIGNS[found[0]], text)
+    text = _ESCAPED.sub(r"\1", text.replace("\\{", "\x01").replace("\\}", "\x02"))
+    return text.replace("{", "").replace("}", "").replace("\x01", "{").replace("\x02", "}")
+
+
+def _without_commands(text: str) -> str:
     text = _ACCENT.sub(lambda found: unicodedata.normalize("NFC", (found[2] or found[3]) + _ACCENTS[found[1]]), text)
     text = _SKIPPED.sub("", text)
     text = _LINK.sub(r"\2 (\1)", text)
     text = _CITED.sub(r"[\1]", text)
     text = _ENVIRONMENT.sub("", text)
     text = text.replace("\\\\", " ")
-    text = _COMMAND.sub(_letter, text)
-    text = _SIGN.sub(lambda found: _SIGNS[found[0]], text)
-    text = _ESCAPED.sub(r"\1", text.replace("\\{", "\x01").replace("\\}", "\x02"))
-    return text.replace("{", "").replace("}", "").replace("\x01", "{").replace("\x02", "}")
+    return _COMMAND.sub(_letter, text)
 
 
 def _letter(found: re.Match[str]) -> str:
