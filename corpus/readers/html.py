@@ -205,7 +205,7 @@ class _Page(HTMLParser):
         if self._title is not None:
             self._title.append(data)
         elif not self._left_out:
-            self._text.append(data if self._kind is BlockKind.CODE else _BLANKS.sub(" ", data))
+            self._text.append(data if self._kind is BlockKind.CODE else _with_single_blanks(data))
 
     def parse_starttag(self, i: int) -> int:
         """As the library does, but without its rules for attributes where there are none."""
@@ -261,7 +261,8 @@ class _Page(HTMLParser):
     def _close_open(self, tag: str) -> None:
         """Close what the page left open before an element that ends it."""
         closes, fences = _CLOSING.get(tag, _NOTHING)
-        for back, name in enumerate(reversed(self._open[-_LOOK_BACK:]) if closes else (), 1):
+        for back in range(1, min(len(self._open), _LOOK_BACK) + 1) if closes else ():
+            name = self._open[-back]
             if name in fences:
                 return
             if name in closes:
@@ -278,7 +279,8 @@ class _Page(HTMLParser):
         if self._rows is not None:
             self._begin_cell(tag)
         elif tag in _BREAKING or tag in _HEADINGS:
-            self._flush(within=self._open[:-1])
+            if self._text:
+                self._flush(within=self._open[:-1])
             self._kind = BlockKind.CODE if tag == "pre" else BlockKind.PARAGRAPH
 
     def _begin_cell(self, tag: str) -> None:
@@ -346,6 +348,12 @@ class _Page(HTMLParser):
             self._writer.block(text, kind, min(max(0, depth), 5))
         else:
             self._writer.block(text, kind)
+
+
+def _with_single_blanks(text: str) -> str:
+    if text.isspace():
+        return " "
+    return text if "  " not in text and text.isprintable() else _BLANKS.sub(" ", text)
 
 
 def _innermost(within: Sequence[str]) -> str:

@@ -27,6 +27,8 @@ def clean(text: str) -> str:
 
 def one_line(text: str) -> str:
     """A text on one line, each run of blanks a single one."""
+    if "  " not in text and text.isprintable():
+        return text.strip()
     return " ".join(clean(text).split())
 
 
@@ -51,6 +53,7 @@ class Writer:
         self._lines = 0
         self._blocks: list[Block] = []
         self._open: list[tuple[int, str]] = []
+        self._path: tuple[str, ...] = ()
         self._pages: list[int] = []
         self._waiting = 0
         self._first = ""
@@ -77,6 +80,7 @@ class Writer:
             self._open.pop()
         if words := one_line(words)[:LONGEST_HEADING]:
             self._open.append((level, words))
+        self._path = tuple([words for _, words in self._open])
 
     def block(self, text: str, kind: BlockKind = BlockKind.PARAGRAPH, depth: int = 0) -> None:
         """A paragraph, or another kind of block; blank lines in it go, but for code."""
@@ -119,8 +123,7 @@ class Writer:
         start = self._length
         self._turn(start)
         self._append(text)
-        heading = tuple(words for _, words in self._open)
-        self._blocks.append(Block(kind, start, self._length, heading, depth))
+        self._blocks.append(Block(kind, start, self._length, self._path, depth))
 
     def _append(self, text: str) -> None:
         self._parts.append(text)
