@@ -7,7 +7,8 @@ parsers that build one took minutes.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from html import unescape
 from html.parser import HTMLParser
 
 from corpus.encodings import decode
@@ -146,8 +147,12 @@ def _decoded(data: bytes) -> tuple[str, str]:
 def add_html(writer: Writer, text: str, *, level: int = 0) -> str:
     """Write what a page says; `level` is that of the headings above it. Gives the page's title, "" if it has none."""
     parser = _Page(writer, level, has_main=bool(re.search(r"<(?:main|article)[\s>]", text, re.IGNORECASE)))
-    parser.feed(_NO_SECTION.sub("&lt;![", text))
+    text = _NO_SECTION.sub("&lt;![", text)
+    # Behind the last ">" no tag ends, and the parser would look for its end from each "<".
+    end = text.rfind(">") + 1
+    parser.feed(text[:end])
     parser.close()
+    parser.handle_data(unescape(text[end:]))
     parser.finish()
     if not level:
         writer.title = parser.title
@@ -169,6 +174,7 @@ class _Page(HTMLParser):
         self._kind = BlockKind.PARAGRAPH
         self._rows: list[list[str]] | None = None
         self._tables = 0
+        self._lost: set[str] = set()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag == "title" and not self.title and "svg" not in self._open[-_LOOK_BACK:]:
@@ -224,6 +230,28 @@ class _Page(HTMLParser):
             return super().parse_endtag(i)
         self.handle_endtag(found[1].lower())
         return found.end()
+
+    def parse_comment(self, i: int, report: int = 1) -> int:
+        """As the library does; once one is not closed, none behind it is."""
+        return self._unless_lost(super().parse_comment, i)
+
+    def parse_marked_section(self, i: int, report: int = 1) -> int:
+        """As `parse_comment`, for each kind of section."""
+        return self._unless_lost(super().parse_marked_section, i)
+
+    def _unless_lost(self, parse: Callable[[int], int], i: int) -> int:
+        kind = self.rawdata[i : i + 5].lower() if self.rawdata.startswith("<![", i) else ""
+        if kind in self._lost:
+            return -1
+        end = parse(i)
+        if end < 0:
+            self._lost.add(kind)
+        return end
+
+    def close(self) -> None:
+        """Go on where `feed` found something that has no end."""
+        self._lost.clear()
+        super().close()
 
     def updatepos(self, i: int, j: int) -> int:
         """Count no lines, which nobody asks for."""

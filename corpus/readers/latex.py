@@ -18,8 +18,8 @@ _LEVELS = {
     "paragraph": 6,
     "subparagraph": 7,
 }
-_SECTION = re.compile(rf"\s*\\({'|'.join(_LEVELS)})\*?\s*(?:\[[^\]]*\])?\{{")
-_TITLE = re.compile(r"\\title\s*(?:\[[^\]]*\])?\{")
+_SECTION = re.compile(rf"\s*\\({'|'.join(_LEVELS)})\*?\s*(?:\[[^\]]{{0,500}}\])?\{{")
+_TITLE = re.compile(r"\\title\s*(?:\[[^\]]{0,500}\])?\{")
 _BEGIN = re.compile(r"\\begin\{(\w+)\*?\}")
 _END = re.compile(r"\\end\{(\w+)\*?\}")
 _VERBATIM = frozenset({"verbatim", "lstlisting", "minted"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 
 _ACCENTS = {
     "`": "\u0300",
@@ -55,18 +56,20 @@ _COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)%.*")
 _SKIPPED = re.compile(
     r"\\(?:label|vspace|hspace|includegraphics|bibliographystyle|bibliography|usepackage|input|include|pagestyle|"
     r"thispagestyle|setlength|setcounter|addtocounter|newcommand|renewcommand|documentclass|hypersetup|newtheorem)"
-    r"\*?(?:\[[^\]\n]*\])*(?:\{[^{}\n]*\})*"
+    r"\*?(?:\[[^\]\n]{0,500}\])*(?:\{[^{}\n]*\})*"
 )
-_CITED = re.compile(r"\\(?:[cC]ite\w*|ref|eqref|autoref|[cC]ref|pageref)\*?(?:\[[^\]\n]*\])*\{([^{}\n]*)\}")
+_CITED = re.compile(r"\\(?:[cC]ite\w*|ref|eqref|autoref|[cC]ref|pageref)\*?(?:\[[^\]\n]{0,500}\])*\{([^{}\n]*)\}")
 _LINK = re.compile(r"\\href\{([^{}\n]*)\}\{([^{}\n]*)\}")
-_ENVIRONMENT = re.compile(r"\\(?:begin|end)\{[^{}\n]*\}(?:\[[^\]\n]*\])?")
+_ENVIRONMENT = re.compile(r"\\(?:begin|end)\{[^{}\n]*\}(?:\[[^\]\n]{0,500}\])?")
 _COMMAND = re.compile(r"\\([A-Za-z]+)\*?[ \t]?")
 _ESCAPED = re.compile(r"\\([#$%&_{} ,;!:])")
 _SIGNS = {"---": "—", "--": "–", "``": "“", "''": "”", "~": " "}
 _SIGN = re.compile("|".join(map(re.escape, _SIGNS)))
 # What any of the rules could change.
 _MARKUP = re.compile(r"[\\{}~\x01\x02]|--|``|''")
-_FORMULA = re.compile(r"\$\$?[^$\n]*\$\$?|\\\(.*?\\\)|\\\[.*?\\\]")
+_OPENING = re.compile(r"\$|\\[(\[]")
+_DOLLARS = re.compile(r"\$\$?[^$\n]*\$\$?")
+_CLOSING = {"\\(": "\\)", "\\[": "\\]"}
 
 
 def plain_tex(line: str) -> str:
@@ -76,10 +79,31 @@ def plain_tex(line: str) -> str:
         return _words(line)
     parts = []
     at = 0
-    for formula in _FORMULA.finditer(line):
-        parts += [_words(line[at : formula.start()]), formula[0].strip("$").removeprefix("\\(").removesuffix("\\)")]
-        at = formula.end()
+    for start, end in _formulas(line):
+        formula = line[start:end].strip("$").removeprefix("\\(").removesuffix("\\)")
+        parts += [_words(line[at:start]), formula]
+        at = end
     return "".join([*parts, _words(line[at:])])
+
+
+def _formulas(line: str) -> Iterator[tuple[int, int]]:
+    """Where formulas stand; what closes none is looked for once, as it may be opened a million times."""
+    at = 0
+    lost: set[str] = set()
+    for mark in _OPENING.finditer(line):
+        if mark.start() < at or mark[0] in lost:
+            continue
+        if mark[0] == "$":
+            found = _DOLLARS.match(line, mark.start())
+            end = found.end() if found else -1
+        else:
+            end = line.find(_CLOSING[mark[0]], mark.end())
+            end = end + 2 if end >= 0 else -1
+        if end < 0:
+            lost.add(mark[0])
+        else:
+            yield mark.start(), end
+            at = end
 
 
 def without_comment(line: str) -> str:
