@@ -96,8 +96,16 @@ def _blocks(text: str, spans: list[Span]) -> tuple[Block, ...]:
 
 def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """A stretch of code, cut at blank lines."""
-    for found in re.finditer(r"(?:[^\n]*\S[^\n]*(?:\n|$))+", text[start:end]):
-        yield start + found.start(), start + found.end()
+    begin = at = start
+    while at < end:
+        stop = text.find("\n", at, end) + 1 or end
+        if text[at:stop].isspace():
+            if begin < at:
+                yield begin, at
+            begin = stop
+        at = stop
+    if begin < end:
+        yield begin, end
 
 
 def _python(text: str) -> Iterator[Span]:

@@ -28,6 +28,8 @@ _HEADERS = ("From", "To", "Cc", "Date")
 _MOST_PARTS = 200
 # Headers that were parsed, and characters of each.
 _MOST_KEPT, _LONGEST_KEPT = 512, 200
+# A longer one is taken as it stands: to parse it takes time that grows with the square of its length.
+_LONGEST = 4000
 
 
 class _Headers(HeaderRegistry):
@@ -47,7 +49,7 @@ class _Headers(HeaderRegistry):
     def __call__(self, name: str, value: str) -> BaseHeader:
         # Those of the content are few, and asked for again and again.
         repeated = name.lower().startswith("content-") and len(value) <= _LONGEST_KEPT
-        header: BaseHeader = self._kept(name, value) if repeated else super().__call__(name, value)
+        header: BaseHeader = self._kept(name, value) if repeated else super().__call__(name, value[:_LONGEST])
         return header
 
 
@@ -101,7 +103,7 @@ def _message(writer: Writer, data: bytes) -> str:
 def _header(message: EmailMessage, name: str, raw: str) -> str:
     try:
         raw = _LINE_ENDS.sub("", raw)
-        value = one_line(raw) if _is_plain(name, raw) else one_line(str(message[name] or ""))
+        value = one_line(raw if _is_plain(name, raw) else str(message[name] or ""))
         return parsedate_to_datetime(value).isoformat(" ") if name == "Date" and value else value
     # The library trips over some broken headers; they are left out.
     except Exception:
@@ -109,7 +111,9 @@ def _header(message: EmailMessage, name: str, raw: str) -> str:
 
 
 def _is_plain(name: str, value: str) -> bool:
-    """Whether the library, which takes a hundred times as long, would make the same of a header."""
+    """Whether the library, which takes a hundred times as long, would make the same of a header, or would not end."""
+    if len(value) > _LONGEST:
+        return True
     if name == "Subject":
         return value.isascii() and "=?" not in value
     if name == "Date":
