@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from corpus.files import MAX_BYTES, Unreadable
 
 # Raised whenever the same bytes would be read otherwise: indexes are then made from the files anew.
-VERSION = 2
+VERSION = 3
 # Pictures and fonts are most of such a file; its text has the limit that text has.
 MAX_PACKED_BYTES = 64 * 1024 * 1024
 _HEAD = 1024

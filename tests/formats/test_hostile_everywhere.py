@@ -5,6 +5,7 @@ No file may take more than 10 s of processor time or 512 MiB to read.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import time
 import zipfile
@@ -19,6 +20,7 @@ from corpus.load import parse
 from corpus.readers import reader_for
 from corpus.readers.archive import MAX_PART
 from corpus.split import split
+from corpus.types import Document
 from corpus.worker import Limits, Worker
 from qa import Retriever, build_index
 from tests.documents import check_passages, count_words
@@ -52,14 +54,18 @@ def worker() -> Iterator[Worker]:
 
 def outcome(worker: Worker, path: str, data: bytes) -> str:
     """The text of a file, or why it has none; what is read is cut too."""
+    found, reason = attempt(worker, path, data)
+    assert found is not None or (reason and not is_bad(reason)), (path, reason)
+    return reason if found is None else found.text
+
+
+def attempt(worker: Worker, path: str, data: bytes) -> tuple[Document | None, str]:
     try:
         found = parse(path, data, worker=worker)
-        split(found, count_tokens=count_words, max_tokens=60)
+        split(found, count_tokens=count_words, max_tokens=254)
     except Unreadable as error:
-        assert error.reason, path
-        assert not is_bad(error.reason), (path, error.reason)
-        return error.reason
-    return found.text
+        return None, error.reason
+    return found, ""
 
 
 def parts_of(path: str) -> dict[str, bytes]:
@@ -127,9 +133,7 @@ def test_a_part_with_a_long_name_is_named_in_short(worker: Worker) -> None:
     assert found == f"damaged: {'a' * 100}… is missing in it"
 
 
-def nested(
-    opening: str, closing: str = "", count: int = 100_000, *, head: str = "", inner: str = "deep words"
-) -> bytes:
+def nested(opening: str, closing: str = "", *, count: int = 100_000, head: str = "", inner: str = "deep") -> bytes:
     return (head + opening * count + inner + closing * count).encode()
 
 
@@ -142,9 +146,9 @@ def nested_mail(depth: int) -> bytes:
 DEEP = {
     "a.html": nested("<div><ul><li><b>"),
     "a.xhtml": nested("<table><tr><td>", "</td></tr></table>"),
-    "a.json": nested("[", "]", inner='"deep words"'),
-    "b.json": nested('{"a":', "}", inner='"deep words"'),
-    "a.jsonl": nested('{"a":[', "]}", inner='"deep words"'),
+    "a.json": nested("[", "]", inner='"deep"'),
+    "b.json": nested('{"a":', "}", inner='"deep"'),
+    "a.jsonl": nested('{"a":[', "]}", inner='"deep"'),
     "a.ipynb": nested("[", "]", head='{"cells": ', inner="{}"),
     "b.ipynb": nested("> - ", head='{"cells": [{"cell_type": "markdown", "source": "') + b'"}]}',
     "a.md": nested("> ", count=50_000),
@@ -234,21 +238,17 @@ def test_time_grows_with_size_alone(path: str) -> None:
     kind = format_of(path)
     assert kind is not None
     begun = time.process_time()
-    try:
+    with contextlib.suppress(Unreadable):
         reader_for(kind.reader)(path, data)
-    except Unreadable as error:
-        assert error.reason
     assert time.process_time() - begun < 2
 
 
 @pytest.mark.parametrize("suffix", KINDS)
 def test_one_long_line_is_read_or_has_a_reason(suffix: str, worker: Worker) -> None:
     """A megabyte without a line end, in each format; passages are bounded."""
-    path = f"a{suffix}"
-    try:
-        found = parse(path, b"water " * 170_000, worker=worker)
-    except Unreadable as error:
-        assert error.reason.startswith(("not what its name says", "damaged"))
+    found, reason = attempt(worker, f"a{suffix}", b"water " * 170_000)
+    if found is None:
+        assert reason.startswith(("not what its name says", "damaged"))
     else:
         check_passages(found, count_tokens=count_words, max_tokens=254)
 
