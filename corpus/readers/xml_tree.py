@@ -28,7 +28,7 @@ def parse_xml(data: bytes) -> Element:
     for element in root.iter():
         tag = element.tag
         element.tag = names.get(tag) or names.setdefault(tag, tag.rpartition("}")[2])
-        if "{" in "".join(element.keys()):
+        if (keys := element.keys()) and "{" in "".join(keys):
             attributes = {_local(key): value for key, value in element.items()}
             element.attrib.clear()
             element.attrib.update(attributes)
