@@ -12,106 +12,21 @@ from html import unescape
 from html.parser import HTMLParser
 
 from corpus.encodings import decode
+from corpus.readers.html_elements import (
+    BREAKING,
+    CLOSING,
+    ENDS_PARAGRAPH,
+    HEADINGS,
+    HIDDEN_STYLE,
+    LEFT_OUT,
+    NAMED,
+    NOTHING,
+    ROLES,
+    VOID,
+)
 from corpus.readers.writer import Writer, one_line
 from corpus.types import BlockKind, Reading
 
-_HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_LEFT_OUT = frozenset(
-    [
-        "script",
-        "style",
-        "noscript",
-        "template",
-        "svg",
-        "canvas",
-        "iframe",
-        "object",
-        "audio",
-        "video",
-        "map",
-        "nav",
-        "footer",
-        "aside",
-        "menu",
-        "dialog",
-        "select",
-        "button",
-        "datalist",
-        "head",
-    ]
-)
-_ROLES = frozenset(
-    ["navigation", "banner", "contentinfo", "search", "complementary", "dialog", "alertdialog", "menu", "menubar"]
-)
-_NAMED = re.compile(
-    r"(?:^|[\s_-])(?:nav|navbar|navigation|menu|sidebar|breadcrumbs?|cookie|cookies|advert|ads|share|social|"
-    r"skip-link|toc|mw-editsection|noprint|footer|masthead)(?:$|[\s_-])",
-    re.IGNORECASE,
-)
-_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-_BREAKING = frozenset(
-    [
-        "p",
-        "div",
-        "section",
-        "article",
-        "main",
-        "header",
-        "ul",
-        "ol",
-        "li",
-        "dl",
-        "dt",
-        "dd",
-        "table",
-        "tr",
-        "td",
-        "th",
-        "caption",
-        "blockquote",
-        "pre",
-        "figure",
-        "figcaption",
-        "address",
-        "details",
-        "summary",
-        "hr",
-        "body",
-        "html",
-        "fieldset",
-        "center",
-        "tbody",
-        "thead",
-        "tfoot",
-    ]
-)
-_VOID = frozenset(
-    ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"]
-)
-# These may be left open: another of the same kind closes them.
-_CLOSES = {
-    "li": ({"li"}, {"ul", "ol"}),
-    "p": ({"p"}, {"div", "li", "td", "th", "section", "article", "blockquote", "body"}),
-    "tr": ({"tr", "td", "th"}, {"table"}),
-    "td": ({"td", "th"}, {"tr", "table"}),
-    "th": ({"td", "th"}, {"tr", "table"}),
-    "dt": ({"dt", "dd"}, {"dl"}),
-    "dd": ({"dt", "dd"}, {"dl"}),
-    "option": ({"option"}, {"select"}),
-}
-_ENDS_PARAGRAPH = _BREAKING | set(_HEADINGS)
-_NOTHING: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
-
-
-def _closing(tag: str) -> tuple[frozenset[str], frozenset[str]]:
-    """What an element closes that was left open, and what it looks no further than."""
-    closes, fences = _CLOSES.get(tag, (set(), set()))
-    if tag in _ENDS_PARAGRAPH and "p" not in closes:
-        closes, fences = closes | {"p"}, fences | {"div", "li", "td", "th", "section", "article", "body"}
-    return frozenset(closes), frozenset(fences)
-
-
-_CLOSING = {tag: _closing(tag) for tag in _ENDS_PARAGRAPH | _CLOSES.keys()}
 # The parser gives up where it meets a marked section that it does not know.
 _NO_SECTION = re.compile(r"<!\[(?!(?:temp|cdata|ignore|include|rcdata|if|else|endif)\b)", re.IGNORECASE)
 # Elements are no deeper than this; what is below counts as text of the deepest.
@@ -180,14 +95,14 @@ class _Page(HTMLParser):
         if tag == "title" and not self.title and "svg" not in self._open[-_LOOK_BACK:]:
             self._title = []
             return
-        if tag in _VOID:
+        if tag in VOID:
             self._void(tag, dict(attrs))
             return
         self._close_open(tag)
         if len(self._open) >= _DEEPEST:
             return
         self._open.append(tag)
-        if self._left_out or tag in _LEFT_OUT or self._is_left_out(tag, dict(attrs)):
+        if self._left_out or tag in LEFT_OUT or self._is_left_out(tag, dict(attrs)):
             self._left_out += 1
             return
         self._in_main += tag in ("main", "article")
@@ -204,7 +119,7 @@ class _Page(HTMLParser):
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         # Outside SVG, where it shows nothing, "/>" means nothing in HTML but for elements without an end.
-        if tag in _VOID:
+        if tag in VOID:
             self._void(tag, dict(attrs))
 
     def handle_data(self, data: str) -> None:
@@ -217,7 +132,7 @@ class _Page(HTMLParser):
         """As the library does, but without its rules for attributes where there are none."""
         found = _BARE.match(self.rawdata, i)
         tag = found[1].lower() if found else ""
-        if not found or tag not in _ENDS_PARAGRAPH:
+        if not found or tag not in ENDS_PARAGRAPH:
             return super().parse_starttag(i)
         self.lasttag = tag
         self.handle_starttag(tag, [])
@@ -276,7 +191,7 @@ class _Page(HTMLParser):
     def _is_left_out(self, tag: str, attributes: dict[str, str | None]) -> bool:
         if "hidden" in attributes or attributes.get("aria-hidden") == "true":
             return True
-        if attributes.get("role") in _ROLES or _HIDDEN_STYLE.search(attributes.get("style") or ""):
+        if attributes.get("role") in ROLES or HIDDEN_STYLE.search(attributes.get("style") or ""):
             return True
         # A page's own head; that of an article has its title in it.
         if tag == "header" and self._has_main and not self._in_main:
@@ -284,11 +199,11 @@ class _Page(HTMLParser):
         if not attributes:
             return False
         named = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
-        return tag in ("div", "ul", "section", "span", "table") and bool(_NAMED.search(named[:1000]))
+        return tag in ("div", "ul", "section", "span", "table") and bool(NAMED.search(named[:1000]))
 
     def _close_open(self, tag: str) -> None:
         """Close what the page left open before an element that ends it."""
-        closes, fences = _CLOSING.get(tag, _NOTHING)
+        closes, fences = CLOSING.get(tag, NOTHING)
         for back in range(1, min(len(self._open), _LOOK_BACK) + 1) if closes else ():
             name = self._open[-back]
             if name in fences:
@@ -306,7 +221,7 @@ class _Page(HTMLParser):
                 self._rows = []
         if self._rows is not None:
             self._begin_cell(tag)
-        elif tag in _BREAKING or tag in _HEADINGS:
+        elif tag in BREAKING or tag in HEADINGS:
             if self._text:
                 self._flush(within=self._open[:-1])
             self._kind = BlockKind.CODE if tag == "pre" else BlockKind.PARAGRAPH
@@ -316,7 +231,7 @@ class _Page(HTMLParser):
             self._rows.append([])
         elif tag in ("td", "th") and self._tables == 1:
             self._text = []
-        elif tag in _BREAKING:
+        elif tag in BREAKING:
             self._text.append(" ")
 
     def _pop(self) -> str:
@@ -327,11 +242,11 @@ class _Page(HTMLParser):
         self._in_main -= tag in ("main", "article")
         if self._rows is not None:
             self._end_cell(tag)
-        elif tag in _HEADINGS:
-            self._writer.heading(self._level + _HEADINGS[tag], self._take())
+        elif tag in HEADINGS:
+            self._writer.heading(self._level + HEADINGS[tag], self._take())
         elif tag == "li":
             self._flush(BlockKind.ITEM)
-        elif tag in _BREAKING:
+        elif tag in BREAKING:
             self._flush(BlockKind.CODE if tag == "pre" else None)
             self._kind = BlockKind.PARAGRAPH
         return tag
@@ -386,4 +301,4 @@ def _with_single_blanks(text: str) -> str:
 
 def _innermost(within: Sequence[str]) -> str:
     """The innermost element that breaks lines, paragraphs left out."""
-    return next((name for name in reversed(within) if name in _BREAKING and name != "p"), "")
+    return next((name for name in reversed(within) if name in BREAKING and name != "p"), "")
