@@ -98,6 +98,8 @@ _BY_SUFFIX = {
     ".mbox": Format("application/mbox", "mail", limit=MAX_PACKED_BYTES, page="message"),
     **{suffix: Format(f"text/{name}", "code") for suffix, name in _CODE.items()},
 }
+# With their dots; "" is that of a name without one.
+SUFFIXES = tuple(_BY_SUFFIX)
 
 
 def format_of(path: str) -> Format | None:

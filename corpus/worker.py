@@ -191,13 +191,16 @@ def _page_box(values: Sequence[float]) -> PageBox:
     return int(page), left, top, right, bottom
 
 
+_KINDS = {str(kind): kind for kind in BlockKind}
+
+
 def _reading(answer: dict[str, Any]) -> Reading:
     headings = [tuple(path) for path in answer["headings"]]
     return Reading(
         text=answer["text"],
         title=answer["title"],
         blocks=tuple(
-            Block(BlockKind(kind), start, end, headings[heading], depth)
+            Block(_KINDS[kind], start, end, headings[heading], depth)
             for kind, start, end, heading, depth in answer["blocks"]
         ),
         pages=tuple(answer["pages"]),

@@ -7,6 +7,7 @@ object.
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import signal
@@ -25,6 +26,8 @@ from corpus.readers import reader_for
 from corpus.types import Reading
 
 _MIB = 1024 * 1024
+# Made and not freed, between two searches for those that hold one another.
+_OBJECTS = 100_000
 
 
 def serve(requests: BinaryIO, answers: BinaryIO, *, seconds: int, memory: int) -> None:
@@ -108,6 +111,8 @@ def main() -> None:
     os.dup2(nowhere, 1)
     os.close(nowhere)
     _limit_memory(memory)
+    # A tree of millions of elements is looked through for cycles less often: it took a quarter of the time.
+    gc.set_threshold(_OBJECTS)
     with open(0, "rb") as requests, contextlib.suppress(BrokenPipeError):
         serve(requests, answers, seconds=seconds, memory=memory)
 

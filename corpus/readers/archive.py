@@ -20,6 +20,8 @@ MAX_ALL = 128 * 1024 * 1024
 MAX_PARTS = 20_000
 _NO_TITLE = re.compile(r"(?:powerpoint|microsoft word)?[\s-]*(?:presentation|document)?\s*\d*", re.IGNORECASE)
 _STEP = 256 * 1024
+# Of the name of a part, in a reason: a document may ask for one of megabytes.
+_LONGEST_SHOWN = 100
 
 
 class Archive:
@@ -53,7 +55,7 @@ class Archive:
             Unreadable: It is missing, damaged, or larger than may be.
         """
         if name not in self._parts:
-            raise Unreadable(f"damaged: {name} is missing in it")
+            raise Unreadable(f"damaged: {_shown(name)} is missing in it")
         found = bytearray()
         try:
             with self._zip.open(self._parts[name]) as stream:
@@ -70,7 +72,7 @@ class Archive:
             ValueError,
             RuntimeError,
         ) as error:
-            raise Unreadable(f"damaged: {name} in it cannot be unpacked") from error
+            raise Unreadable(f"damaged: {_shown(name)} in it cannot be unpacked") from error
         self._read += len(found)
         return bytes(found)
 
@@ -104,6 +106,10 @@ class Archive:
         found = None if about is None else first(about, "title")
         title = "" if found is None else "".join(found.itertext()).strip()
         return "" if _NO_TITLE.fullmatch(title) else title
+
+
+def _shown(name: str) -> str:
+    return name if len(name) <= _LONGEST_SHOWN else f"{name[:_LONGEST_SHOWN]}…"
 
 
 def resolve(folder: str, target: str) -> str:

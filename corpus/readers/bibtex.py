@@ -12,6 +12,8 @@ from corpus.types import BlockKind, Reading
 
 _ENTRY = re.compile(r"^\s*@(\w+)\s*[{(]\s*([^,\s{}()\"]*)\s*,?(.*)$")
 _FIELD = re.compile(r"^\s*([A-Za-z][\w-]*)\s*=\s*(.*)$")
+_NAME = re.compile(r"\s*[A-Za-z][\w-]*\s*=")
+_MARK = re.compile(r"[{}\",]")
 _LEFT_OUT = frozenset({"comment", "string", "preamble"})
 
 
@@ -74,10 +76,11 @@ def _parts(line: str) -> list[str]:
     parts = []
     start = depth = 0
     quoted = False
-    for i, character in enumerate(line):
+    for mark in _MARK.finditer(line):
+        i, character = mark.start(), mark[0]
         depth += (character == "{") - (character == "}")
         quoted ^= character == '"' and depth <= 0
-        if character == "," and depth <= 0 and not quoted and _FIELD.match(line[i + 1 :]):
+        if character == "," and depth <= 0 and not quoted and _NAME.match(line, i + 1):
             parts.append(line[start:i])
             start = i + 1
     return [*parts, line[start:]]

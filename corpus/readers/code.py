@@ -96,8 +96,16 @@ def _blocks(text: str, spans: list[Span]) -> tuple[Block, ...]:
 
 def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """A stretch of code, cut at blank lines."""
-    for found in re.finditer(r"(?:[^\n]*\S[^\n]*(?:\n|$))+", text[start:end]):
-        yield start + found.start(), start + found.end()
+    begin = at = start
+    while at < end:
+        stop = text.find("\n", at, end) + 1 or end
+        if text[at:stop].isspace():
+            if begin < at:
+                yield begin, at
+            begin = stop
+        at = stop
+    if begin < end:
+        yield begin, end
 
 
 def _python(text: str) -> Iterator[Span]:
@@ -133,9 +141,8 @@ def _indented(text: str) -> Iterator[Span]:
     for i, (start, line) in enumerate(lines):
         found = re.match(r"([ \t]*)(?:async\s+)?(?:def|class)\s+(\w+)", line)
         if found and len(found[1]) <= 4:
-            end = next(
-                (at for at, other in lines[i + 1 :] if other.strip() and _indent(other) <= len(found[1])), len(text)
-            )
+            below = itertools.islice(lines, i + 1, None)
+            end = next((at for at, other in below if other.strip() and _indent(other) <= len(found[1])), len(text))
             yield start, end, (found[2],)
 
 

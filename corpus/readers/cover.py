@@ -32,9 +32,11 @@ def with_gaps_filled(text: str, blocks: Sequence[Block]) -> tuple[Block, ...]:
     heading: tuple[str, ...] = ()
     for block in sorted(blocks, key=lambda block: block.start):
         start, end = max(block.start, at), block.end
-        covered.extend(_visible(text, Block(BlockKind.PARAGRAPH, at, start, heading)))
+        # Most gaps are a line end.
+        if at < start and not text[at:start].isspace():
+            covered.extend(_visible(text, Block(BlockKind.PARAGRAPH, at, start, heading)))
         if start < end:
-            covered.extend(_visible(text, Block(block.kind, start, end, block.heading, block.depth)))
+            covered.extend(_visible(text, block if start == block.start else replace(block, start=start)))
             at, heading = end, block.heading
     covered.extend(_visible(text, Block(BlockKind.PARAGRAPH, at, len(text), heading)))
     return tuple(covered)
@@ -43,6 +45,10 @@ def with_gaps_filled(text: str, blocks: Sequence[Block]) -> tuple[Block, ...]:
 def _visible(text: str, block: Block) -> Iterator[Block]:
     """The block without blank edges and wide gaps; nothing where it shows nothing."""
     left = block.start
+    ends = text[left : left + 1], text[block.end - 1 : block.end]
+    if block.end - left <= WIDEST_GAP and ends[0] not in _BLANKS and ends[1] not in _BLANKS:
+        yield block
+        return
     if block.end - left > WIDEST_GAP:
         for gap in _GAP.finditer(text, left, block.end):
             yield from _trimmed(text, replace(block, start=left, end=gap.start()))

@@ -18,8 +18,8 @@ _LEVELS = {
     "paragraph": 6,
     "subparagraph": 7,
 }
-_SECTION = re.compile(rf"\s*\\({'|'.join(_LEVELS)})\*?\s*(?:\[[^\]]*\])?\{{")
-_TITLE = re.compile(r"\\title\s*(?:\[[^\]]*\])?\{")
+_SECTION = re.compile(rf"\s*\\({'|'.join(_LEVELS)})\*?\s*(?:\[[^\]]{{0,500}}\])?\{{")
+_TITLE = re.compile(r"\\title\s*(?:\[[^\]]{0,500}\])?\{")
 _BEGIN = re.compile(r"\\begin\{(\w+)\*?\}")
 _END = re.compile(r"\\end\{(\w+)\*?\}")
 _VERBATIM = frozenset({"verbatim", "lstlisting", "minted"})
@@ -80,6 +80,9 @@ class _Source:
 
     def _line(self, number: int, line: str) -> None:
         bare = without_comment(line)
+        if "\\" not in bare and not self._inside:
+            self._writer.line(plain_tex(line))
+            return
         if found := _SECTION.match(bare):
             self._writer.heading(_LEVELS[found[1]], plain_tex(self._argument(number, found.end())))
             return

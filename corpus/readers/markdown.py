@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock, table
@@ -50,10 +51,7 @@ def read_markdown(text: str) -> tuple[str, tuple[Block, ...]]:
     """
     front = _FRONT_MATTER.match(text)
     offset = front.end() if front else 0
-    # Inline markup matters in headings alone, and is slow to parse where it is hostile.
-    parser = MarkdownIt("commonmark").enable("table").disable("inline")
-    parser.block.ruler.at("table", _table, {"alt": ["paragraph", "reference"]})
-    tokens = parser.parse(_same_length(text[offset:]))
+    tokens = _parser().parse(_same_length(text[offset:]))
     if not any(token.type == "heading_open" for token in tokens):
         return _without_headings(text, front)
     found = title, blocks = _blocks(text, offset, tokens)
@@ -61,6 +59,20 @@ def read_markdown(text: str) -> tuple[str, tuple[Block, ...]]:
         return found
     meta = Block(BlockKind.META, front.start(), front.end())
     return _front_title(front) or title, with_gaps_filled(text, [meta, *blocks])
+
+
+@cache
+def _parser() -> MarkdownIt:
+    """The parser, which keeps nothing of a text; a notebook has thousands of texts."""
+    # Inline markup matters in headings alone, and is slow to parse where it is hostile.
+    parser = MarkdownIt("commonmark").enable("table").disable("inline")
+    parser.block.ruler.at("table", _table, {"alt": ["paragraph", "reference"]})
+    return parser
+
+
+@cache
+def _inline() -> MarkdownIt:
+    return MarkdownIt("commonmark")
 
 
 def _table(state: StateBlock, first: int, end: int, silent: bool) -> bool:  # noqa: FBT001 - the parser's own signature
@@ -117,7 +129,6 @@ def _blocks(text: str, offset: int, tokens: list[Token]) -> tuple[str, tuple[Blo
     open_headings: list[tuple[int, str]] = []
     title = ""
     lists = 0
-    inline = MarkdownIt("commonmark")
     for i, token in enumerate(tokens):
         lists += (token.type == "list_item_open") - (token.type == "list_item_close")
         if token.map is None:
@@ -125,7 +136,7 @@ def _blocks(text: str, offset: int, tokens: list[Token]) -> tuple[str, tuple[Blo
         start = offset + lines.span(token.map[0] + 1)[0]
         end = offset + lines.span(min(token.map[1], len(lines)))[1]
         if token.type == "heading_open" and len(tokens[i + 1].content) <= LONGEST_HEADING:
-            level, words = int(token.tag[1]), _words(inline, tokens[i + 1].content)
+            level, words = int(token.tag[1]), _words(tokens[i + 1].content)
             while open_headings and open_headings[-1][0] >= level:
                 open_headings.pop()
             open_headings.append((level, words))
@@ -142,9 +153,9 @@ def _path(open_headings: list[tuple[int, str]]) -> tuple[str, ...]:
     return tuple(words for _, words in open_headings if words)
 
 
-def _words(inline: MarkdownIt, heading: str) -> str:
+def _words(heading: str) -> str:
     """A heading's words without their markup."""
     if 0 < len(_MARKUP.findall(heading)) <= _MOST_MARKS:
-        children = inline.parseInline(heading)[0].children or ()
+        children = _inline().parseInline(heading)[0].children or ()
         heading = "".join(child.content if child.type in ("text", "code_inline") else " " for child in children)
     return " ".join(heading.split())

@@ -6,24 +6,24 @@ import ctypes
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 from typing import Any
 
 import pypdfium2.raw as pdfium
 
-Box = tuple[float, float, float, float]
+from corpus.readers.pdf_characters import Box, characters
 
-# Stands where a word was broken at the end of a line.
-HYPHEN = "\ufffe"
-# What the library gives for it.
-_BROKEN = 2
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
+_LINE_END = re.compile(r"[\r\n]")
+_UNTIDY = re.compile(rf"[^\S ]|[ ]{{2}}|[{''.join(_LIGATURES)}]")
 _BOLD = re.compile(rb"bold|black|heavy|medi|demi|cmbx|-bx", re.IGNORECASE)
 # In line heights: a wider gap is more than one between words, and columns are no closer than that.
 _WIDE = 1.2
 _SAME_LINE = 0.4
+# Points: characters no further apart than this are never apart.
+_NEAR = 6.7
 # A page has two columns where so much of its text stands in each, and no more than that across both.
 _LEAST_SIDE, _MOST_ACROSS = 0.15, 0.4
 # In line heights: a gap between the cells of a table is wider.
@@ -48,6 +48,7 @@ class Line:
         gaps: How many wide gaps are in it, if it is short.
         column: Number of the column in reading order; 0 where the page has one.
         page: Number of the page, from 0.
+        bottom: The baseline, nearly.
     """
 
     text: str
@@ -58,6 +59,14 @@ class Line:
     gaps: int = 0
     column: int = 0
     page: int = 0
+    bottom: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.settle()
+
+    def settle(self) -> None:
+        """Find the baseline anew, as the boxes are others."""
+        self.bottom = median(box[1] for box in self.boxes)
 
     def forget(self) -> None:
         """Keep of the boxes only where the line begins and ends: a book has millions of them."""
@@ -73,11 +82,6 @@ class Line:
     def right(self) -> float:
         """Where its last character ends."""
         return self.boxes[-1][2]
-
-    @property
-    def bottom(self) -> float:
-        """The baseline, nearly."""
-        return median(box[1] for box in self.boxes)
 
     @property
     def top(self) -> float:
@@ -113,67 +117,61 @@ def _wide_gaps(line: Line) -> int:
     if len(line.text) > _SHORT:
         return 0
     solid = [box for letter, box in zip(line.text, line.boxes, strict=True) if letter != " "]
-    return sum(after[0] - before[2] > _CELL * line.size for before, after in pairwise(solid))
+    wide = _CELL * line.size
+    return sum([after[0] - before[2] > wide for before, after in pairwise(solid)])
 
 
 def _pieces(page: Any, count: int) -> Iterator[Line]:
     """Runs of characters on a line, cut at wide gaps, in the order in which the page draws them."""
-    found: list[tuple[str, Box]] = []
+    letters, boxes = characters(page, count)
+    wide = [i for i, (one, two) in enumerate(pairwise(boxes), 1) if two[0] - one[2] > _NEAR or one[0] - two[0] > _NEAR]
     first = 0
-    for i, (character, box) in enumerate(_characters(page, count)):
-        if found and (character in "\r\n" or _is_apart(found, box)):
-            yield from _piece(page, found, first)
-            found = []
-        if character in "\r\n":
-            continue
-        first = i if not found else first
-        found.append((character, box))
-    if found:
-        yield from _piece(page, found, first)
+    for i in sorted({*wide, *(found.start() for found in _LINE_END.finditer(letters))}):
+        ends = letters[i] in "\r\n"
+        if first < i and (ends or _is_apart(boxes[i - 1], boxes[i])):
+            yield from _piece(page, letters[first:i], boxes[first:i], first)
+            first = i
+        if ends:
+            first = i + 1
+    if first < len(letters):
+        yield from _piece(page, letters[first:], boxes[first:], first)
 
 
-def _characters(page: Any, count: int) -> Iterator[tuple[str, Box]]:
-    left, right, bottom, top = (ctypes.c_double() for _ in range(4))
-    edges = [ctypes.byref(edge) for edge in (left, right, bottom, top)]
-    for i in range(count):
-        code = pdfium.FPDFText_GetUnicode(page, i)
-        pdfium.FPDFText_GetCharBox(page, i, *edges)
-        if code == _BROKEN:
-            code = ord(HYPHEN)
-        elif code == 0 or 0xD800 <= code < 0xE000:
-            code = 0xFFFD
-        yield chr(min(code, 0x10FFFF)), (left.value, bottom.value, right.value, top.value)
-
-
-def _is_apart(found: Sequence[tuple[str, Box]], box: Box) -> bool:
+def _is_apart(before: Box, box: Box) -> bool:
     """Whether a character stands far behind the one before it, or back at the left."""
-    before = found[-1][1]
     height = max(box[3] - box[1], before[3] - before[1], 4.0)
     if box[2] <= box[0] or before[2] <= before[0]:  # a blank that the library put in
         return False
     return box[0] - before[2] > _WIDE * height * 1.4 or before[0] - box[0] > 2 * height
 
 
-def _piece(page: Any, found: list[tuple[str, Box]], first: int) -> Iterator[Line]:
-    characters: list[str] = []
-    boxes: list[Box] = []
-    for character, box in found:
-        for one in _LIGATURES.get(character, character):
-            if one.isspace() and (not characters or characters[-1] == " "):
-                continue
-            characters.append(" " if one.isspace() else one)
-            boxes.append(box)
-    while characters and characters[-1] == " ":
-        characters.pop()
-        boxes.pop()
-    if not characters:
+def _piece(page: Any, found: str, places: list[Box], first: int) -> Iterator[Line]:
+    text, boxes = _tidied(found, places)
+    if not text:
         return
     middle = first + len(found) // 2
     if abs(pdfium.FPDFText_GetCharAngle(page, middle) % 3.1415) > 0.3 and len(found) > 2:
         return  # such as the number of a preprint along the margin
-    text = "".join(characters)
     height = _height(page, range(first, first + len(found)), text)
     yield Line(text, boxes, height, _all_bold(page, first, len(found)), _font(page, first).decode(errors="replace"))
+
+
+def _tidied(found: str, places: list[Box]) -> tuple[str, list[Box]]:
+    """Characters with their boxes, of blanks one at a time and none at the ends, ligatures as their letters."""
+    text = found.rstrip()
+    begin = len(text) - len(text.lstrip())
+    text, places = text[begin:], places[begin : len(text)]
+    if not _UNTIDY.search(text):
+        return text, places
+    characters: list[str] = []
+    boxes: list[Box] = []
+    for character, box in zip(text, places, strict=True):
+        for one in _LIGATURES.get(character, character):
+            if one.isspace() and characters[-1] == " ":
+                continue
+            characters.append(" " if one.isspace() else one)
+            boxes.append(box)
+    return "".join(characters), boxes
 
 
 def _height(page: Any, characters: range, text: str) -> float:
@@ -240,20 +238,22 @@ def _gutter(pieces: Sequence[Line], width: float) -> float | None:
     total = sum(len(piece.text) for piece in pieces)
     if len(pieces) < 8:
         return None
+    spans = [(piece.left, piece.right, len(piece.text)) for piece in pieces]
     best: tuple[int, float, float] | None = None
     for step in range(61):
         x = width * (0.35 + 0.005 * step)
-        across = sum(len(piece.text) for piece in pieces if piece.left < x - 1 and piece.right > x + 1)
+        left, right = x - 1, x + 1
+        across = sum([length for begin, end, length in spans if begin < left and end > right])
         if best is None or (across, abs(x - width / 2)) < best[:2]:
             best = across, abs(x - width / 2), x
     if best is None or best[0] > _MOST_ACROSS * total:
         return None
     x = best[2]
-    right = [piece for piece in pieces if piece.left >= x - 1]
-    left = sum(len(piece.text) for piece in pieces if piece.right <= x + 1)
-    if min(left, sum(len(piece.text) for piece in right)) < _LEAST_SIDE * total:
+    behind = [piece for piece in pieces if piece.left >= x - 1]
+    ahead = sum(length for _, end, length in spans if end <= x + 1)
+    if min(ahead, sum(len(piece.text) for piece in behind)) < _LEAST_SIDE * total:
         return None
-    return x if _is_column(right, width) else None
+    return x if _is_column(behind, width) else None
 
 
 def _is_column(pieces: Sequence[Line], width: float) -> bool:
@@ -287,4 +287,5 @@ def _one(row: list[Line]) -> Line:
     if len(row) > 1:
         longest = max(row, key=lambda piece: len(piece.text))
         line.size, line.bold = longest.size, all(piece.bold for piece in row)
+        line.settle()
     return line

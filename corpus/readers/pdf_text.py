@@ -10,7 +10,8 @@ from itertools import pairwise
 from statistics import median
 
 from corpus.headings import could_be_heading
-from corpus.readers.pdf_page import HYPHEN, Line, Sheet
+from corpus.readers.pdf_characters import HYPHEN
+from corpus.readers.pdf_page import Line, Sheet
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _BULLET = re.compile(r"(?:[•◦▪‣●○■□–—∙·*]|\(?\d{1,2}[.)])\s+\S")

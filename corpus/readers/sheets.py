@@ -6,6 +6,7 @@ import datetime
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element
 
@@ -120,7 +121,7 @@ class _Cells:
                     break
                 values.extend([""] * (place - len(values)))
                 values.append(self._value(cell))
-            if any(value.strip() for value in values):
+            if any(map(str.strip, values)):
                 yield number, values
 
     def _value(self, cell: Element) -> str:
@@ -148,7 +149,12 @@ class _Cells:
 
 def _column(place: str) -> int:
     """The number of a column from 0: that of "AB12" is 27."""
+    return _number_of(place.rstrip("0123456789")[:4])
+
+
+@lru_cache
+def _number_of(letters: str) -> int:
     number = 0
-    for letter in place.rstrip("0123456789")[:4]:
+    for letter in letters:
         number = number * 26 + ord(letter.upper()) - 64
     return max(0, number - 1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from typing import Any
 
@@ -114,10 +114,11 @@ def definitions(text: str, media_type: str) -> list[Span] | None:
     # Of comments and attributes on lines of their own: the row each ends in, and that which it begins in.
     leads: dict[int, int] = {}
     for node in _nodes(tree):
-        if _LEADS.search(node.type):
+        kind = node.type
+        if _is_lead(kind):
             if _stands_alone(node, data):
                 leads[_last_row(node)] = node.start_point.row
-        elif _defines(node, media_type) and (name := _name(node)):
+        elif _defines(node, kind, media_type) and (name := _name(node)):
             first, last = _rows(node, leads)
             if last - first + 1 >= _LEAST_LINES:
                 found.add((first, min(last, len(lines) - 1), name))
@@ -152,8 +153,13 @@ def _nodes(tree: Any) -> Iterator[Any]:
             depth -= 1
 
 
-def _defines(node: Any, media_type: str) -> bool:
-    kind = node.type
+@lru_cache(4096)
+def _is_lead(kind: str) -> bool:
+    """Whether what is of this kind may stand right above a definition."""
+    return _LEADS.search(kind) is not None
+
+
+def _defines(node: Any, kind: str, media_type: str) -> bool:
     if kind in _WITH_BODY:
         return node.child_by_field_name("body") is not None
     if kind in _HOLDERS:

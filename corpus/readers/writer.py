@@ -20,16 +20,22 @@ _CLOSE = {(BlockKind.ITEM, BlockKind.ITEM), (BlockKind.TABLE, BlockKind.TABLE)}
 
 def clean(text: str) -> str:
     r"""A text without control characters; newlines are "\n"."""
+    if text.isprintable():
+        return text
     return _UNWANTED.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def one_line(text: str) -> str:
     """A text on one line, each run of blanks a single one."""
+    if "  " not in text and text.isprintable():
+        return text.strip()
     return " ".join(clean(text).split())
 
 
 def few_lines(text: str) -> str:
     """A text with its lines, but without blank ones and runs of blanks."""
+    if "  " not in text and text.isprintable():
+        return text.strip()
     return _LINES.sub("\n", _BLANKS.sub(" ", clean(text))).strip()
 
 
@@ -47,6 +53,7 @@ class Writer:
         self._lines = 0
         self._blocks: list[Block] = []
         self._open: list[tuple[int, str]] = []
+        self._path: tuple[str, ...] = ()
         self._pages: list[int] = []
         self._waiting = 0
         self._records: list[Record] = []
@@ -79,6 +86,7 @@ class Writer:
             self._open.pop()
         if words := one_line(words)[:LONGEST_HEADING]:
             self._open.append((level, words))
+        self._path = tuple([words for _, words in self._open])
 
     def block(self, text: str, kind: BlockKind = BlockKind.PARAGRAPH, depth: int = 0) -> None:
         """A paragraph, or another kind of block; blank lines in it go, but for code."""
@@ -125,8 +133,7 @@ class Writer:
             self._records.append(Record(start if self._records else self._headings_above(start), self._next))
             self._next = None
         self._append(text)
-        heading = tuple(words for _, words in self._open)
-        self._blocks.append(Block(kind, start, self._length, heading, depth))
+        self._blocks.append(Block(kind, start, self._length, self._path, depth))
 
     def _headings_above(self, start: int) -> int:
         """Where the headings begin that stand right above a place, or the place itself where none do."""

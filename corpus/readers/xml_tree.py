@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from xml.etree.ElementTree import Element, TreeBuilder
+from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 from xml.parsers import expat
 
 from corpus.files import Unreadable
+
+_BROKEN = "damaged: XML in it is not well formed"
 
 
 def parse_xml(data: bytes) -> Element:
@@ -15,6 +17,44 @@ def parse_xml(data: bytes) -> Element:
     Raises:
         Unreadable: It is not well formed, or declares entities, which can be nested into billions of letters.
     """
+    _check(data)
+    parser = XMLParser()  # noqa: S314 - what declares entities was refused
+    try:
+        parser.feed(data)
+        root: Element = parser.close()
+    except (ParseError, LookupError, ValueError):
+        return _leniently(data)
+    names: dict[str, str] = {}
+    for element in root.iter():
+        tag = element.tag
+        element.tag = names.get(tag) or names.setdefault(tag, tag.rpartition("}")[2])
+        if (keys := element.keys()) and "{" in "".join(keys):
+            attributes = {_local(key): value for key, value in element.items()}
+            element.attrib.clear()
+            element.attrib.update(attributes)
+    return root
+
+
+def _check(data: bytes) -> None:
+    """Go through XML without making anything of it."""
+    parser = expat.ParserCreate()
+    parser.EntityDeclHandler = _refuse
+    _feed(parser, data)
+
+
+def _refuse(*declared: object) -> None:
+    raise Unreadable("declares entities of its own, which are not expanded")
+
+
+def _feed(parser: expat.XMLParserType, data: bytes) -> None:
+    try:
+        parser.Parse(data, True)  # noqa: FBT003 - the parser's own signature
+    except (expat.ExpatError, LookupError) as error:
+        raise Unreadable(_BROKEN) from error
+
+
+def _leniently(data: bytes) -> Element:
+    """The same tree in more time, where references to entities that nothing declares are passed over."""
     builder = TreeBuilder()
     parser = expat.ParserCreate(namespace_separator="}")
     parser.buffer_text = True
@@ -22,18 +62,15 @@ def parse_xml(data: bytes) -> Element:
     def start(name: str, attributes: dict[str, str]) -> None:
         builder.start(name.rpartition("}")[2], {_local(key): value for key, value in attributes.items()})
 
-    def refuse(*declared: object) -> None:
-        raise Unreadable("declares entities of its own, which are not expanded")
-
     parser.StartElementHandler = start
     parser.EndElementHandler = lambda name: builder.end(name.rpartition("}")[2])
     parser.CharacterDataHandler = builder.data
-    parser.EntityDeclHandler = refuse
+    parser.EntityDeclHandler = _refuse
+    _feed(parser, data)
     try:
-        parser.Parse(data, True)  # noqa: FBT003 - the parser's own signature
         root: Element = builder.close()
-    except (expat.ExpatError, AssertionError, LookupError) as error:
-        raise Unreadable("damaged: XML in it is not well formed") from error
+    except AssertionError as error:
+        raise Unreadable(_BROKEN) from error
     return root
 
 

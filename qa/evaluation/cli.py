@@ -16,10 +16,12 @@ from qa.results import Mode
 
 @click.command("eval")
 @click.argument("questions", type=click.Path(path_type=Path))
-@click.option("-k", default=10, show_default=True, type=COUNT, help="How many passages to ask for.")
+@click.option("-k", type=COUNT, help="How many passages to ask for.  [default: 10]")
 @JSON
-@click.option("--mode", type=MODES, default=Mode.HYBRID.value, show_default=True, help="How to search.")
-@click.option("--no-rerank", is_flag=True, help="Do not read the first passages more closely.")
+@click.option("--mode", type=MODES, help="How to search.  [default: hybrid]")
+@click.option(
+    "--rerank/--no-rerank", default=None, help="Read the first passages more closely, or not.  [default: rerank]"
+)
 @click.option("--sample", type=click.IntRange(1), metavar="N", help="Only so many questions: the same in every run.")
 @click.option(
     "--compare",
@@ -36,10 +38,10 @@ from qa.results import Mode
 def evaluate(
     *,
     questions: Path,
-    k: int,
+    k: int | None,
     as_json: bool,
-    mode: str,
-    no_rerank: bool,
+    mode: str | None,
+    rerank: bool | None,
     sample: int | None,
     compare: str | None,
     corpus: Path | None,
@@ -52,13 +54,14 @@ def evaluate(
     QUESTIONS has a JSON object a line: "question" and "file", with "start" and "end" (characters) or without; or
     "evidence" [{"file", "text"}], or "relevant" {path or passage id: grade}; "answerable": false where there is no
     answer. Or it is a folder in the layout of BEIR (corpus.jsonl, queries.jsonl, qrels.tsv), which is then indexed.
+    What is set for the collection in qa.toml holds as it does for `qa ask`; options count before it.
     """
     console.require_one_collection(corpus, index, no_update=no_update)
-    from qa.evaluate import Settings
     from qa.evaluation import command, report
     from qa.evaluation.questions import sample as choose
 
-    plan = command.plan(Settings(Mode(mode), not no_rerank, k), compare)
+    found = command.what_is_set(questions, corpus=corpus, index=index)
+    plan = command.plan(command.settings(found, k=k, mode=Mode(mode) if mode else None, rerank=rerank), compare)
     with command.collection(questions, corpus=corpus, work=work, named=no_update or index is not None) as measured:
         asked = choose(measured.questions, sample)
         root = console.root_to_ask(measured.corpus, index)

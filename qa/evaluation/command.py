@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from corpus.errors import UsageError
+from corpus.errors import NoIndexError, UsageError
 from index.report import Progress
+from qa import console
 from qa.evaluate import (
     Comparison,
     Evaluation,
@@ -26,6 +27,9 @@ from qa.evaluation.beir import is_record_set, prepare
 from qa.evaluation.judge import Row
 from qa.evaluation.questions import Asked
 from qa.evaluation.ranking import require_ir_measures
+from qa.results import Mode
+from qa.settings import Settings as FolderSettings
+from qa.settings import read as read_settings
 
 if TYPE_CHECKING:
     from qa.retriever import Retriever
@@ -71,6 +75,31 @@ class Outcome:
 
     run: Evaluation
     compared: Compared | None
+
+
+def what_is_set(questions: Path, *, corpus: Path | None, index: Path | None) -> FolderSettings:
+    """What is set for the collection that is to be asked; nothing is for that of a BEIR folder.
+
+    Raises:
+        UsageError: As `qa.settings.read`.
+    """
+    if is_record_set(questions):
+        return FolderSettings()
+    try:
+        return read_settings(console.root_to_ask(corpus, index))
+    except NoIndexError:
+        return FolderSettings()  # that there is none is said when it is opened
+
+
+def settings(found: FolderSettings, *, k: int | None, mode: Mode | None, rerank: bool | None) -> Settings:
+    """How to ask: by the options given, else as it is set for the collection, else as by default."""
+    usual = Settings()
+    closely = found.rerank if rerank is None else rerank
+    return Settings(
+        mode=mode or found.mode or usual.mode,
+        rerank=usual.rerank if closely is None else closely,
+        k=k or found.k or usual.k,
+    )
 
 
 def plan(settings: Settings, comparing: str | None) -> Plan:

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from email.message import EmailMessage
 
-from tests.formats import packed, pdf
+from tests.formats import packed, pdf, sources
 
 HEBREW = "הנחל זורם מערבה"
 
@@ -322,4 +322,5 @@ SAMPLES = (
     Sample("boats.xlsx", workbook(), "How many oars has the Möwe?", "4", "boats.xlsx, sheet 1"),
     Sample("ice.odt", open_text(), "When did the river freeze?", "1929", "ice.odt:1-8"),
     Sample("ferry.epub", book(), "What did lightning split?", "poplar", "ferry.epub:5-9"),
+    *(Sample(path, text.encode(), *asked) for path, text, *asked in (*sources.NOTES, *sources.PROGRAMS)),
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from corpus.files import Unreadable
-from corpus.formats import format_of
+from corpus.formats import SUFFIXES, format_of
 from corpus.load import parse
 from corpus.worker import Worker
 from qa import Retriever, build_index
@@ -17,6 +17,7 @@ from tests.documents import check_passages, count_words
 from tests.encoders import BagEncoder
 from tests.formats.listing import EXPECTED, listing
 from tests.formats.samples import SAMPLES, Sample
+from tests.formats.sources import NOTES, PROGRAMS
 
 EACH = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.path)
 
@@ -59,8 +60,16 @@ def test_passages_hold_what_holds_for_any(sample: Sample, worker: Worker) -> Non
         assert passage.page == found.page_of(passage.start + passage.body)
 
 
-@pytest.mark.parametrize("path", ["gauges.py", "sluice.js"])
-def test_source_code_is_cited_in_the_file_itself(path: str, worker: Worker) -> None:
+def test_every_format_has_a_sample() -> None:
+    """By its media type: suffixes that share one share a reader."""
+    formats = {suffix: format_of(f"a{suffix}") for suffix in SUFFIXES}
+    assert {kind.media_type for kind in formats.values() if kind} == {
+        kind.media_type for sample in SAMPLES if (kind := format_of(sample.path))
+    }
+
+
+@pytest.mark.parametrize("path", ["gauges.py", "sluice.js", *(path for path, *_ in (*NOTES, *PROGRAMS))])
+def test_what_is_text_is_cited_in_the_file_itself(path: str, worker: Worker) -> None:
     (data,) = (sample.data for sample in SAMPLES if sample.path == path)
     assert parse(path, data, worker=worker).text == data.decode()
 

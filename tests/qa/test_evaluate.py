@@ -274,6 +274,32 @@ def test_eval_compares_settings(built: Path, questions: Path) -> None:
     assert value["questions"] == len(value["second_run"]["per_question"])
 
 
+def settings_of(done: Result) -> dict[str, Any]:
+    settings: dict[str, Any] = json.loads(done.stdout)["settings"]
+    return settings
+
+
+def test_eval_asks_as_is_set_for_the_collection(built: Path, questions: Path) -> None:
+    """As `qa ask` does: by `qa.toml`, before which options count; a second run starts from the same."""
+    (built / "qa.toml").write_text('k = 3\nmode = "keyword"\nrerank = false\n')
+    of = ("eval", questions, "--index", built, "--json")
+    assert settings_of(qa(*of)) == {"mode": "keyword", "rerank": False, "k": 3}
+    assert settings_of(qa(*of, "-k", "5", "--mode", "hybrid")) == {"mode": "hybrid", "rerank": False, "k": 5}
+    assert settings_of(qa(*of, "--rerank")) == {"mode": "keyword", "rerank": True, "k": 3}
+    second = json.loads(qa(*of, "--compare", "mode=hybrid").stdout)["compare"]["second_run"]
+    assert second["settings"] == {"mode": "hybrid", "rerank": False, "k": 3}
+
+
+def test_eval_of_a_folder_that_is_indexed_first_asks_as_is_set_there(root: Path, questions: Path) -> None:
+    """In `[tool.qa]` as well; what cannot be used is an error before anything is built."""
+    (root / "pyproject.toml").write_text("[tool.qa]\nk = 4\n")
+    assert settings_of(qa("eval", questions, "--corpus", root, "--json"))["k"] == 4
+    (root / "qa.toml").write_text("k = 0\n")
+    done = qa("eval", questions, "--corpus", root)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "k is to be a number from 1" in done.stderr
+
+
 @pytest.fixture
 def records(tmp_path: Path) -> Path:
     """A BEIR folder of two records and a query."""
