@@ -18,7 +18,7 @@ from tests.marks import needs_limits
 def test_a_limit_of_the_system_loses_nothing(tmp_path: Path) -> None:
     """Files that may not grow beyond a size, and no more descriptors, for builds, updates, repairs and questions."""
     out = tmp_path / "found.json"
-    done = _run(["--every", "11", "--out", str(out)])
+    done = _run(["--every", "15", "--out", str(out)])
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads(out.read_text(encoding="utf-8"))
     assert found["violations"] == []

@@ -184,7 +184,7 @@ def test_files_that_change_between_walk_and_reading(tmp_path: Path) -> None:
 
     begun = time.perf_counter()
     report = update(Request(root, Meddler(meddle)))
-    assert time.perf_counter() - begun < 10
+    assert time.perf_counter() - begun < 60
     assert [(skip.path, skip.reason) for skip in report.skipped] == [
         ("fifo.md", "not a regular file"),
         ("huge.md", "larger than 8 MiB"),

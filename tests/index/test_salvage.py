@@ -199,17 +199,17 @@ def test_a_page_that_names_itself_ends(folder: Path) -> None:
     first = int.from_bytes(data[start + 12 : start + 14], "big")
     data[start + first : start + first + 4] = root_page.to_bytes(4, "big")
     (folder / "index.db").write_bytes(data)
-    started = time.monotonic()
+    started = time.process_time()
     assert saved(folder) == TEXTS
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10
 
 
 @pytest.mark.parametrize("junk", [b"", b"x", b"not a database" * 1000, b"SQLite format 3\0" + bytes(90_000)])
 def test_junk_gives_nothing_at_once(folder: Path, junk: bytes) -> None:
     (folder / "index.db").write_bytes(junk)
-    started = time.monotonic()
+    started = time.process_time()
     assert saved(folder) == 0
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_a_query_without_end_in_place_of_the_table_is_not_run(folder: Path) -> None:
@@ -219,9 +219,9 @@ def test_a_query_without_end_in_place_of_the_table_is_not_run(folder: Path) -> N
     columns = "-id AS id, '' AS digest, '' AS vector, 0 AS checksum"
     connection.execute(f"CREATE VIEW vectors AS {endless} SELECT {columns} FROM n")  # noqa: S608 - a constant
     connection.close()
-    started = time.monotonic()
+    started = time.process_time()
     assert saved(folder) == 0
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_a_truncated_database_gives_what_is_left(folder: Path) -> None:
