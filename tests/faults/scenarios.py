@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import shutil
@@ -53,6 +54,7 @@ def warm_up() -> None:
     """Import what is otherwise imported where it is needed, so that forks need no time and no descriptors for it."""
     for name in ("faiss", "corpus.readers.markdown", "corpus.readers.plain", "pathspec", "socket"):
         importlib.import_module(name)
+    gc.freeze()  # or each fork would copy what it looks through
 
 
 def bring_up_to_date(root: Path) -> tuple[BuildReport, BagEncoder]:

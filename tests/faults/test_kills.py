@@ -39,7 +39,7 @@ def test_a_kill_at_any_moment_leaves_the_old_index_or_the_new_one(tmp_path: Path
 @needs_fork
 def test_a_kill_of_a_build_with_the_real_model_loses_at_most_two_batches(tmp_path: Path) -> None:
     """Another process goes on, and what it makes is what a build makes that nobody killed."""
-    trials = model_kills.Trials(tmp_path, files=36)
+    trials = model_kills.Trials(tmp_path, files=28)
     done = trials.run(0.6 * trials.seconds)
     assert done.wrong == ()
     assert done.lost <= kills.MOST_LOST

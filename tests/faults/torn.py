@@ -96,7 +96,8 @@ def _write(root: Path, stop: Path) -> dict[str, int]:
 def _read(root: Path, states: tuple[Answers, Answers], *, questions: int, seed: int) -> dict[str, Any]:
     """Open, ask a few, close, again and again; what was seen."""
     chance = random.Random(seed)  # noqa: S311 - not for secrets
-    asked, opened, torn, generations = 0, 0, [], set()
+    asked, opened, torn = 0, 0, []
+    generations: set[int] = set()
     while asked < questions or len(generations) < GENERATIONS:
         opened += 1
         with _opened(root, chance) as retriever:

@@ -27,7 +27,7 @@ from tests.hostile.corpus import CASES, HEALTHY, REASONS, QuickEncoder, build, m
 from tests.hostile.files import EXPRESSIONS, MARKDOWN
 
 # Of the full size, so that all of them take seconds; `python -m tests.hostile.corpus --measure` has the full size.
-SHARE = 0.004
+SHARE = 0.002
 
 
 @pytest.fixture(scope="module")
