@@ -127,9 +127,7 @@ def flip(sample: Sample, file: str, place: int, bit: int, *, region: str = "") -
 
 
 def doubled(sample: Sample, index: str) -> bytes:
-    """The database, with entries of an index standing there twice, as one bit can bring about: all that there is room
-    for, from the last on.
-    """
+    """The database, with entries of an index standing there twice; from the last on, as many as there is room for."""
     data = bytearray(sample.files["index.db"])
     pages, size = _pages(bytes(data))
     for number in [number for name, number, kind in pages if name == index and kind == "leaf"]:
