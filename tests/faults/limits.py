@@ -35,7 +35,7 @@ _SIZES = (0, 1, 7, 100, 1000, *range(2000, 400_000, 9973))
 _DESCRIPTORS = range(16)
 _SECONDS = 60.0
 # Bytes that are freed once the small disk is full: enough for another generation of what is on it.
-_BALLAST = 300_000
+_BALLAST = 400_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,10 +109,11 @@ class Trials:
         return [f"foreign error: {ended.message}"] if ended.error and not ended.typed else []
 
 
-def _some(points: Sequence[tuple[int, Fault]], sample: int, seed: int) -> list[tuple[int, Fault]]:
-    """So many of the points; each kind of fault takes its turn, wherever chance lets it strike."""
+def _some(points: Sequence[tuple[int, Fault]], sample: int, first: int, seed: int) -> list[tuple[int, Fault]]:
+    """So many of the points; each kind of fault takes its turn, from one of them on, wherever chance lets it strike."""
     shuffled = random.Random(seed).sample(points, len(points))  # noqa: S311 - not for secrets
-    turns = zip_longest(*([one for one in shuffled if one[1] is fault] for fault in FAULTS))
+    kinds = [FAULTS[(first + place) % len(FAULTS)] for place in range(len(FAULTS))]
+    turns = zip_longest(*([one for one in shuffled if one[1] is fault] for fault in kinds))
     return [one for several in turns for one in several if one is not None][:sample]
 
 
@@ -122,7 +123,7 @@ def run(scenario: Scenario, *, sample: int, seed: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(dir=in_memory()) as name:
         trials = Trials(scenario, Path(name).resolve())
         points = trials.points()
-        chosen = _some(points, sample, seed) if sample else points
+        chosen = _some(points, sample, sample * SCENARIOS.index(scenario), seed) if sample else points
         violations = []
         for at, fault in chosen:
             for wrong in trials.run(at, fault):
