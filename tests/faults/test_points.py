@@ -27,7 +27,7 @@ def test_whatever_is_struck_the_index_is_the_old_one_or_the_new_one(tmp_path: Pa
             "-m",
             points.__name__,
             "--sample",
-            str(len(points.FAULTS) // 2),
+            str(half),
             "--seed",
             "1",
             "--out",
