@@ -126,8 +126,9 @@ class Nearest:
         with seam(self._file):
             uses = uses_of(self._connection, self._file, list(negative_of))
             values = (ids_json(tuple(negative_of)),)
-            links = list(read_links(self._connection, self._file, f"vector IN {AMONG}", values))
-        counted = Counter(link.vector for link in set(links))
+            # A damaged index can give out a row more than once.
+            links = set(read_links(self._connection, self._file, f"vector IN {AMONG}", values))
+        counted = Counter(link.vector for link in links)
         if counted != Counter(uses):
             wrong = min(vector for vector in counted.keys() | uses.keys() if counted[vector] != uses.get(vector))
             raise damaged(self._file, f"the number of passages of vector {wrong}")

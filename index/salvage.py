@@ -24,7 +24,7 @@ Row = tuple[bytes, bytes]
 
 
 def set_aside(folder: Path) -> None:
-    """Make room for a new database; the old one stays until its embeddings were taken over.
+    """Make room for a new database; the old one stays until the new one has a generation.
 
     Raises:
         StorageError: The disk refused.
@@ -58,6 +58,11 @@ def _move(folder: Path, companions: tuple[str, ...]) -> None:
     disk.sync_folder(folder)
 
 
+def is_aside(folder: Path) -> bool:
+    """Whether a database was set aside and is not made anew yet."""
+    return (folder / _ASIDE).exists()
+
+
 def vectors_left(folder: Path) -> Iterator[Row]:
     """Digests and vectors of the database that was set aside, as far as they can be read and hold.
 
@@ -75,7 +80,7 @@ def vectors_left(folder: Path) -> Iterator[Row]:
 
 
 def model_left(folder: Path) -> str | None:
-    """The model that a database which cannot be used says it was built with, if it still says so."""
+    """The model that a database which cannot be used, or was set aside, says it was built with, if it still does."""
     model = _said(folder, "model", lambda value: isinstance(value, str))
     return None if model is None else str(model)
 
@@ -92,7 +97,9 @@ def _are_lines(value: object) -> bool:
 
 def _said(folder: Path, key: str, fits: Callable[[object], bool]) -> Any:
     """The value of a key of `meta`, in the first row found whose value is of the right kind; else None."""
-    with contextlib.suppress(StorageError), _pages(folder / DATABASE) as pages:
+    # Beside one that was set aside there is only one that was never finished.
+    file = folder / (_ASIDE if is_aside(folder) else DATABASE)
+    with contextlib.suppress(StorageError), _pages(file) as pages:
         if pages is not None:
             for own, value in pages.records(carve.INDEX, columns=2):
                 if own == key.encode() and isinstance(value, bytes):

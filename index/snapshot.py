@@ -184,13 +184,14 @@ class Snapshot:
     def twins(self, ids: Sequence[int]) -> dict[int, tuple[StoredPassage, ...]]:
         """For each passage the others with the same text, by path and place; empty for most."""
         asked = f"(SELECT text_digest FROM passages WHERE id IN {AMONG})"
-        same: dict[bytes, list[StoredPassage]] = {}
+        same: dict[bytes, dict[int, StoredPassage]] = {}
+        # By number: a damaged index can give out a row more than once.
         for passage in self._passages(f"p.text_digest IN {asked} ORDER BY d.path, p.start", ids_json(ids)):
-            same.setdefault(passage.text_digest, []).append(passage)
+            same.setdefault(passage.text_digest, {})[passage.id] = passage
         with seam(self._file):
             counts = read_repeats(self._connection, self._file, list(same))
-        wrong = [group[0].id for digest, group in same.items() if len({one.id for one in group}) != counts[digest]]
-        owner = {passage.id: group for group in same.values() for passage in group}
+        wrong = [min(group) for digest, group in same.items() if len(group) != counts[digest]]
+        owner = {number: tuple(group.values()) for group in same.values() for number in group}
         if wrong or any(number not in owner for number in ids):
             raise damaged(self._file, f"what has the text of passage {(*wrong, *ids)[0]}")
         return {number: tuple(twin for twin in owner[number] if twin.id != number) for number in ids}
@@ -212,10 +213,11 @@ class Snapshot:
         document = next((one for one in self.documents() if one.path == path), None)
         if document is None:
             return ()
-        found = tuple(self._passages("p.document = ? ORDER BY p.start, p.end", document.id))
-        if len({one.id for one in found if one.document.id == document.id}) != document.passages:
+        rows = self._passages("p.document = ? ORDER BY p.start, p.end", document.id)
+        found = {one.id: one for one in rows if one.document.id == document.id}
+        if len(found) != document.passages:
             raise damaged(self._file, f"the list of passages of document {document.id}")
-        return found
+        return tuple(found.values())
 
     def match_paths(self, pattern: str) -> frozenset[int]:
         """Row numbers of the documents whose paths match a pattern, in the syntax of .gitignore.

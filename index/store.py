@@ -242,6 +242,8 @@ class Store:
         vectors = array("q")
         held = set()
         for passage in read_passages(self._connection, self._file, f"p.document IN {AMONG}", (ids,)):
+            if passage.id in held:  # a damaged index can give out a row more than once
+                continue
             held.add(passage.id)
             vectors.append(passage.vector)
             postings.add(passage.id, fields_of(passage.document.path, passage.document.title, passage))

@@ -54,7 +54,7 @@ def update(request: Request) -> BuildReport:
     """
     started = time.monotonic()
     with _writing(request.root) as folder, _opened(folder) as store:
-        return Build(request, store, started).run(Extent.NAMED)
+        return Build(_resumed(request, store), store, started).run(Extent.NAMED)
 
 
 def rebuild(request: Request) -> BuildReport:
@@ -70,7 +70,7 @@ def rebuild(request: Request) -> BuildReport:
         try:
             with _opened(folder) as store:
                 store.require_intact()
-                return Build(request, store, started).run(Extent.ALL)
+                return Build(_resumed(request, store), store, started).run(Extent.ALL)
         except (DamagedIndexError, IncompatibleError) as error:
             if isinstance(error, NewerFormatError | ModelError):
                 raise
@@ -79,6 +79,12 @@ def rebuild(request: Request) -> BuildReport:
             salvage.set_aside(folder)
         with _opened(folder) as store:
             return Build(request, store, started).run(Extent.ALL)
+
+
+def _resumed(request: Request, store: Store) -> Request:
+    """The request, with the patterns of the database that a process was killed over before it had made it anew."""
+    unfinished = salvage.is_aside(store.folder) and store.info() is None
+    return _as_before(request, store.folder) if unfinished else request
 
 
 def _as_before(request: Request, folder: Path) -> Request:
@@ -165,8 +171,9 @@ def _opened(folder: Path) -> Iterator[Store]:
         left = salvage.vectors_left(folder)
         while rows := list(islice(left, _BATCH)):
             store.adopt_vectors(rows)
-        salvage.discard(folder)
         info = store.info()
         # A process that was killed behind its commit left those of the generation before.
         delete_others(folder, [] if info is None else [segment.name for segment in info.segments])
         yield store
+        # Not before there is a generation: who goes on after a kill learns of the model and the patterns there.
+        salvage.discard(folder)

@@ -249,11 +249,11 @@ def model_of(root: Path) -> str:
     try:
         with Snapshot(root / INDEX_FOLDER) as snapshot:
             return snapshot.info.model
-    except NoIndexError:
-        return models.DEFAULT_MODEL
-    except (DamagedIndexError, IncompatibleError):
-        from index.salvage import model_left
+    except (NoIndexError, DamagedIndexError, IncompatibleError) as error:
+        from index.salvage import is_aside, model_left
 
+        if isinstance(error, NoIndexError) and not is_aside(root / INDEX_FOLDER):
+            return models.DEFAULT_MODEL
         model = model_left(root / INDEX_FOLDER)
         _log.debug("%s was built with %s", root, model or "a model that cannot be told; the default is taken")
         return model or models.DEFAULT_MODEL

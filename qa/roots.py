@@ -195,10 +195,10 @@ def _limits_of(root: Path) -> Limits | None:
     try:
         with Snapshot(root / INDEX_FOLDER) as snapshot:
             return Limits.read(snapshot.info.include)
-    except NoIndexError:
-        return None
-    except (DamagedIndexError, IncompatibleError):
-        from index.salvage import patterns_left  # noqa: PLC0415 - it is seldom needed
+    except (NoIndexError, DamagedIndexError, IncompatibleError) as error:
+        from index.salvage import is_aside, patterns_left  # noqa: PLC0415 - it is seldom needed
 
+        if isinstance(error, NoIndexError) and not is_aside(root / INDEX_FOLDER):
+            return None
         left = patterns_left(root / INDEX_FOLDER)
         return None if left is None else Limits.read(left[0])

@@ -212,7 +212,7 @@ def write(out: Path | None, found: dict[str, Any]) -> None:
         out.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def run_all(samples: Sequence[Sample], plan: Plan, *, minutes: float, out: Path | None) -> dict[str, Any]:
+def run_all(samples: Sequence[Sample], plan: Plan, *, minutes: float = 0, out: Path | None = None) -> dict[str, Any]:
     """All trials, or as many as there is time for; the report is written now and then, too."""
     started = time.monotonic()
     tally = Tally()

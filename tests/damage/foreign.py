@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
 from corpus.errors import QAError
 from qa import check
-from tests.damage.forks import in_child, run
+from tests.damage.nursery import run, value_of
 from tests.damage.picture import Refused
 from tests.damage.samples import Sample
 from tests.damage.trials import MEMORY, SECONDS, Outcome, compare, is_clear
@@ -15,30 +20,35 @@ NOWHERE = 10**12
 
 def answers(sample: Sample) -> tuple[Outcome, str, list[str]]:
     """Ask everything within the limits; the outcome, why, and which questions were refused."""
+    outcome: tuple[Outcome, str, list[str]] = within_limits(partial(_answers, sample), sample)
+    return outcome
 
-    def task() -> tuple[Outcome, str, list[str]]:
-        generation, found = sample.ask()
-        refused = [name for name, answer in found.items() if isinstance(answer, Refused)]
-        return (*compare(sample, generation, found), refused)
 
+def within_limits(task: Callable[[], object], sample: Sample) -> Any:
+    """The value of a task that has the time and the memory that a question may need."""
     ended = run(task, seconds=SECONDS, memory=sample.size + MEMORY)
     assert not ended.signal, ended.signal
     assert not ended.error, ended.error
     assert ended.grown < sample.size + MEMORY
-    outcome: tuple[Outcome, str, list[str]] = ended.value
-    return outcome
+    return ended.value
+
+
+def _answers(sample: Sample) -> tuple[Outcome, str, list[str]]:
+    generation, found = sample.ask()
+    refused = [name for name, answer in found.items() if isinstance(answer, Refused)]
+    return (*compare(sample, generation, found), refused)
 
 
 def checked(sample: Sample) -> str:
     """What `qa check` says: "" where it finds nothing."""
-
-    def task() -> str:
-        try:
-            check.check(sample.root)
-        except QAError as error:
-            return str(error) if is_clear(error) else f"unclear: {error}"
-        return ""
-
-    said = in_child(task)
+    said = value_of(partial(_checked, sample.root))
     assert not said.startswith("unclear")
     return said
+
+
+def _checked(root: Path) -> str:
+    try:
+        check.check(root)
+    except QAError as error:
+        return str(error) if is_clear(error) else f"unclear: {error}"
+    return ""

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 _T = TypeVar("_T")
+# Seconds by the clock, more than those of the processor: for a machine that is busy with much else.
+_PATIENCE = 30.0
 # Stacks and arenas of threads reserve addresses that they do not use.
-_PATIENCE = 5
 _RESERVED = 1 << 30
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
@@ -47,7 +48,7 @@ def run(task: Callable[[], object], *, seconds: float, memory: int | None = None
 
     Args:
         task: Runs in the child only.
-        seconds: SIGPROF ends the child after so long of the processor's time, SIGALRM after five times that.
+        seconds: SIGPROF ends the child after so long of the processor's time, SIGALRM some time later by the clock.
         memory: Bytes of address space the child may use beyond what this process has and threads reserve.
     """
     started = time.monotonic()
@@ -77,11 +78,19 @@ def in_child(task: Callable[[], _T], *, seconds: float = 60) -> _T:
     Raises:
         RuntimeError: It failed; the message is the child's.
     """
-    ended = run(task, seconds=seconds)
+    value: _T = value_in(run(task, seconds=seconds))
+    return value
+
+
+def value_in(ended: Ended) -> Any:
+    """What a task returned.
+
+    Raises:
+        RuntimeError: It failed; the message is the child's.
+    """
     if ended.error or ended.signal:
         raise RuntimeError(ended.error or f"killed by {signal.Signals(ended.signal).name}")
-    value: _T = ended.value
-    return value
+    return ended.value
 
 
 def _child(task: Callable[[], object], writing: int, seconds: float, memory: int | None) -> None:
@@ -92,7 +101,7 @@ def _child(task: Callable[[], object], writing: int, seconds: float, memory: int
         signal.signal(number, signal.SIG_DFL)
     # Of the processor's time; by the clock, a machine may be busy with other things.
     signal.setitimer(signal.ITIMER_PROF, seconds)
-    signal.setitimer(signal.ITIMER_REAL, _PATIENCE * seconds)
+    signal.setitimer(signal.ITIMER_REAL, _PATIENCE + 5 * seconds)
     if memory is not None:
         limit = _addresses() + memory + _RESERVED
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sqlite3
+import struct
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
@@ -17,6 +18,8 @@ from tests.damage.structure import structure
 _FRAME_HEADER = 24
 _LOG_HEADER = 32
 _SQLITE_HEADER = 100
+# Of a page without children; pointers of two bytes follow.
+_INDEX_HEADER = 8
 # FAISS keeps what it needs to make sense of the rest here.
 _FAISS_HEAD = 160
 
@@ -121,6 +124,21 @@ def flip(sample: Sample, file: str, place: int, bit: int, *, region: str = "") -
     data = bytearray(sample.files[file])
     data[place] ^= 1 << bit
     return Damage("flip", file, region, place, bit, {file: bytes(data)})
+
+
+def doubled(sample: Sample, index: str) -> bytes:
+    """The database, with entries of an index standing there twice; from the last on, as many as there is room for."""
+    data = bytearray(sample.files["index.db"])
+    pages, size = _pages(bytes(data))
+    for number in [number for name, number, kind in pages if name == index and kind == "leaf"]:
+        start = (number - 1) * size
+        cells, content = struct.unpack_from(">HH", data, start + 3)
+        pointers = struct.unpack_from(f">{cells}H", data, start + _INDEX_HEADER)
+        kept = max(0, 2 * cells - (content - _INDEX_HEADER) // 2)
+        changed = [*pointers[:kept], *(pointer for pointer in pointers[kept:] for _ in range(2))]
+        struct.pack_into(">H", data, start + 3, len(changed))
+        struct.pack_into(f">{len(changed)}H", data, start + _INDEX_HEADER, *changed)
+    return bytes(data)
 
 
 def random_flip(sample: Sample, parts: list[Region], random_: random.Random) -> Damage:

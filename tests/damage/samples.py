@@ -125,11 +125,11 @@ def _page(random_: random.Random) -> str:
     return "\n".join(f"{title}\n\n{' '.join(random_.choices(_WORDS, k=50)).capitalize()}.\n" for title in titles)
 
 
-def _first_files(root: Path, documents: int) -> None:
+def _first_files(root: Path, documents: int, sections: int) -> None:
     random_ = random.Random(11)  # noqa: S311 - not for secrets
     for number in range(documents):
         folder = ("notes/", "plans/2024/", "")[number % 3]
-        write(root, f"{folder}{number:02}.md", _document(random_, f"Paper {number}", 6))
+        write(root, f"{folder}{number:02}.md", _document(random_, f"Paper {number}", sections))
     for number in range(4):
         write(root, f"copies/{number}.txt", DUPLICATE)
     write(root, "page of records.txt", _page(random_))
@@ -174,8 +174,8 @@ def small_limits(*, exact: int, most: int) -> Iterator[None]:
         yield
 
 
-def _plain(root: Path, documents: int) -> list[dict[str, bytes]]:
-    _first_files(root, documents)
+def _plain(root: Path, documents: int, sections: int) -> list[dict[str, bytes]]:
+    _first_files(root, documents, sections)
     past = []
     update(Request(root, BagEncoder()))
     for step in _later_steps(root):
@@ -185,14 +185,14 @@ def _plain(root: Path, documents: int) -> list[dict[str, bytes]]:
     return past
 
 
-def _compressed(root: Path, documents: int) -> list[dict[str, bytes]]:
+def _compressed(root: Path, documents: int, sections: int) -> list[dict[str, bytes]]:
     with small_limits(exact=48, most=96):
-        return _plain(root, documents)
+        return _plain(root, documents, sections)
 
 
-def _logged(root: Path, documents: int) -> list[dict[str, bytes]]:
+def _logged(root: Path, documents: int, sections: int) -> list[dict[str, bytes]]:
     """A reader that is there all the time keeps SQLite from clearing the log; then the process is gone."""
-    _first_files(root, documents)
+    _first_files(root, documents, sections)
     update(Request(root, BagEncoder()))
     reader = Snapshot(root / ".qa")
     reader.documents()
@@ -208,25 +208,26 @@ def _logged(root: Path, documents: int) -> list[dict[str, bytes]]:
 # What a question imports when it needs it: once here, not in every child.
 _LATER = ("corpus.readers.markdown", "corpus.readers.plain", "faiss", "numpy.ma", "pathspec", "index.update")
 _KEPT: list[Snapshot] = []  # until the process ends
-SHAPES: dict[str, Callable[[Path, int], list[dict[str, bytes]]]] = {
+SHAPES: dict[str, Callable[[Path, int, int], list[dict[str, bytes]]]] = {
     "plain": _plain,
     "log": _logged,
     "compressed": _compressed,
 }
 
 
-def make(name: str, root: Path, *, documents: int = 44) -> Sample:
+def make(name: str, root: Path, *, documents: int = 44, sections: int = 6) -> Sample:
     """Build an index in a process of its own, which ends without tidying up, and ask it.
 
     Args:
         name: One of `SHAPES`.
         root: An empty folder.
-        documents: Of about six passages each.
+        documents: So many, beside a few of one passage.
+        sections: Of each document, most of them a passage.
     """
     for module in _LATER:
         importlib.import_module(module)
     root.mkdir(parents=True, exist_ok=True)
-    past = in_child(lambda: _at_set_times(lambda: SHAPES[name](root, documents)), seconds=120)
+    past = in_child(lambda: _at_set_times(lambda: SHAPES[name](root, documents, sections)), seconds=120)
     # The process that wrote it has another number every time.
     files = read_folder(root / ".qa") | {"lock": b'{"pid": 4242, "host": "gone"}'}
     sample = Sample(name, root, files, past)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
+from pathlib import Path
 
 import pytest
 
 from corpus.errors import QAError
 from qa.show import show
-from tests.damage.foreign import answers, checked
-from tests.damage.forks import run
+from tests.damage.foreign import answers, checked, within_limits
 from tests.damage.samples import Sample
 from tests.damage.seals import edit
-from tests.damage.trials import MEMORY, SECONDS, Outcome, compare
+from tests.damage.trials import Outcome
 
 OUTSIDE = "The harbour opens with walnut.\n"
 PATHS = [
@@ -43,24 +44,21 @@ def test_no_path_of_the_index_leads_out_of_the_folder(sample: Sample, path: str)
     secret.write_text(OUTSIDE, encoding="utf-8")
     edit(sample.folder / "index.db", ("UPDATE documents SET path = ? WHERE path = ?", (path, sample.questions.path)))
 
-    def task() -> tuple[Outcome, str, list[str]]:
-        opened: list[str] = []
-        sys.addaudithook(lambda event, given: opened.append(str(given[0])) if event == "open" else None)
-        generation, found = sample.ask()
-        for place in (path, f"{path}:1", "../secret.txt", str(secret)):
-            try:
-                shown = show(sample.root, place)
-            except QAError:
-                continue
-            assert OUTSIDE.strip() not in "".join(line for _, line in shown.lines)
-        outcome, detail = compare(sample, generation, found)
-        return outcome, detail, [name for name in opened if os.path.normpath(name) in (str(secret), "/etc/passwd")]
+    assert within_limits(partial(_opened_outside, sample, path, secret), sample) == []
 
-    ended = run(task, seconds=SECONDS, memory=sample.size + MEMORY)
-    assert not ended.error, ended.error
-    assert not ended.signal
-    _, _, opened = ended.value
-    assert opened == []
+
+def _opened_outside(sample: Sample, path: str, secret: Path) -> list[str]:
+    """Files outside the folder that are opened by questions, and by showing what the path and others lead to."""
+    opened: list[str] = []
+    sys.addaudithook(lambda event, given: opened.append(str(given[0])) if event == "open" else None)
+    sample.ask()
+    for place in (path, f"{path}:1", "../secret.txt", str(secret)):
+        try:
+            shown = show(sample.root, place)
+        except QAError:
+            continue
+        assert OUTSIDE.strip() not in "".join(line for _, line in shown.lines)
+    return [name for name in opened if os.path.normpath(name) in (str(secret), "/etc/passwd")]
 
 
 @pytest.mark.parametrize("path", ["../secret.txt", "/etc/passwd", "a\0b", ""])

@@ -22,6 +22,7 @@ from typing import Any
 from index import disk
 from index.compiled_encoder import CompiledEncoder, FastestEncoder
 from index.models import find
+from index.openvino_library import openvino
 from tests.faults import options
 from tests.faults.contents import temporary
 from tests.faults.forks import in_fork, value_of
@@ -112,11 +113,19 @@ def try_point(model: Path, folder: Path, expected: list[float], at: int, fault: 
         shutil.rmtree(cache)
 
 
+def _warm_up() -> None:
+    """Import here what all forks need."""
+    import torch  # noqa: F401
+    from sentence_transformers import SentenceTransformer  # noqa: F401
+
+    with openvino():
+        from openvino.tools.ovc import convert_model  # noqa: F401
+
+
 def run(sample: int, seed: int) -> dict[str, Any]:
     """Strike all steps in all ways, or so many of them; what was found."""
     started = time.monotonic()
-    import torch  # noqa: F401 - so that the forks need not
-    from sentence_transformers import SentenceTransformer  # noqa: F401
+    _warm_up()
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()

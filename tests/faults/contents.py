@@ -22,6 +22,8 @@ QUESTIONS = (
     "Which harbour closes at dusk?",
     "What do robots and dogs do?",
 )
+# Some of them in every mode, through everything that makes an answer.
+_ASKED = QUESTIONS[:3]
 
 
 def content(root: Path) -> dict[str, Any]:
@@ -45,7 +47,7 @@ def content(root: Path) -> dict[str, Any]:
             "dense": [[asdict(one) for one in snapshot.dense(encoder.encode_query(asked), 10)] for asked in QUESTIONS],
         }
     with Retriever.open(root, encoder=encoder) as retriever:
-        found["answers"] = [retriever.ask(asked, mode=mode).as_json() for asked in QUESTIONS for mode in Mode]
+        found["answers"] = [retriever.ask(asked, mode=mode).as_json() for asked in _ASKED for mode in Mode]
     for answer in found["answers"]:
         del answer["timings_ms"]
     plain: dict[str, Any] = json.loads(json.dumps(found))

@@ -28,14 +28,14 @@ from tests.faults import options
 from tests.faults.contents import content, difference, logical, strays, temporary
 from tests.faults.forks import in_fork, value_of
 from tests.faults.judge import look
-from tests.faults.scenarios import SCENARIOS, Expected, Scenario, prepared, warm_up, write
+from tests.faults.scenarios import SCENARIOS, Expected, Scenario, in_memory, prepared, warm_up, write
 
 # Sizes at which a write may end in the middle of something; no file of the scenarios is larger than the last.
 _SIZES = (0, 1, 7, 100, 1000, *range(2000, 400_000, 9973))
 _DESCRIPTORS = range(16)
 _SECONDS = 60.0
 # Bytes that are freed once the small disk is full: enough for another generation of what is on it.
-_BALLAST = 300_000
+_BALLAST = 400_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def run(every: int) -> dict[str, Any]:
     warm_up()
 
     found = []
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory(dir=in_memory()) as name:
         for scenario in SCENARIOS:
             if scenario.forks:
                 continue

@@ -33,7 +33,7 @@ from tests.faults.kills import BATCH, MOST_LOST
 from tests.faults.scenarios import write
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
-_FILES = 60
+FILES = 60
 _PASSAGES = 20
 _QUESTIONS = ("Which harbour has a ferry at dusk?", "What did the robot note in the morning?", "the cat and the sea")
 _WORDS = ("harbour", "cat", "robot", "morning", "ferry", "sea", "dog", "bird", "paper", "note", "mat", "dusk")
@@ -87,7 +87,7 @@ def _picture(root: Path, encoder: FastestEncoder) -> Picture:
         return {"listing": listing(snapshot), **answers(snapshot, encoder, _QUESTIONS)}
 
 
-def _documents(seed: int) -> dict[str, str]:
+def _documents(seed: int, files: int) -> dict[str, str]:
     chance = random.Random(seed)  # noqa: S311 - not for secrets
 
     def part(number: int, place: int) -> str:
@@ -96,7 +96,7 @@ def _documents(seed: int) -> dict[str, str]:
 
     return {
         f"part-{number % 4}/{number:02}.md": "".join(part(number, place) for place in range(_PASSAGES))
-        for number in range(_FILES)
+        for number in range(files)
     }
 
 
@@ -124,13 +124,14 @@ class Trials:
 
     Args:
         folder: Empty, for everything.
+        files: Enough for more than two batches.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, files: int = FILES) -> None:
         self._folder = folder
         self._template = folder / "template"
         self._template.mkdir()
-        write(self._template, _documents(1))
+        write(self._template, _documents(1, files))
         clean, log = folder / "clean", folder / "clean.log"
         shutil.copytree(self._template, clean)
         with _building(clean, log) as process:

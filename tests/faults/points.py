@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from tests.faults import options, shim
 from tests.faults.contents import temporary
 from tests.faults.forks import Ended, in_fork
 from tests.faults.judge import look
-from tests.faults.scenarios import SCENARIOS, Expected, Scenario, prepared, warm_up
+from tests.faults.scenarios import SCENARIOS, Expected, Scenario, in_memory, prepared, warm_up
 from tests.faults.shim import KILLED, Action, Shim
 
 _SECONDS = 30.0
@@ -108,14 +109,21 @@ class Trials:
         return [f"foreign error: {ended.message}"] if ended.error and not ended.typed else []
 
 
+def _some(points: Sequence[tuple[int, Fault]], sample: int, first: int, seed: int) -> list[tuple[int, Fault]]:
+    """So many of the points; each kind of fault takes its turn, from one of them on, wherever chance lets it strike."""
+    shuffled = random.Random(seed).sample(points, len(points))  # noqa: S311 - not for secrets
+    kinds = [FAULTS[(first + place) % len(FAULTS)] for place in range(len(FAULTS))]
+    turns = zip_longest(*([one for one in shuffled if one[1] is fault] for fault in kinds))
+    return [one for several in turns for one in several if one is not None][:sample]
+
+
 def run(scenario: Scenario, *, sample: int, seed: int) -> dict[str, Any]:
     """Run the trials of a scenario, all or so many of them; what they found."""
     started = time.monotonic()
-    memory = Path("/dev/shm")  # noqa: S108 - a disk in memory, where syncing costs nothing; the folder's name is random
-    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as name:
+    with tempfile.TemporaryDirectory(dir=in_memory()) as name:
         trials = Trials(scenario, Path(name).resolve())
         points = trials.points()
-        chosen = points if not sample else random.Random(seed).sample(points, min(sample, len(points)))  # noqa: S311
+        chosen = _some(points, sample, sample * SCENARIOS.index(scenario), seed) if sample else points
         violations = []
         for at, fault in chosen:
             for wrong in trials.run(at, fault):
@@ -127,6 +135,7 @@ def run(scenario: Scenario, *, sample: int, seed: int) -> dict[str, Any]:
         "kinds": dict(Counter(one.rpartition(" ")[0] for one in trials.expected.operations)),
         "points": len(points),
         "tried": len(chosen),
+        "faults": dict(Counter(fault.name for _, fault in chosen)),
         "violations": violations,
         "seconds": round(time.monotonic() - started, 1),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import shutil
@@ -43,10 +44,17 @@ def write(root: Path, files: dict[str, str], *, at: int = _LONG_AGO) -> None:
         os.utime(path, (at, at))
 
 
+def in_memory() -> Path | None:
+    """A disk in memory, where syncing costs nothing, if there is one; else None, for the usual place."""
+    memory = Path("/dev/shm")  # noqa: S108 - the names of folders in it are random
+    return memory if memory.is_dir() else None
+
+
 def warm_up() -> None:
     """Import what is otherwise imported where it is needed, so that forks need no time and no descriptors for it."""
     for name in ("faiss", "corpus.readers.markdown", "corpus.readers.plain", "pathspec", "socket"):
         importlib.import_module(name)
+    gc.freeze()  # or each fork would copy what it looks through
 
 
 def bring_up_to_date(root: Path) -> tuple[BuildReport, BagEncoder]:

@@ -9,8 +9,11 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +22,7 @@ from index import disk
 from index.digests import sha256_of
 from tests.faults import cache
 from tests.faults.contents import content, difference, logical, strays, temporary
-from tests.faults.scenarios import SCENARIOS, Scenario, bring_up_to_date
+from tests.faults.scenarios import SCENARIOS, Scenario, bring_up_to_date, in_memory
 from tests.marks import needs_fork
 
 PLAIN = [one for one in SCENARIOS if not one.forks]
@@ -47,48 +50,52 @@ class Disk:
             raise OSError(self._error, os.strerror(self._error), str(path))
 
 
-@pytest.fixture(params=PLAIN, ids=lambda one: one.name)
-def scenario(request: pytest.FixtureRequest) -> Scenario:
-    found: Scenario = request.param
-    return found
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A scenario's folder, what is done to files when nothing fails, and what the index then holds."""
 
+    scenario: Scenario
+    template: Path
+    steps: list[tuple[str, Path]]
+    expected: dict[str, Any]
 
-@pytest.fixture
-def roots(scenario: Scenario, tmp_path: Path) -> Iterator[Path]:
-    """Fresh copies of the scenario's folder."""
-    template = tmp_path / "template"
-    template.mkdir()
-    scenario.prepare(template)
-
-    def copies() -> Iterator[Path]:
-        for number in range(1000):
-            root = tmp_path / f"copy-{number}"
-            shutil.copytree(template, root)
+    def copies(self) -> Iterator[Path]:
+        """Fresh copies of the folder, one at a time in the same place."""
+        root = self.template.with_name("copy")
+        while True:
+            if root.exists():
+                shutil.rmtree(root)
+            shutil.copytree(self.template, root)
             yield root
 
-    return copies()
+
+@pytest.fixture(scope="module", params=PLAIN, ids=lambda one: one.name)
+def prepared(request: pytest.FixtureRequest) -> Iterator[Prepared]:
+    scenario: Scenario = request.param
+    with tempfile.TemporaryDirectory(dir=in_memory()) as name:
+        template = Path(name).resolve() / "template"
+        template.mkdir()
+        scenario.prepare(template)
+        one = Prepared(scenario, template, [], {})
+        root, everything = next(one.copies()), Disk()
+        with disk.watched(everything):
+            scenario.act(root)
+        yield replace(one, steps=everything.steps, expected=logical(content(root)))
 
 
-@pytest.mark.parametrize("lasting", [False, True], ids=["once", "from then on"])
 @pytest.mark.parametrize("error", SAID, ids=["EIO", "ENOSPC"])
-def test_each_step_may_fail(scenario: Scenario, roots: Iterator[Path], error: int, lasting: bool) -> None:
-    root = next(roots)
-    everything = Disk()
-    with disk.watched(everything):
-        scenario.act(root)
-    expected = logical(content(root))
+def test_each_step_may_fail(prepared: Prepared, error: int) -> None:
+    """Once or from then on: in every other scenario the one error is the lasting one, in those between the other."""
+    lasting = (error == errno.EIO) == bool(PLAIN.index(prepared.scenario) % 2)
     # Only ever the first of its kind in a file: the rest is left to what strikes below Python.
-    kinds = list(dict.fromkeys((step, path.suffix) for step, path in everything.steps))
-    places = [
-        next(i for i, (step, path) in enumerate(everything.steps) if (step, path.suffix) == kind) for kind in kinds
-    ]
+    kinds = [(step, path.suffix) for step, path in prepared.steps]
+    places = [kinds.index(kind) for kind in dict.fromkeys(kinds)]
     assert {"create", "write", "truncate", "begin", "commit"} <= {kind for kind, _ in kinds}
-    for at in places:
-        root = next(roots)
+    for at, root in zip(places, prepared.copies(), strict=False):
         failing = Disk(at, error, lasting=lasting)
         with disk.watched(failing):
             try:
-                scenario.act(root)
+                prepared.scenario.act(root)
             except QAError as refusal:
                 assert str(root) in str(refusal)  # noqa: PT017 - it may as well succeed
         step, path = failing.steps[at]
@@ -98,7 +105,7 @@ def test_each_step_may_fail(scenario: Scenario, roots: Iterator[Path], error: in
         if not lasting:
             assert temporary(root) == []
         bring_up_to_date(root)
-        assert difference(logical(content(root)), expected) == ""
+        assert difference(logical(content(root)), prepared.expected) == ""
         assert strays(root) == []
 
 

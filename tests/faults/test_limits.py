@@ -10,7 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from index.report import Request
+from index.update import update
+from tests.encoders import BagEncoder
 from tests.faults import limits
+from tests.faults.interrupts import command
 from tests.marks import needs_limits
 
 
@@ -18,7 +22,7 @@ from tests.marks import needs_limits
 def test_a_limit_of_the_system_loses_nothing(tmp_path: Path) -> None:
     """Files that may not grow beyond a size, and no more descriptors, for builds, updates, repairs and questions."""
     out = tmp_path / "found.json"
-    done = _run(["--every", "11", "--out", str(out)])
+    done = _run(["--every", "15", "--out", str(out)])
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads(out.read_text(encoding="utf-8"))
     assert found["violations"] == []
@@ -43,6 +47,22 @@ def test_a_full_disk_keeps_what_there_was(tmp_path: Path) -> None:
     assert found["documents"] >= 2
     assert found["refused"].startswith("StorageError")
     assert found["violations"] == []
+
+
+@needs_limits
+@pytest.mark.parametrize("blocks", [0, 1])
+def test_where_no_file_may_grow_a_reader_is_told_in_one_line(tmp_path: Path, blocks: int) -> None:
+    """SQLite wants a file beside a database that others may write; without it nothing is read, and nothing harmed."""
+    (tmp_path / "a.md").write_text("The cat sat on the mat.\n", encoding="utf-8")
+    update(Request(tmp_path, BagEncoder()))
+    status = command(["status", "--index", str(tmp_path)])
+    limited = ["sh", "-c", f'ulimit -f {blocks} && exec "$@"', "sh", *status]
+    done = subprocess.run(limited, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout) == (74, "")
+    assert done.stderr.count("\n") == 1
+    assert f"the system refused to read or write {tmp_path / '.qa' / 'index.db'}" in done.stderr
+    assert "Check space and permissions." in done.stderr
+    assert subprocess.run(status, capture_output=True, check=False, timeout=60).returncode == 0
 
 
 def _run(arguments: list[str]) -> subprocess.CompletedProcess[str]:

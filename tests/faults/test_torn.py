@@ -52,7 +52,7 @@ def turn_to(root: Path, state: int) -> None:
 def test_no_answer_is_of_two_generations(tmp_path: Path) -> None:
     out = tmp_path / "found.json"
     done = subprocess.run(
-        [sys.executable, "-m", torn.__name__, "--questions", "1200", "--out", str(out)],
+        [sys.executable, "-m", torn.__name__, "--questions", "640", "--out", str(out)],
         capture_output=True,
         text=True,
         check=False,
@@ -60,9 +60,10 @@ def test_no_answer_is_of_two_generations(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads(out.read_text(encoding="utf-8"))
-    assert (found["questions"], found["torn"], found["failed"]) == (1200, [], [])
+    assert (found["torn"], found["failed"]) == ([], [])
+    assert found["questions"] >= 640
     # They did meet.
-    assert min(found["generations_seen_by_a_reader"]) >= 5
+    assert min(found["generations_seen_by_a_reader"]) >= torn.GENERATIONS
 
 
 @pytest.mark.parametrize("commits", [1, 2, 5])

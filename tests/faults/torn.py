@@ -36,6 +36,8 @@ _PLACES = (
     ("roof", "shed", "river", "nest", "moon", "deep", "field", "wood"),
 )
 QUESTIONS = tuple(f"Where did the {animal} sit in the morning?" for animal in _ANIMALS)
+# A reader that saw fewer goes on asking, or nothing would have been tried.
+GENERATIONS = 5
 # Questions to one opened index.
 _TOGETHER = 8
 _SECONDS = 1800.0
@@ -94,14 +96,15 @@ def _write(root: Path, stop: Path) -> dict[str, int]:
 def _read(root: Path, states: tuple[Answers, Answers], *, questions: int, seed: int) -> dict[str, Any]:
     """Open, ask a few, close, again and again; what was seen."""
     chance = random.Random(seed)  # noqa: S311 - not for secrets
-    asked, opened, torn, generations = 0, 0, [], set()
-    while asked < questions:
+    asked, opened, torn = 0, 0, []
+    generations: set[int] = set()
+    while asked < questions or len(generations) < GENERATIONS:
         opened += 1
         with _opened(root, chance) as retriever:
             generation = retriever.snapshot.info.generation
             expected = states[(generation + 1) % 2]
             generations.add(generation)
-            for _ in range(min(_TOGETHER, questions - asked)):
+            for _ in range(_TOGETHER):
                 question, mode = chance.choice(QUESTIONS), chance.choice(list(Mode))
                 found = ask(retriever, question, mode)
                 asked += 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -16,14 +17,19 @@ def rows() -> list[tuple[int, list[str]]]:
     return [(int(row["case"]), row["tests"].split(", ")) for row in _ROW.finditer(table)]
 
 
+@cache
+def functions(file: str) -> frozenset[str]:
+    tree = ast.parse((REPOSITORY / file).read_text(encoding="utf-8"))
+    return frozenset(node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+
+
 def test_every_case_names_tests_that_exist() -> None:
     missing = []
     for case, tests in rows():
         for test in tests:
             found = _TEST.fullmatch(test)
             assert found, (case, test)
-            tree = ast.parse((REPOSITORY / found["file"]).read_text(encoding="utf-8"))
-            if found["name"] not in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}:
+            if found["name"] not in functions(found["file"]):
                 missing.append((case, test))
     assert missing == []
 

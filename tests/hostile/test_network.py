@@ -26,7 +26,7 @@ def test_sockets_are_seen(program: Program, tmp_path: Path) -> None:
     assert b"the model nobody/nothing is not on this machine" in done.stderr
     assert any(line.startswith(("socket.getaddrinfo", "socket.connect")) for line in program.sockets())
     assert not (tmp_path / ".qa").exists()
-    assert time.monotonic() - begun < 14  # the hub has 8 s, starting Python and its libraries the rest
+    assert time.monotonic() - begun < 40  # the hub has 8 s; the rest is for a machine that is busy with much else
 
 
 @pytest.mark.parametrize(

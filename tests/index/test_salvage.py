@@ -6,6 +6,7 @@ import os
 import shutil
 import sqlite3
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,10 @@ from index.report import Request
 from index.snapshot import Snapshot
 from index.update import rebuild, update
 from index.vector_rows import vector_checksum
+from qa.build import model_of
 from tests.encoders import BagEncoder
+from tests.faults.forks import in_fork
+from tests.marks import needs_fork
 
 PAGE = 8192
 TEXTS = 1000
@@ -199,17 +203,17 @@ def test_a_page_that_names_itself_ends(folder: Path) -> None:
     first = int.from_bytes(data[start + 12 : start + 14], "big")
     data[start + first : start + first + 4] = root_page.to_bytes(4, "big")
     (folder / "index.db").write_bytes(data)
-    started = time.monotonic()
+    started = time.process_time()
     assert saved(folder) == TEXTS
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10
 
 
 @pytest.mark.parametrize("junk", [b"", b"x", b"not a database" * 1000, b"SQLite format 3\0" + bytes(90_000)])
 def test_junk_gives_nothing_at_once(folder: Path, junk: bytes) -> None:
     (folder / "index.db").write_bytes(junk)
-    started = time.monotonic()
+    started = time.process_time()
     assert saved(folder) == 0
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_a_query_without_end_in_place_of_the_table_is_not_run(folder: Path) -> None:
@@ -219,9 +223,9 @@ def test_a_query_without_end_in_place_of_the_table_is_not_run(folder: Path) -> N
     columns = "-id AS id, '' AS digest, '' AS vector, 0 AS checksum"
     connection.execute(f"CREATE VIEW vectors AS {endless} SELECT {columns} FROM n")  # noqa: S608 - a constant
     connection.close()
-    started = time.monotonic()
+    started = time.process_time()
     assert saved(folder) == 0
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_a_truncated_database_gives_what_is_left(folder: Path) -> None:
@@ -265,6 +269,52 @@ def test_a_log_follows_its_database_when_a_process_was_killed_between_them(root:
     update(Request(root, encoder))
     assert encoder.embedded == []
     assert not list(folder.glob("*damaged*"))
+
+
+class Killing:
+    """Ends its process at the nth step on files after the damaged database was renamed, counted from 0."""
+
+    def __init__(self, place: int | None = None) -> None:
+        self.steps: list[tuple[str, str]] = []
+        self._place = place
+
+    def __call__(self, step: str, path: Path) -> None:
+        begun = self.steps or (step, path.name) == ("rename", "index.db.damaged")
+        if begun and len(self.steps) - 1 == self._place:
+            os._exit(9)
+        if begun:
+            self.steps.append((step, path.name))
+
+    def over(self, root: Path) -> list[tuple[str, str]]:
+        """Rebuild; the steps."""
+        with disk.watched(self):
+            rebuild(Request(root, BagEncoder()))
+        return self.steps[1:]
+
+
+@needs_fork
+def test_a_kill_at_any_step_of_a_rebuild_loses_neither_patterns_nor_model(tmp_path: Path) -> None:
+    """They stand in the damaged database alone until the new one has a generation."""
+    root = tmp_path / "corpus"
+    root.mkdir()
+    for name in ("in.md", "out.md", "other.txt"):
+        (root / name).write_text(f"# Title\n\nThe text of {name}.\n", encoding="utf-8")
+    update(Request(root, BagEncoder(), include=("*.md",), exclude=("out.md",)))
+    overwrite(root / ".qa", [root_of(root / ".qa", "documents")], b"\xff" * PAGE)
+    steps = Killing().over(shutil.copytree(root, tmp_path / "counted"))
+    assert steps.count(("delete", "index.db.damaged")) == 1
+    assert steps.index(("delete", "index.db.damaged")) > steps.index(("commit", "index.db"))
+    for place, step in enumerate(steps):
+        copy = shutil.copytree(root, tmp_path / f"copy-{place}")
+        assert in_fork(partial(Killing(place).over, copy)).status == 9
+        assert model_of(copy) == "bag"
+        encoder = BagEncoder()
+        report = (update if place % 2 else rebuild)(Request(copy, encoder))
+        with Snapshot(copy / ".qa") as snapshot:
+            assert [one.path for one in snapshot.documents()] == ["in.md"], step
+            assert (snapshot.info.include, snapshot.info.exclude) == (("*.md",), ("out.md",))
+        assert (report.documents, encoder.embedded) == (1, [])
+        assert not list((copy / ".qa").glob("*damaged*"))
 
 
 def test_what_cannot_be_deleted_is_in_nobodys_way(root: Path, folder: Path) -> None:
