@@ -75,7 +75,7 @@ def test_what_is_expected_is_what_a_clean_build_answers(samples: dict[str, Sampl
 
 def test_damage_never_makes_an_answer_wrong(samples: dict[str, Sample]) -> None:
     """120 flips and 48 losses of whole files: right or refused, quickly, within memory; repairs embed nothing twice."""
-    plan = Plan(120, 48, SEED, repair_every=24)
+    plan = Plan(120, 48, SEED, repair_every=12)
     found = value_of(partial(run_all, list(samples.values()), plan), seconds=300)
     assert found["bad"] == []
     assert found["bad_repairs"] == []
