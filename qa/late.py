@@ -16,7 +16,7 @@ import numpy as np
 
 from corpus.paths import path_words
 from corpus.split import join_context
-from index.encoder import Encoder, TokenVectors
+from index.encoder import Encoder, TokenVectors, Vectors
 from index.records import StoredPassage
 from index.snapshot import Snapshot
 from index.terms import STOP_WORDS
@@ -25,6 +25,8 @@ from qa.fusion import Floats
 # What a word counts that says nothing about the subject.
 _FLOOR = 0.1
 _WORD = re.compile(r"\w+")
+# OpenBLAS takes one thread for a product of up to 2**18 multiplications; of vectors of 384 or 768 these are fewer.
+_EDGE = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +99,23 @@ def read_passages(question: Question, passages: Sequence[StoredPassage], encoder
         found = encoder.encode_passage_tokens(texts)
     readings = []
     for passage, body, text, tokens in zip(passages, bodies, texts, found, strict=True):
-        similarities = question.tokens.vectors.astype(np.float64) @ tokens.vectors.astype(np.float64).T
+        similarities = _products(question.tokens.vectors, tokens.vectors)
         score = _weighted_best(question, similarities)
         readings.append(Reading(passage, tokens, len(text) - len(body), similarities, score))
     return readings
+
+
+def _products(a: Vectors, b: Vectors) -> Floats:
+    """`a @ b.T` in float64, in pieces that BLAS does not take several threads for.
+
+    When it has, they spin for some 20 ms in wait of more, on cores that the model could use for the next passages.
+    """
+    wide, long = a.astype(np.float64), b.astype(np.float64)
+    found = np.empty((len(a), len(b)))
+    for i in range(0, len(a), _EDGE):
+        for j in range(0, len(b), _EDGE):
+            np.matmul(wide[i : i + _EDGE], long[j : j + _EDGE].T, out=found[i : i + _EDGE, j : j + _EDGE])
+    return found
 
 
 def _named(passage: StoredPassage) -> str:
