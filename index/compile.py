@@ -15,6 +15,7 @@ import json
 import logging
 import threading
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -87,14 +88,22 @@ def compiled_copy(model: Model, tokens: Tokens) -> Compiled:
     return found
 
 
+class Aim(Enum):
+    """What a compiled copy is to be good at, in OpenVINO's words."""
+
+    MANY = "THROUGHPUT"  # texts a second: a core for each of several batches
+    SOON = "LATENCY"  # the next text: all cores for one batch, which share the reading of the weights
+
+
 class Loading(threading.Thread):
     """Loads a compiled copy, if it is there, while the caller does something else.
 
     OpenVINO itself is imported by the caller: imports take turns, and this one is what all the rest waits for.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, aim: Aim) -> None:
         super().__init__(name=f"loading {model.name}")
+        self._aim = aim
         self._folder = _folder_of(model)
         self._found: tuple[Compiled, Any] | None = None
         with openvino() as library:
@@ -105,7 +114,7 @@ class Loading(threading.Thread):
         copy = None if self._folder is None else _open(self._folder)
         if copy is not None:
             with contextlib.suppress(Exception):
-                self._found = (copy, start(self._library, copy))
+                self._found = (copy, start(self._library, copy, self._aim))
 
     def take(self) -> tuple[Compiled, Any] | None:
         """Wait for the copy and OpenVINO's model of it; None where it could not be loaded."""
@@ -197,7 +206,8 @@ def _convert(model: Model, tokens: Tokens, folder: Path) -> list[str]:
             # Half the file and a third less memory; what that changes is below what bf16 rounds off.
             disk.about_to("write", folder / _GRAPH)
             library.save_model(graph, folder / _GRAPH, compress_to_fp16=True)
-            run = start(library, Compiled(folder / _GRAPH, tuple(inputs)))
+            # The first question finds its own prepared too.
+            run, _ = (start(library, Compiled(folder / _GRAPH, tuple(inputs)), aim) for aim in Aim)
             for read in checks:
                 length = len(read.ids)
                 arrays = padded([read], (1, length), tokens.settings.pad)
@@ -219,7 +229,7 @@ def _require_agreement(name: str, found: npt.NDArray[Any], expected: npt.NDArray
         raise CompileError(f"compiled, {name} gives other vectors than it should (cosine {cosine:.4f})")
 
 
-def start(library: Any, copy: Compiled, *, precision: str = "") -> Any:
+def start(library: Any, copy: Compiled, aim: Aim, *, precision: str = "") -> Any:
     """Load a compiled copy for the processor, in bf16 where it computes in that itself, or as `precision` says.
 
     What OpenVINO makes of the graph for this processor is kept beside it, without the weights: loading that takes
@@ -228,12 +238,12 @@ def start(library: Any, copy: Compiled, *, precision: str = "") -> Any:
     core = library.Core()
     capabilities = core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
     config = {
-        "PERFORMANCE_HINT": "THROUGHPUT",
+        "PERFORMANCE_HINT": aim.value,
         "INFERENCE_PRECISION_HINT": precision or ("bf16" if "BF16" in capabilities else "f32"),
         "CACHE_MODE": "OPTIMIZE_SIZE",
     }
     device = core.get_property("CPU", "FULL_DEVICE_NAME")
-    machine = (library.get_version(), device, *sorted(capabilities), config["INFERENCE_PRECISION_HINT"])
+    machine = (library.get_version(), device, *sorted(capabilities), *sorted(config.values()))
     name = hashlib.sha256("\n".join(machine).encode()).hexdigest()[:16]
     prepared = copy.graph.with_name(f"{name}.prepared")
     weights = {"WEIGHTS_PATH": str(copy.graph.with_name(_WEIGHTS))}

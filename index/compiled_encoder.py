@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .compile import CompileError, Loading, compiled_copy, start
+from .compile import Aim, CompileError, Loading, compiled_copy, start
 from .models import Model
 from .openvino_library import openvino
 from .tokens import TokenIds, Tokens
@@ -33,7 +33,7 @@ _STEP_FOR_QUERY = 8
 
 
 class CompiledEncoder(TransformerEncoder):
-    """A sentence-transformer run by OpenVINO, as many batches at once as there are cores.
+    """A sentence-transformer run by OpenVINO, as many batches at once as suits its aim.
 
     A batch to be stored has the padded length of its texts and always the same number of rows for that length, if
     need be with nothing in them, so that a text's vector does not depend on its company.
@@ -41,6 +41,7 @@ class CompiledEncoder(TransformerEncoder):
     Args:
         model: From `index.models.find`.
         tokens: The model's, if they are open already.
+        aim: What it is to be good at.
         precision: What to compute in, "f32" or "bf16", rather than what suits the processor.
         loading: Loads the copy already.
 
@@ -49,9 +50,16 @@ class CompiledEncoder(TransformerEncoder):
     """
 
     def __init__(
-        self, model: Model, *, tokens: Tokens | None = None, precision: str = "", loading: Loading | None = None
+        self,
+        model: Model,
+        *,
+        tokens: Tokens | None = None,
+        aim: Aim = Aim.MANY,
+        precision: str = "",
+        loading: Loading | None = None,
     ) -> None:
         super().__init__(model, tokens=tokens)
+        self._aim = aim
         self._precision = precision
         self._loading = loading
         # Requests hold one text at a time, whichever thread it comes from.
@@ -115,7 +123,7 @@ class CompiledEncoder(TransformerEncoder):
             copy = compiled_copy(self._model, self._tokens)
             try:
                 with openvino() as library:
-                    loaded = copy, start(library, copy, precision=self._precision)
+                    loaded = copy, start(library, copy, self._aim, precision=self._precision)
             except Exception as error:  # whatever the library raises, torch can still serve
                 raise CompileError(f"the compiled model {copy.graph} cannot be loaded: {error}") from error
         copy, network = loaded
@@ -187,10 +195,12 @@ class FastestEncoder(TransformerEncoder):
     Args:
         model: From `index.models.find`.
         ahead: Begin at once to load the copy, if there is one.
+        aim: What it is to be good at.
     """
 
-    def __init__(self, model: Model, *, ahead: bool = False) -> None:
-        self._ahead = _started(model) if ahead else None
+    def __init__(self, model: Model, *, ahead: bool = False, aim: Aim = Aim.MANY) -> None:
+        self._aim = aim
+        self._ahead = _started(model, aim) if ahead else None
         super().__init__(model)
         self._lock = threading.Lock()
         self._loaded: TransformerEncoder | None = None
@@ -209,7 +219,7 @@ class FastestEncoder(TransformerEncoder):
 
     def _load(self) -> TransformerEncoder:
         try:
-            compiled = CompiledEncoder(self._model, tokens=self._tokens, loading=self._ahead)
+            compiled = CompiledEncoder(self._model, tokens=self._tokens, aim=self._aim, loading=self._ahead)
             compiled.prepare()
         except (CompileError, ImportError) as error:
             _LOG.warning("torch embeds, slowly: %s", error)
@@ -217,9 +227,9 @@ class FastestEncoder(TransformerEncoder):
         return compiled
 
 
-def _started(model: Model) -> Loading | None:
+def _started(model: Model, aim: Aim) -> Loading | None:
     try:
-        loading = Loading(model)
+        loading = Loading(model, aim)
     except ImportError:
         return None
     loading.start()

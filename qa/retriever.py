@@ -15,6 +15,7 @@ import numpy as np
 
 from corpus.discover import INDEX_FOLDER
 from corpus.errors import UsageError
+from index.compile import Aim
 from index.encoder import Encoder, Vectors
 from index.loading import load_encoder
 from index.records import StoredPassage
@@ -99,7 +100,7 @@ class Retriever:
         root = find_index(None if path is None else root_of(Path(path)))
         snapshot = Snapshot(root / INDEX_FOLDER)
         try:
-            encoder = encoder or load_encoder(snapshot.info.model, ahead=True)
+            encoder = encoder or load_encoder(snapshot.info.model, ahead=True, aim=Aim.SOON)
             require_same_encoder(snapshot.info, encoder)
             snapshot.load()  # while the encoder loads
             return cls(root, snapshot, encoder)
