@@ -19,9 +19,9 @@ from corpus.lines import LineMap
 Span = tuple[int, int, tuple[str, ...]]
 
 # Raised whenever the same file would be taken apart otherwise, as with a new version of a grammar.
-VERSION = 1
-# A larger file is made by a program; its tree would take more memory than any one file may.
-MAX_CHARACTERS = 1_000_000
+VERSION = 2
+# A larger file is made by a program; its tree would take more memory, and some grammars more time, than any file may.
+MAX_CHARACTERS = 500_000
 # A shorter definition stays with what stands around it: a signature, a line that gives something back.
 _LEAST_LINES = 3
 _DEEPEST = 4
