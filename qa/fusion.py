@@ -6,7 +6,7 @@ of Fusion Functions for Hybrid Retrieval" (https://arxiv.org/abs/2210.11934), an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from time import perf_counter
@@ -54,7 +54,7 @@ class Candidates:
 def gather(
     snapshot: Snapshot,
     question: str,
-    vector: Callable[[], Vectors],
+    vector: Vectors,
     *,
     mode: Mode,
     documents: frozenset[int] | None,
@@ -65,7 +65,7 @@ def gather(
     Args:
         snapshot: The generation to ask.
         question: As asked.
-        vector: Waits for the question's vector, `(dim,)`, unit L2 norm; its words are looked up before.
+        vector: The question's vector, `(dim,)`, unit L2 norm.
         mode: Which halves bring in candidates and count.
         documents: Row numbers of the documents to choose from, or None for all.
         depth: Candidates each half brings in at most.
@@ -78,11 +78,9 @@ def gather(
             keyword[candidate.passage] = candidate.score
             links[candidate.passage] = candidate.link
     searched = perf_counter()
-    asked = vector()
-    embedded = perf_counter()
     cosine: dict[int, float] = {}
     if mode is not Mode.KEYWORD:
-        for candidate in snapshot.dense(asked, depth, documents=documents):
+        for candidate in snapshot.dense(vector, depth, documents=documents):
             cosine[candidate.passage] = candidate.score
             links[candidate.passage] = candidate.link
     found = perf_counter()
@@ -93,19 +91,14 @@ def gather(
     others = [passage for passage in ids if passage not in cosine]
     # In float64 a passage's cosine does not depend on what it is computed beside.
     stored = snapshot.vectors([links[passage].vector for passage in others])
-    cosine.update(zip(others, exact_scores(stored, asked).tolist(), strict=True))
+    cosine.update(zip(others, exact_scores(stored, vector).tolist(), strict=True))
     cosines = np.array([cosine[passage] for passage in ids])
     beside = _best_beside(links.values(), keyword)
     bm25 = np.array([keyword.get(passage, 0.0) + BESIDE_SHARE * beside.get(passage, 0.0) for passage in ids])
     share = {Mode.HYBRID: DENSE_SHARE, Mode.DENSE: 1.0, Mode.KEYWORD: 0.0}[mode]
     scores = np.round(share * spread(cosines) + (1 - share) * bm25 / (bm25.max() or 1.0), 9)
     order = sorted(range(len(ids)), key=lambda i: (-scores[i], links[ids[i]].key))
-    steps = {
-        "keyword": searched - begun,
-        "embed": embedded - searched,
-        "dense": found - embedded,
-        "fuse": perf_counter() - found,
-    }
+    steps = {"keyword": searched - begun, "dense": found - searched, "fuse": perf_counter() - found}
     timings = {name: round(1000 * seconds, 3) for name, seconds in steps.items()}
     return Candidates(tuple(ids[i] for i in order), scores[order], cosines[order], bm25[order], timings)
 

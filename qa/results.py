@@ -139,8 +139,7 @@ class Result:
         answer: The best answering text, or None where nothing was found to quote.
         passages: Best first; given even where `found` is false.
         index: The state of the index that answered.
-        timings_ms: Milliseconds by step; `total` is the whole, and "embed" what was still to wait for the question's
-            vector when its words had been looked up.
+        timings_ms: Milliseconds by step; `total` is the whole.
         corrections: Words that no passage has, each with the one that was searched for in its place.
     """
 

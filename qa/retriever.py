@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,6 @@ from index.loading import load_encoder
 from index.records import StoredPassage
 from index.snapshot import Snapshot, require_same_encoder
 from qa import confidence
-from qa.ahead import Ahead
 from qa.answer import Marked, SpanScore, compose, mark
 from qa.batch import LONGEST_QUESTION, whole
 from qa.citation import file_state, place_of, source_of
@@ -182,11 +181,12 @@ class Retriever:
         documents = None if path is None else self.snapshot.match_paths(path)
         spelled = spell(asked, self.snapshot, self._encoder)
         text, checked = spelled.text, perf_counter()
-        vector = Ahead(partial(self._encoder.encode_query, text))
+        vector = self._encoder.encode_query(text)
+        embedded = perf_counter()
         wanted = max(k, RERANK_DEPTH) if rerank else k
-        found = self._find(text, vector.result, wanted=wanted, mode=mode, documents=documents)
+        found = self._find(text, vector, wanted=wanted, mode=mode, documents=documents)
         gathered = perf_counter()
-        ranking = self._reranked(text, vector.result(), found, mode) if rerank else self._as_found(text, found)
+        ranking = self._reranked(text, vector, found, mode) if rerank else self._as_found(text, found)
         ranked = perf_counter()
         marked = [mark(*pair) for pair in zip(ranking.passages[:k], ranking.spans, strict=False)]
         hits = self._hits(ranking, marked, k)
@@ -205,8 +205,9 @@ class Retriever:
             index=IndexInfo(info.documents, info.passages, info.model, info.generation),
             timings_ms={
                 "spell": _ms(begun, checked),
+                "embed": _ms(checked, embedded),
                 **found.candidates.timings_ms,
-                "passages": round(_ms(checked, gathered) - sum(found.candidates.timings_ms.values()), 3),
+                "passages": round(_ms(embedded, gathered) - sum(found.candidates.timings_ms.values()), 3),
                 "rerank": _ms(gathered, ranked),
                 "cite": _ms(ranked, done),
                 "total": _ms(begun, done),
@@ -215,15 +216,7 @@ class Retriever:
         )
         return result, features
 
-    def _find(
-        self,
-        text: str,
-        vector: Callable[[], Vectors],
-        *,
-        wanted: int,
-        mode: Mode,
-        documents: frozenset[int] | None,
-    ) -> _Found:
+    def _find(self, text: str, vector: Vectors, *, wanted: int, mode: Mode, documents: frozenset[int] | None) -> _Found:
         """Gather candidates until so many say something new, or there are no more, or very many were looked at."""
         depth = max(DEPTH, wanted)
         while True:

@@ -37,7 +37,7 @@ def ask(
 ) -> tuple[Candidates, list[str]]:
     """The candidates, and the paths they stand in."""
     documents = None if path is None else snapshot.match_paths(path)
-    found = gather(snapshot, question, lambda: BagEncoder().encode_query(question), mode=mode, documents=documents)
+    found = gather(snapshot, question, BagEncoder().encode_query(question), mode=mode, documents=documents)
     return found, [passage.document.path for passage in snapshot.passages(found.ids)]
 
 
@@ -166,7 +166,7 @@ def test_against_numpy(many: Snapshot, words: list[str], mode: Mode, depth: int,
     keyword = {one.passage: one.score for one in ranked[:depth] if mode is not Mode.DENSE}
     by_cosine = sorted(passages, key=lambda number: (-round(cosine[number], 12), passages[number].key))
     ids = set(keyword) | set(by_cosine[:depth] if mode is not Mode.KEYWORD else ())
-    found = gather(many, question, lambda: query, mode=mode, documents=documents, depth=depth)
+    found = gather(many, question, query, mode=mode, documents=documents, depth=depth)
     assert set(found.ids) == ids
     if not ids:
         return
