@@ -214,7 +214,10 @@ def errors(some: list[str]) -> None:
 def arguments(some: list[str]) -> None:
     """The program's own complaints about what is typed."""
     for text in some:
-        typed = text.replace("\x00", "")  # no argument can have it
+        # No argument can have NUL; a slash could lead to a real folder, which would be indexed.
+        typed = text.replace("\x00", "").replace("/", "\\")
+        if typed in {"", ".", ".."}:
+            continue
         for command in (
             [typed],
             ["ask", f"--{typed}"],
