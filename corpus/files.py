@@ -51,10 +51,14 @@ def read_bytes(root: Path, path: str, *, limit: int = MAX_BYTES) -> bytes:
     try:
         descriptor = _open_within(root, path)
         try:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
                 raise Unreadable("not a regular file")
             with open(descriptor, "rb", closefd=False) as stream:
-                data = stream.read(limit + 1)
+                # Memory for as much as is asked for is taken at once.
+                data = stream.read(min(status.st_size, limit) + 1)
+                if len(data) > status.st_size:
+                    data += stream.read(limit + 1 - len(data))
         finally:
             os.close(descriptor)
     except (OSError, ValueError) as error:

@@ -6,7 +6,7 @@ import logging
 import threading
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -80,7 +80,7 @@ class CompiledEncoder(TransformerEncoder):
         """The longest first, so that no core is left with a long one at the end."""
         order = sorted(range(len(reads)), key=lambda place: -len(reads[place].ids))
         widths = [self._width(reads[place], _STEP) for place in order]
-        cuts = evenly_cut(widths, max(2, len(self._engine[1]))) if tokens else _cut_by_width(widths)
+        cuts = evenly_cut(widths, max(2, len(self._engine.requests))) if tokens else _cut_by_width(widths)
         batches = []
         for first, end in pairwise([0, *cuts]):
             places = order[first:end]
@@ -90,12 +90,13 @@ class CompiledEncoder(TransformerEncoder):
 
     def _run(self, batches: Sequence[_Batch], *, tokens: bool) -> list[tuple[int, Forward]]:
         found: list[tuple[int, Forward]] = []
-        running: deque[tuple[_Batch, Any]] = deque()
+        running: deque[tuple[_Batch, Any, list[Any]]] = deque()
         with self._lock:
-            free = list(self._engine[1])
+            engine = self._engine
+            free = list(engine.requests)
 
             def finish_oldest() -> None:
-                batch, request = running.popleft()
+                batch, request, _ = running.popleft()
                 request.wait()
                 found.extend(zip(batch.places, _forwards(request, len(batch.places), tokens=tokens), strict=True))
                 free.append(request)
@@ -106,8 +107,12 @@ class CompiledEncoder(TransformerEncoder):
                     finish_oldest()
                 request = free.pop()
                 arrays = padded(batch.reads, batch.shape, self._settings.pad)
-                request.start_async([arrays[name] for name in self._engine[0]])
-                running.append((batch, request))
+                # The request reads this memory itself, so it is held until then.
+                tensors = [engine.tensor(arrays[name], shared_memory=True) for name in engine.inputs]
+                for place, tensor in enumerate(tensors):
+                    request.set_input_tensor(place, tensor)
+                request.start_async()
+                running.append((batch, request, tensors))
             while running:
                 finish_oldest()
         return found
@@ -116,19 +121,28 @@ class CompiledEncoder(TransformerEncoder):
         return min(-(-len(read.ids) // step) * step, self._room)
 
     @cached_property
-    def _engine(self) -> tuple[tuple[str, ...], list[Any]]:
-        """Names of the inputs, and as many requests as keep all cores busy."""
+    def _engine(self) -> _Engine:
         loaded = self._loading.take() if self._loading else None
-        if loaded is None:
-            copy = compiled_copy(self._model, self._tokens)
-            try:
-                with openvino() as library:
+        with openvino() as library:
+            if loaded is None:
+                copy = compiled_copy(self._model, self._tokens)
+                try:
                     loaded = copy, start(library, copy, self._aim, precision=self._precision)
-            except Exception as error:  # whatever the library raises, torch can still serve
-                raise CompileError(f"the compiled model {copy.graph} cannot be loaded: {error}") from error
-        copy, network = loaded
-        count = network.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS")
-        return copy.inputs, [network.create_infer_request() for _ in range(count)]
+                except Exception as error:  # whatever the library raises, torch can still serve
+                    raise CompileError(f"the compiled model {copy.graph} cannot be loaded: {error}") from error
+            copy, network = loaded
+            count = network.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS")
+            requests = tuple(network.create_infer_request() for _ in range(count))
+            return _Engine(copy.inputs, requests, library.Tensor)
+
+
+@dataclass(frozen=True, slots=True)
+class _Engine:
+    """What runs the model: names of the inputs, as many requests as keep all cores busy, OpenVINO's kind of array."""
+
+    inputs: tuple[str, ...]
+    requests: tuple[Any, ...]
+    tensor: Callable[..., Any]
 
 
 @dataclass(frozen=True, slots=True)

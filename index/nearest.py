@@ -5,39 +5,46 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
+from .buckets import Floats
 from .encoder import Vectors
 from .meta import Info, Segment
 from .places import read_places, uses_of
 from .records import AMONG, Link, damaged, ids_json, read_links
 from .schema import seam
 from .scope import Scope
-from .vector_rows import read_vectors
-from .vectors import Ids, VectorIndex, exact_scores, open_all
+from .vector_rows import not_unit, read_vectors
+from .vectors import Ids, Stored, VectorIndex, cosines, open_all
 
-# What FAISS computes from float16 differs from the exact inner product of unit vectors by less than this.
+# What FAISS computes, which knows nothing of how the vectors' lengths were rounded, differs from their cosine by less.
 _ROUNDING = 1e-3
 # How many more than wanted are fetched at first: enough that nothing left out ties with the last place.
 _BEYOND = 16
 
 # Sorts as results are ordered everywhere: by score turned negative, then by passage key; the rest comes along.
 _Ranked = tuple[float, str, Link]
-_NO_LINK = Link(0, "", 0, 0, 0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A passage, by row number and stable id, and how well it matches, higher is better; where it stands."""
+class Candidate(NamedTuple):
+    """A passage and how well it matches, higher is better."""
 
-    passage: int
-    key: str
+    link: Link
     score: float
-    link: Link = field(default=_NO_LINK, compare=False)
+
+    @property
+    def passage(self) -> int:
+        """Its row number."""
+        return self.link.id
+
+    @property
+    def key(self) -> str:
+        """Its stable id."""
+        return self.link.key
 
 
 class Nearest:
@@ -57,6 +64,17 @@ class Nearest:
     def load(self) -> None:
         """Read the FAISS files now."""
         _ = self._segments
+
+    def cosines(self, ids: Sequence[int], vector: Vectors) -> Floats:
+        """Cosines of stored vectors, by row number, with a unit vector: `(n,)`, whatever they are asked beside.
+
+        Raises:
+            DamagedIndexError: What is read does not hold what was written.
+        """
+        found = cosines(self._segments.stored(np.array(ids, dtype=np.int64)), vector)
+        if not np.isfinite(found).all():
+            raise not_unit(self._file)
+        return found
 
     def search(self, vector: Vectors, limit: int, scope: Scope | None) -> list[Candidate]:
         """The nearest, best first; ties by passage key.
@@ -98,13 +116,13 @@ class Nearest:
             self._file.parent,
             self._info.segments,
             self._members,
-            lambda ids: self._stored(ids.tolist()),
+            self._fetch,
             dimension=self._info.dimension,
         )
 
-    def _stored(self, ids: Sequence[int]) -> Vectors:
+    def _fetch(self, ids: Ids) -> Stored:
         with seam(self._file):
-            return read_vectors(self._connection, self._file, ids, self._info.dimension)
+            return read_vectors(self._connection, self._file, ids.tolist(), self._info.dimension)
 
     def _members(self, segment: Segment) -> Ids:
         """The live vectors of a segment."""
@@ -118,7 +136,7 @@ class Nearest:
     def _scored(self, ids: Ids, query: Vectors) -> list[tuple[float, int]]:
         """Vectors by their exact scores, turned negative, the best first."""
         asked: list[int] = ids.tolist()
-        return sorted(zip((-exact_scores(self._stored(asked), query)).tolist(), asked, strict=True))
+        return sorted(zip((-self.cosines(asked, query)).tolist(), asked, strict=True))
 
     def _ranked(self, scored: Sequence[tuple[float, int]], scope: Scope | None) -> list[_Ranked]:
         """The passages of vectors, best first; vectors that no passage has any more have none."""
@@ -140,4 +158,4 @@ class Nearest:
 
 
 def _candidates(ranked: Sequence[_Ranked], limit: int) -> list[Candidate]:
-    return [Candidate(link.id, key, -negative, link) for negative, key, link in ranked[:limit]]
+    return [Candidate(link, -negative) for negative, _, link in ranked[:limit]]

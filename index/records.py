@@ -197,11 +197,10 @@ def read_links(
         DamagedIndexError: A row does not hold what was written.
     """
     query = f"SELECT {_LINK} FROM passages WHERE {condition}"
-    for *fields, check in connection.execute(query, tuple(values)):
-        link = Link(*fields)
-        number, key, document, vector, start, end = link
-        # Written out, as a question does this hundreds of times.
+    # Written out, as a question does this hundreds of times.
+    for number, key, document, vector, start, end, check in connection.execute(query, tuple(values)):
         kinds = type(number) is type(document) is type(vector) is type(start) is type(end) is int and type(key) is str
+        link = Link(number, key, document, vector, start, end)
         if not kinds or link_checksum(link) != check:
             raise damaged(file, f"passage {number}")
         yield link

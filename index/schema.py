@@ -12,7 +12,7 @@ from corpus.errors import DamagedIndexError, IncompatibleError, LockedError, NoI
 
 DATABASE = "index.db"
 APPLICATION_ID = 0x71614958  # "qaIX", in the SQLite header
-FORMAT_VERSION = 5
+FORMAT_VERSION = 6
 REPAIR = "Run `qa check --repair`, or `qa index --full` to rebuild it."
 
 # A vector and its row fill pages of this size with little waste.

@@ -12,12 +12,11 @@ from pathlib import Path
 import numpy as np
 
 from .arrange import arrange
-from .encoder import Vectors
 from .meta import Segment
 from .places import Place, Table, read_table, read_table_of, write_places
 from .records import AMONG, damaged, ids_json
 from .vector_rows import read_vectors
-from .vectors import SEGMENT_MOST, Ids, build, is_there, save
+from .vectors import SEGMENT_MOST, Ids, Stored, build, is_there, save
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +115,7 @@ class Settling:
                 raise damaged(self._file, f"the number of vectors in {one.name}")
         return table
 
-    def _fetch(self, wanted: Ids) -> Vectors:
+    def _fetch(self, wanted: Ids) -> Stored:
         return read_vectors(self._connection, self._file, wanted.tolist(), self._dimension)
 
     def _write(self, table: Table, rows: Ids) -> None:

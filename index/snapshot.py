@@ -13,6 +13,7 @@ from typing import Any
 from corpus.errors import IncompatibleError, NoIndexError, UsageError
 
 from .analysis import cut, term_of
+from .buckets import Floats
 from .encoder import Encoder, Vectors
 from .log import require_log_follows
 from .meta import Info, Left, read_info, read_left
@@ -35,6 +36,7 @@ from .schema import DATABASE, open_for_reading, seam
 from .scope import Scope, read_scope
 from .terms import query_weights
 from .vector_rows import read_vectors
+from .vectors import Stored
 
 
 class Snapshot:
@@ -143,10 +145,7 @@ class Snapshot:
         links = self._links(ids.tolist())
         if documents is not None and any(link.document not in documents for link in links.values()):
             raise damaged(self._file, "the list of passages of documents")
-        found = (
-            Candidate(one, links[one].key, score, links[one])
-            for one, score in zip(ids.tolist(), scores.tolist(), strict=True)
-        )
+        found = [Candidate(links[one], score) for one, score in zip(ids.tolist(), scores.tolist(), strict=True)]
         return sorted(found, key=lambda one: (-one.score, one.key))[:limit]
 
     def document_frequency(self, words: Sequence[str]) -> dict[str, int]:
@@ -172,8 +171,16 @@ class Snapshot:
             raise damaged(self._file, f"passage {missing[0]} (missing)")
         return [found[number] for number in ids]
 
-    def vectors(self, vectors: Sequence[int]) -> Vectors:
-        """Stored vectors by their own row numbers, in the order asked: `(n, dim) float32`, unit L2 norm.
+    def cosines(self, vectors: Sequence[int], vector: Vectors) -> Floats:
+        """Cosines of stored vectors, by their own row numbers, with a question's: `(n,)`, as `dense` scores them.
+
+        Raises:
+            DamagedIndexError: One is missing or does not hold what was written.
+        """
+        return self._nearest.cosines(vectors, vector)
+
+    def vectors(self, vectors: Sequence[int]) -> Stored:
+        """Vectors as they are stored, by their own row numbers, in the order asked: `(n, dim)`.
 
         Raises:
             DamagedIndexError: One is missing or does not hold what was written.
@@ -181,20 +188,30 @@ class Snapshot:
         with seam(self._file):
             return read_vectors(self._connection, self._file, vectors, self.info.dimension)
 
-    def twins(self, ids: Sequence[int]) -> dict[int, tuple[StoredPassage, ...]]:
-        """For each passage the others with the same text, by path and place; empty for most."""
+    def twins(self, passages: Sequence[StoredPassage]) -> dict[int, tuple[StoredPassage, ...]]:
+        """For each passage, by row number, the others with the same text, by path and place; none for most.
+
+        Raises:
+            DamagedIndexError: One is missing or does not hold what was written.
+        """
+        ids = ids_json([passage.id for passage in passages])
         asked = f"(SELECT text_digest FROM passages WHERE id IN {AMONG})"
-        same: dict[bytes, dict[int, StoredPassage]] = {}
         # By number: a damaged index can give out a row more than once.
-        for passage in self._passages(f"p.text_digest IN {asked} ORDER BY d.path, p.start", ids_json(ids)):
-            same.setdefault(passage.text_digest, {})[passage.id] = passage
+        same: dict[object, set[int]] = {passage.text_digest: set() for passage in passages}
+        for digest, number in self._rows(f"SELECT text_digest, id FROM passages WHERE text_digest IN {asked}", ids):
+            same.setdefault(digest, set()).add(number)
         with seam(self._file):
-            counts = read_repeats(self._connection, self._file, list(same))
-        wrong = [min(group) for digest, group in same.items() if len(group) != counts[digest]]
-        owner = {number: tuple(group.values()) for group in same.values() for number in group}
-        if wrong or any(number not in owner for number in ids):
-            raise damaged(self._file, f"what has the text of passage {(*wrong, *ids)[0]}")
-        return {number: tuple(twin for twin in owner[number] if twin.id != number) for number in ids}
+            counts = read_repeats(self._connection, self._file, [passage.text_digest for passage in passages])
+        for passage in passages:
+            group = same[passage.text_digest]
+            if passage.id not in group or len(group) != counts[passage.text_digest]:
+                raise damaged(self._file, f"what has the text of passage {passage.id}")
+        others = {number for passage in passages for number in same[passage.text_digest] - {passage.id}}
+        read = sorted(self.passages(sorted(others)), key=lambda one: (one.document.path, one.start)) if others else []
+        found = {passage.id: tuple(one for one in read if _are_twins(one, passage)) for passage in passages}
+        if any(len(found[passage.id]) != counts[passage.text_digest] - 1 for passage in passages):
+            raise damaged(self._file, "what has the same text")
+        return found
 
     def find(self, key: str) -> StoredPassage | None:
         """The passage with this stable id, if there is one."""
@@ -277,6 +294,10 @@ class Snapshot:
     @cached_property
     def _nearest(self) -> Nearest:
         return Nearest(self._connection, self._file, self.info)
+
+
+def _are_twins(one: StoredPassage, other: StoredPassage) -> bool:
+    return one.text_digest == other.text_digest and one.id != other.id
 
 
 def require_same_encoder(info: Info, encoder: Encoder) -> None:

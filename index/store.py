@@ -112,7 +112,7 @@ class Store:
         if not (np.abs(norms - 1) < _UNIT).all():
             raise ModelError("the model gave a vector that is not finite or not of length 1. Choose another model.")
         rows = []
-        for digest, vector in zip(digests, vectors, strict=True):
+        for digest, vector in zip(digests, vectors / norms[:, np.newaxis], strict=True):
             data = pack_vector(vector)
             rows.append((digest, data, vector_checksum(digest, data)))
         with self._transaction():

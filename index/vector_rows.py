@@ -12,11 +12,14 @@ from pathlib import Path
 
 import numpy as np
 
+from corpus.errors import DamagedIndexError
+
 from .encoder import Vectors
 from .records import AMONG, damaged, ids_json
+from .vectors import Stored
 
-# Lengths of stored vectors differ from 1 by less than this.
-_ROUNDED = 0.01
+# float16 rounds by at most 2**-11, and so much the length of a stored vector may differ from 1.
+_ROUNDED = 6e-4
 
 
 def vector_digest(fingerprint: str, encoder_text: str) -> bytes:
@@ -35,8 +38,8 @@ def pack_vector(vector: Vectors) -> bytes:
     return vector.astype("<f2").tobytes()
 
 
-def read_vectors(connection: sqlite3.Connection, file: Path, ids: Sequence[int], dimension: int) -> Vectors:
-    """Stored vectors in the order asked: `(n, dim) float32`, unit L2 norm.
+def read_vectors(connection: sqlite3.Connection, file: Path, ids: Sequence[int], dimension: int) -> Stored:
+    """Stored vectors in the order asked: `(n, dim)`.
 
     Raises:
         DamagedIndexError: One is missing or does not hold what was written.
@@ -51,13 +54,17 @@ def read_vectors(connection: sqlite3.Connection, file: Path, ids: Sequence[int],
     if missing:
         raise damaged(file, f"vector {missing[0]} (missing)")
     data = b"".join([found[number] for number in ids])
-    vectors = np.frombuffer(data, dtype="<f2").reshape(len(ids), dimension).astype(np.float32)
-    norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    vectors: Stored = np.frombuffer(data, dtype="<f2").reshape(len(ids), dimension)
+    norms = np.linalg.norm(vectors.astype(np.float32), axis=1)
     # Written so that what is not a number fails too.
     if not (np.abs(norms - 1) < _ROUNDED).all():
-        raise damaged(file, "a vector, which has not the length 1,")
-    unit: Vectors = vectors / norms[:, np.newaxis]
-    return unit
+        raise not_unit(file)
+    return vectors
+
+
+def not_unit(file: Path) -> DamagedIndexError:
+    """The error for a stored vector of another length than 1."""
+    return damaged(file, "a vector, which has not the length 1,")
 
 
 def is_sound(digest: object, data: object, check: object) -> bool:

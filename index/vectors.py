@@ -42,7 +42,9 @@ _CHUNK = 8192
 _PROCESS = os.getpid()
 
 Ids = npt.NDArray[np.int64]
-Fetch = Callable[[Ids], Vectors]
+# Vectors as they are stored: of unit length before they were rounded.
+Stored = npt.NDArray[np.float16]
+Fetch = Callable[[Ids], Stored]
 
 
 class VectorIndex:
@@ -50,10 +52,12 @@ class VectorIndex:
 
     Args:
         parts: A FAISS index for each segment, of any kind that `build` makes.
+        fetch: Gives the stored vectors that no exact segment holds.
     """
 
-    def __init__(self, parts: Sequence[Any]) -> None:
-        self._exact = [part for part in parts if _is_exact(part)]
+    def __init__(self, parts: Sequence[Any], fetch: Fetch) -> None:
+        self._fetch = fetch
+        self._exact = [_Exact(part) for part in parts if _is_exact(part)]
         self._compressed = [part for part in parts if not _is_exact(part)]
         self._side_by_side = _shards(self._compressed)
         self.held = sum(int(part.ntotal) for part in parts)
@@ -73,13 +77,47 @@ class VectorIndex:
         found = [np.empty(0, dtype=np.int64)]
         bound = -np.inf
         for part in self._exact:
-            ids, scores = _search(part, query, limit)
+            ids, scores = _search(part.index, query, limit)
             found.append(ids)
-            if len(ids) < part.ntotal:
+            if len(ids) < len(part.ids):
                 bound = max(bound, float(scores[-1]))
         if self._side_by_side is not None:
             found.append(_search(self._side_by_side, query, _OVERSAMPLE * limit + _EXTRA)[0])
         return np.concatenate(found), bound
+
+    def stored(self, ids: Ids) -> Stored:
+        """Vectors as they are stored, `(n, dim)`, in the order asked: those of exact segments need not be read."""
+        if not self._exact:
+            return self._fetch(ids)
+        found = np.empty((len(ids), self._exact[0].vectors.shape[1]), dtype=np.float16)
+        missing = np.ones(len(ids), dtype=bool)
+        for part in self._exact:
+            places = np.minimum(np.searchsorted(part.ids, ids), len(part.ids) - 1)
+            inside = part.ids[places] == ids
+            found[inside] = part.vectors[places[inside]]
+            missing &= ~inside
+        if missing.any():
+            found[missing] = self._fetch(ids[missing])
+        return found
+
+
+class _Exact:
+    """An exact segment, and its vectors as the store has them.
+
+    Attributes:
+        index: FAISS's.
+        ids: Row numbers, `(n,)`, ascending.
+        vectors: `(n, dim)`, the memory of `index`.
+    """
+
+    def __init__(self, index: Any) -> None:
+        import faiss
+
+        self.index = index
+        self.ids = members(index)
+        codes: Any = faiss.downcast_index(index.index).codes  # type: ignore[attr-defined]
+        data = faiss.rev_swig_ptr(codes.data(), codes.size())
+        self.vectors: Stored = data.view("<f2").reshape(len(self.ids), index.d)
 
 
 def _is_exact(part: Any) -> bool:
@@ -112,7 +150,7 @@ def _search(index: Any, query: Vectors, limit: int) -> tuple[Ids, Vectors]:
 
 
 def build(ids: Ids, fetch: Fetch, *, dimension: int) -> Any:
-    """The FAISS index of a segment; `fetch` gives the vectors, `(n, dim) float32`, of so many ids at a time."""
+    """The FAISS index of a segment, whose row numbers ascend; `fetch` gives the vectors of so many ids at a time."""
     import faiss
 
     with _one_thread() if _is_forked() else contextlib.nullcontext():
@@ -120,13 +158,13 @@ def build(ids: Ids, fetch: Fetch, *, dimension: int) -> Any:
         if len(ids) > EXACT_MOST:
             kind = faiss.IndexRaBitQFastScan(dimension, faiss.METRIC_INNER_PRODUCT)
             # What it learns is only where the middle is.
-            kind.train(fetch(np.sort(ids[:: -(-len(ids) // _CHUNK)])))
+            kind.train(fetch(ids[:: -(-len(ids) // _CHUNK)]).astype(np.float32))
         else:
             kind = faiss.IndexScalarQuantizer(dimension, faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT)
         index = faiss.IndexIDMap(kind)
         for start in range(0, len(ids), _CHUNK):
             chunk = ids[start : start + _CHUNK]
-            index.add_with_ids(fetch(chunk), chunk)
+            index.add_with_ids(fetch(chunk).astype(np.float32), chunk)
     return index
 
 
@@ -169,8 +207,11 @@ def load(folder: Path, segment: Segment, *, dimension: int) -> Any:
     inner = faiss.downcast_index(index.index)
     if not isinstance(inner, faiss.IndexScalarQuantizer | faiss.IndexRaBitQFastScan):
         raise ValueError("it is not an index of this kind")
-    if inner.metric_type != faiss.METRIC_INNER_PRODUCT or (members(index) < 1).any():
+    rows = members(index)
+    if inner.metric_type != faiss.METRIC_INNER_PRODUCT or (rows < 1).any() or (np.diff(rows) < 1).any():
         raise ValueError("it is not an index of inner products, or not of rows")
+    if _is_exact(index) and inner.codes.size() != 2 * index.d * len(rows):
+        raise ValueError("it does not hold vectors as they are stored")
     return index
 
 
@@ -201,13 +242,13 @@ def open_all(
         except (OSError, ValueError) as error:
             _LOG.warning("%s is not used (%s); made again from the stored vectors", folder / segment.name, error)
             parts.append(build(members(segment), fetch, dimension=dimension))
-    return VectorIndex(parts)
+    return VectorIndex(parts, fetch)
 
 
-def exact_scores(vectors: Vectors, query: Vectors) -> npt.NDArray[np.float64]:
-    """Inner products in float64, each summed in an order that does not depend on the other rows."""
-    products = vectors.astype(np.float64) * query.astype(np.float64)
-    scores: npt.NDArray[np.float64] = products.sum(axis=1)
+def cosines(vectors: Stored, query: Vectors) -> npt.NDArray[np.float64]:
+    """Of stored vectors with a unit vector, in float64, each summed in an order that does not depend on other rows."""
+    wide = vectors.astype(np.float64)
+    scores: npt.NDArray[np.float64] = (wide * query.astype(np.float64)).sum(axis=1) / np.sqrt((wide**2).sum(axis=1))
     return scores
 
 

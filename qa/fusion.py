@@ -17,7 +17,6 @@ import numpy.typing as npt
 from index.encoder import Vectors
 from index.records import Link
 from index.snapshot import Snapshot
-from index.vectors import exact_scores
 from qa.results import Mode
 
 # Candidates each half brings in.
@@ -74,30 +73,30 @@ def gather(
     keyword: dict[int, float] = {}
     links: dict[int, Link] = {}
     if mode is not Mode.DENSE:
-        for candidate in snapshot.keyword(question, depth, documents=documents):
-            keyword[candidate.passage] = candidate.score
-            links[candidate.passage] = candidate.link
+        for link, score in snapshot.keyword(question, depth, documents=documents):
+            keyword[link.id] = score
+            links[link.id] = link
     searched = perf_counter()
     cosine: dict[int, float] = {}
     if mode is not Mode.KEYWORD:
-        for candidate in snapshot.dense(vector, depth, documents=documents):
-            cosine[candidate.passage] = candidate.score
-            links[candidate.passage] = candidate.link
+        for link, score in snapshot.dense(vector, depth, documents=documents):
+            cosine[link.id] = score
+            links[link.id] = link
     found = perf_counter()
     ids = list(links)
     if not ids:
         empty = np.zeros(0)
         return Candidates((), empty, empty, empty, {})
     others = [passage for passage in ids if passage not in cosine]
-    # In float64 a passage's cosine does not depend on what it is computed beside.
-    stored = snapshot.vectors([links[passage].vector for passage in others])
-    cosine.update(zip(others, exact_scores(stored, vector).tolist(), strict=True))
+    scored = snapshot.cosines([links[passage].vector for passage in others], vector)
+    cosine.update(zip(others, scored.tolist(), strict=True))
     cosines = np.array([cosine[passage] for passage in ids])
     beside = _best_beside(links.values(), keyword)
     bm25 = np.array([keyword.get(passage, 0.0) + BESIDE_SHARE * beside.get(passage, 0.0) for passage in ids])
     share = {Mode.HYBRID: DENSE_SHARE, Mode.DENSE: 1.0, Mode.KEYWORD: 0.0}[mode]
     scores = np.round(share * spread(cosines) + (1 - share) * bm25 / (bm25.max() or 1.0), 9)
-    order = sorted(range(len(ids)), key=lambda i: (-scores[i], links[ids[i]].key))
+    keys = [(-score, link.key) for score, link in zip(scores.tolist(), links.values(), strict=True)]
+    order = sorted(range(len(ids)), key=keys.__getitem__)
     steps = {"keyword": searched - begun, "dense": found - searched, "fuse": perf_counter() - found}
     timings = {name: round(1000 * seconds, 3) for name, seconds in steps.items()}
     return Candidates(tuple(ids[i] for i in order), scores[order], cosines[order], bm25[order], timings)

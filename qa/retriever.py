@@ -284,7 +284,7 @@ class Retriever:
 
     def _hits(self, ranking: _Ranking, marked: Sequence[Marked], k: int) -> tuple[Hit, ...]:
         highlights = [found.highlights for found in marked]
-        twins = self.snapshot.twins([passage.id for passage in ranking.passages[:k]])
+        twins = self.snapshot.twins(ranking.passages[:k])
         states: dict[str, State] = {}
         hits = []
         for rank, (passage, score) in enumerate(zip(ranking.passages[:k], ranking.scores, strict=False), start=1):

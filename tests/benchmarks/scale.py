@@ -235,7 +235,7 @@ def _exact(root: Path, queries: Array) -> list[set[int]]:
     for start in range(0, len(rows), 50_000):
         part = rows[start : start + 50_000]
         vectors = read_vectors(connection, root, [row[1] for row in part], queries.shape[1])
-        scores = queries @ vectors.T
+        scores = queries @ vectors.astype(np.float32).T
         for at, line in enumerate(scores):
             top = np.argpartition(line, -min(10, len(line)))[-10:]
             best[at] = sorted([*best[at], *((float(line[i]), part[i][0]) for i in top)], reverse=True)[:10]

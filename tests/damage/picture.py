@@ -82,7 +82,7 @@ def twins(snapshot: Snapshot, key: str) -> list[Any]:
     passage = snapshot.find(key)
     if passage is None:
         return [None]
-    return [[one.document.path, one.start, one.end, one.text] for one in snapshot.twins([passage.id])[passage.id]]
+    return [[one.document.path, one.start, one.end, one.text] for one in snapshot.twins([passage])[passage.id]]
 
 
 def answers(snapshot: Snapshot, encoder: Encoder, texts: Sequence[str], limit: int = 10) -> Picture:

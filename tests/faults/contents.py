@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from index.nearest import Candidate
 from index.snapshot import Snapshot
 from index.vector_rows import vector_checksum
 from qa.results import Mode
@@ -43,8 +44,8 @@ def content(root: Path) -> dict[str, Any]:
             "skipped": [asdict(left) | {"checked_ns": 0} for left in snapshot.skipped()],
             "passages": [asdict(one) | {"document": one.document.path, "text_digest": ""} for one in passages],
             "vectors": [vector.tobytes().hex() for vector in vectors],
-            "keyword": [[asdict(one) for one in snapshot.keyword(asked, 10)] for asked in QUESTIONS],
-            "dense": [[asdict(one) for one in snapshot.dense(encoder.encode_query(asked), 10)] for asked in QUESTIONS],
+            "keyword": [[_named(one) for one in snapshot.keyword(asked, 10)] for asked in QUESTIONS],
+            "dense": [[_named(one) for one in snapshot.dense(encoder.encode_query(asked), 10)] for asked in QUESTIONS],
         }
     with Retriever.open(root, encoder=encoder) as retriever:
         found["answers"] = [retriever.ask(asked, mode=mode).as_json() for asked in _ASKED for mode in Mode]
@@ -62,10 +63,14 @@ def logical(found: dict[str, Any]) -> dict[str, Any]:
         "skipped": found["skipped"],
         "passages": [_without(one, "id", "vector") for one in found["passages"]],
         "vectors": vector_of,
-        "keyword": [[_without(one, "passage", "link") for one in several] for several in found["keyword"]],
-        "dense": [[_without(one, "passage", "link") for one in several] for several in found["dense"]],
+        "keyword": [[_without(one, "link") for one in several] for several in found["keyword"]],
+        "dense": [[_without(one, "link") for one in several] for several in found["dense"]],
         "answers": [one | {"index": _without(one["index"], "generation")} for one in found["answers"]],
     }
+
+
+def _named(one: Candidate) -> dict[str, Any]:
+    return {"key": one.key, "score": one.score, "link": one.link}
 
 
 def _without(one: dict[str, Any], *names: str) -> dict[str, Any]:

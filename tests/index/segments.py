@@ -18,11 +18,12 @@ from index.changes import Change, Entry, Extent, Maker
 from index.encoder import Vectors
 from index.meta import Info, read_info
 from index.nearest import Candidate
+from index.records import Link, StoredPassage
 from index.schema import DATABASE
 from index.snapshot import Snapshot
 from index.store import Store
 from index.vector_rows import read_vectors
-from index.vectors import exact_scores
+from index.vectors import Ids, Stored, VectorIndex, cosines
 
 DIMENSION = 64
 MAKER = Maker("random", "f" * 64, DIMENSION, 1, (), ())
@@ -49,10 +50,23 @@ def clustered(count: int, seed: int = 0) -> Vectors:
     return unit(scattered(10, 99)[rng.integers(0, 10, count)] + 0.3 * scattered(count, seed + 1))
 
 
+def stored(rows: Vectors) -> Stored:
+    return rows.astype("<f2")
+
+
 def built(rows: Vectors, first: int = 1) -> faiss.IndexIDMap:
     ids = np.arange(first, first + len(rows), dtype=np.int64)
-    index: faiss.IndexIDMap = vectors.build(ids, lambda wanted: rows[wanted - first], dimension=rows.shape[1])
+    index: faiss.IndexIDMap = vectors.build(ids, lambda wanted: stored(rows[wanted - first]), dimension=rows.shape[1])
     return index
+
+
+def searched(*parts: faiss.IndexIDMap) -> VectorIndex:
+    """An index that never needs to fetch."""
+
+    def fetch(wanted: Ids) -> Stored:
+        raise AssertionError(wanted)
+
+    return VectorIndex(parts, fetch)
 
 
 def is_exact(index: faiss.IndexIDMap) -> bool:
@@ -138,6 +152,11 @@ def check(folder: Path) -> None:
         assert living == Counter(used)
 
 
+def link_of(passage: StoredPassage) -> Link:
+    """What a search knows of a passage."""
+    return Link(passage.id, passage.key, passage.document.id, passage.vector, passage.start, passage.end)
+
+
 class Truth:
     """What NumPy finds over all stored vectors."""
 
@@ -148,13 +167,13 @@ class Truth:
             if documents is None or document.id in documents
             for passage in snapshot.passages_of(document.path)
         ]
-        self._names = [(passage.key, passage.id) for passage in passages]
+        self._names = [(passage.key, link_of(passage)) for passage in passages]
         self._vectors = snapshot.vectors([passage.vector for passage in passages])
 
     def nearest(self, query: Vectors, limit: int) -> list[Candidate]:
-        scores = exact_scores(self._vectors, query).tolist()
+        scores = cosines(self._vectors, query).tolist()
         ranked = sorted((-score, *name) for score, name in zip(scores, self._names, strict=True))
-        return [Candidate(number, key, -score) for score, key, number in ranked[:limit]]
+        return [Candidate(link, -score) for score, _, link in ranked[:limit]]
 
 
 def scope(snapshot: Snapshot, paths: Sequence[str]) -> frozenset[int]:

@@ -10,7 +10,7 @@ import pytest
 
 from index.encoder import Vectors
 from index.snapshot import Snapshot
-from index.vectors import exact_scores
+from index.vectors import cosines
 from tests.index.segments import Truth, check, clustered, commit, dealt, limit_sizes, scattered, scope, unit
 
 
@@ -22,7 +22,7 @@ def recall(snapshot: Snapshot, queries: Vectors, documents: frozenset[int] | Non
         got = snapshot.dense(query, 10, documents=documents)
         assert len(got) == 10
         assert got == sorted(got, key=lambda one: (-one.score, one.key))
-        scores = exact_scores(snapshot.vectors([one.link.vector for one in got]), query)
+        scores = cosines(snapshot.vectors([one.link.vector for one in got]), query)
         assert [one.score for one in got] == scores.tolist()
         found += len({*got} & {*truth.nearest(query, 10)})
     return found / (10 * len(queries))

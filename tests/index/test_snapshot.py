@@ -20,8 +20,9 @@ from index.nearest import Candidate
 from index.report import Request
 from index.snapshot import Snapshot
 from index.update import rebuild, update
-from index.vectors import exact_scores
+from index.vectors import cosines
 from tests.encoders import BagEncoder
+from tests.index.segments import link_of
 
 WORDS = ["cat", "dog", "owl", "sea", "mat", "sun", "tree", "rock"]
 sentences = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join)
@@ -188,9 +189,9 @@ def test_dense_search_equals_brute_force(texts: list[str], query: str, limit: in
                 if scope is None or document.id in scope
                 for passage in snapshot.passages_of(document.path)
             ]
-            scores = exact_scores(snapshot.vectors([passage.vector for passage in passages]), vector)
-            ranked = sorted(zip(-scores, [one.key for one in passages], [one.id for one in passages], strict=True))
-            expected = [Candidate(number, key, -float(score)) for score, key, number in ranked[:limit]]
+            scores = cosines(snapshot.vectors([passage.vector for passage in passages]), vector)
+            ranked = sorted((-score, one.key, link_of(one)) for score, one in zip(scores.tolist(), passages, strict=True))
+            expected = [Candidate(link, -score) for score, _, link in ranked[:limit]]
             assert snapshot.dense(vector, limit, documents=scope) == expected
 
 

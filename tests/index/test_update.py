@@ -116,7 +116,7 @@ def test_a_copy_shares_the_vector_and_is_citable(root: Path) -> None:
         (bird,) = snapshot.passages_of("birds.txt")
         (copy,) = snapshot.passages_of("copy.txt")
         assert bird.vector == copy.vector
-        assert snapshot.twins([bird.id]) == {bird.id: (copy,)}
+        assert snapshot.twins([bird]) == {bird.id: (copy,)}
     (root / "birds.txt").unlink()
     build(root)
     with Snapshot(root / ".qa") as snapshot:

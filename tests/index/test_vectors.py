@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from index import vectors
-from index.encoder import Vectors
-from index.vectors import Ids, VectorIndex, exact_scores
-from tests.index.segments import DIMENSION, built, is_exact, members, scattered
+from index.vectors import Ids, Stored, VectorIndex, cosines
+from tests.index.segments import DIMENSION, built, is_exact, members, scattered, searched, stored
 
 
 @pytest.mark.parametrize(("count", "exact"), [(1, True), (64, True), (65, False), (200, False)])
@@ -30,8 +29,8 @@ def test_a_segment_is_compressed_above_its_size_and_comes_back_from_its_file(
     assert is_exact(again) is is_exact(index) is exact
     assert members(again) == list(range(7, 7 + count))
     for query in scattered(5, seed=1):
-        ids, bound = VectorIndex([index]).search(query, 10)
-        same, same_bound = VectorIndex([again]).search(query, 10)
+        ids, bound = searched(index).search(query, 10)
+        same, same_bound = searched(again).search(query, 10)
         assert (ids.tolist(), bound) == (same.tolist(), same_bound)
 
 
@@ -62,9 +61,9 @@ def test_a_segment_is_built_from_few_vectors_at_a_time(monkeypatch: pytest.Monke
     monkeypatch.setattr(vectors, "_CHUNK", 32)
     rows, asked = scattered(100), []
 
-    def fetch(wanted: Ids) -> Vectors:
+    def fetch(wanted: Ids) -> Stored:
         asked.append(len(wanted))
-        return rows[wanted]
+        return stored(rows[wanted])
 
     index = vectors.build(np.arange(100), fetch, dimension=DIMENSION)
     assert members(index) == list(range(100))
@@ -75,10 +74,10 @@ def test_nothing_left_out_of_exact_segments_scores_above_the_bound() -> None:
     """Over three segments; where nothing is left out there is no bound."""
     parts = [scattered(count, seed) for seed, count in enumerate((50, 20, 5))]
     rows = np.concatenate(parts)
-    nearest = VectorIndex([built(parts[0], 0), built(parts[1], 50), built(parts[2], 70)])
+    nearest = searched(built(parts[0], 0), built(parts[1], 50), built(parts[2], 70))
     assert nearest.held == 75
     for query in scattered(10, seed=9):
-        scores = exact_scores(rows, query)
+        scores = cosines(stored(rows), query)
         for limit in (1, 5, 6, 30):
             ids, bound = nearest.search(query, limit)
             found = set(ids.tolist())
@@ -86,14 +85,14 @@ def test_nothing_left_out_of_exact_segments_scores_above_the_bound() -> None:
             assert max(scores[number] for number in range(75) if number not in found) <= bound + 1e-3
         ids, bound = nearest.search(query, 50)
         assert (sorted(ids.tolist()), bound) == (list(range(75)), -np.inf)
-    assert VectorIndex([]).search(rows[0], 5)[0].tolist() == []
+    assert searched().search(rows[0], 5)[0].tolist() == []
 
 
 def test_several_compressed_segments_are_searched_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
     """By threads of FAISS's own, and as many are given back as one segment with all of them would give."""
     monkeypatch.setattr(vectors, "EXACT_MOST", 64)
     rows = scattered(2000)
-    nearest = VectorIndex([built(rows[:1000], 0), built(rows[1000:], 1000), built(rows[:3], 2000)])
+    nearest = searched(built(rows[:1000], 0), built(rows[1000:], 1000), built(rows[:3], 2000))
     assert nearest._side_by_side.count() == 2
     ids, bound = nearest.search(rows[1500], 5)
     assert 1500 in ids
@@ -101,3 +100,47 @@ def test_several_compressed_segments_are_searched_side_by_side(monkeypatch: pyte
     assert bound == -np.inf
     together, _ = nearest.search(rows[1500], 2000)
     assert sorted(together.tolist()) == list(range(2003))
+
+
+def test_vectors_of_exact_segments_are_had_from_them_bit_for_bit_and_others_are_fetched(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(vectors, "EXACT_MOST", 64)
+    rows, asked = stored(scattered(200)), []
+
+    def fetch(wanted: Ids) -> Stored:
+        asked.extend(wanted.tolist())
+        return rows[wanted]
+
+    ids = (np.arange(50), np.arange(50, 60), np.arange(60, 190))
+    nearest = VectorIndex([vectors.build(part, fetch, dimension=DIMENSION) for part in ids], fetch)
+    asked.clear()
+    wanted = np.array([55, 3, 120, 49, 50, 0, 199, 59, 55])
+    assert nearest.stored(wanted).tobytes() == rows[wanted].tobytes()
+    assert asked == [120, 199]
+    assert nearest.stored(wanted[:2]).tobytes() == rows[wanted[:2]].tobytes()
+    assert asked == [120, 199]
+    assert nearest.stored(wanted[:0]).shape == (0, DIMENSION)
+    alone = VectorIndex([], fetch)
+    assert alone.stored(wanted).tobytes() == rows[wanted].tobytes()
+
+
+def test_an_exact_segment_that_holds_anything_but_float16_is_refused(tmp_path: Path) -> None:
+    """Eight bits a dimension, say, though the file is sound: its bytes would be taken for other vectors."""
+    rows = scattered(20)
+    kind = faiss.IndexScalarQuantizer(DIMENSION, faiss.ScalarQuantizer.QT_8bit, faiss.METRIC_INNER_PRODUCT)
+    kind.train(rows)
+    index = faiss.IndexIDMap(kind)
+    index.add_with_ids(rows, np.arange(1, 21))
+    segment = vectors.save(index, tmp_path, number=1, generation=1)
+    with pytest.raises(ValueError, match="as they are stored"):
+        vectors.load(tmp_path, segment, dimension=DIMENSION)
+
+
+def test_row_numbers_that_do_not_ascend_are_refused(tmp_path: Path) -> None:
+    rows = scattered(3)
+    for ids in ([1, 3, 2], [1, 2, 2], [0, 1, 2]):
+        index = vectors.build(np.array(ids), lambda wanted: stored(rows[: len(wanted)]), dimension=DIMENSION)
+        segment = vectors.save(index, tmp_path, number=1, generation=1)
+        with pytest.raises(ValueError, match="not of rows"):
+            vectors.load(tmp_path, segment, dimension=DIMENSION)

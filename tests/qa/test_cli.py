@@ -27,7 +27,7 @@ def test_status(indexed: Path) -> None:
         "Passages    3",
         "Model       sentence-transformers/all-MiniLM-L6-v2",
         "Generation  1",
-        "Format      5",
+        "Format      6",
         "Changed     nothing since it was built",
     ]
     assert fresh[0].startswith(f"Index       {indexed / '.qa'} (")

@@ -160,7 +160,7 @@ def test_against_numpy(many: Snapshot, words: list[str], mode: Mode, depth: int,
     texts = [passage.text for passage in passages.values()]
     stored = many.vectors([passage.vector for passage in passages.values()]).astype(np.float64)
     np.testing.assert_allclose(stored, BagEncoder().encode_passages(texts), atol=5e-4)  # kept as float16
-    products = stored @ query.astype(np.float64)
+    products = stored @ query.astype(np.float64) / np.linalg.norm(stored, axis=1)
     cosine = dict(zip(passages, products, strict=True))
     ranked = many.keyword(question, 1000, documents=documents)
     keyword = {one.passage: one.score for one in ranked[:depth] if mode is not Mode.DENSE}

@@ -17,7 +17,7 @@ from index.schema import DATABASE, open_for_reading
 from index.snapshot import Snapshot
 from index.store import Store
 from index.vector_rows import read_vectors
-from index.vectors import Fetch, save
+from index.vectors import Fetch, Ids, Stored, save
 from index.vectors import build as build_segment
 from tests.benchmarks.engine_drivers import common
 
@@ -33,7 +33,7 @@ def build(_vectors: Path, store: Path, *, index: str) -> dict[str, Any]:
         info = snapshot.info
     connection = open_for_reading(Path(index) / DATABASE)
 
-    def fetch(wanted: common.Array) -> common.Array:
+    def fetch(wanted: Ids) -> Stored:
         return read_vectors(connection, Path(index), wanted.tolist(), info.dimension)
 
     size = 0
@@ -58,13 +58,13 @@ def build(_vectors: Path, store: Path, *, index: str) -> dict[str, Any]:
     }
 
 
-def _storing(ids: common.Array, fetch: Fetch, store: Path) -> float:
+def _storing(ids: Ids, fetch: Fetch, store: Path) -> float:
     """Seconds to put vectors into a new database."""
     seconds = 0.0
     with Store(store) as database:
         for start in range(0, len(ids), _STORED):
             chunk = ids[start : start + _STORED]
-            vectors = fetch(chunk)
+            vectors = fetch(chunk).astype(np.float32)
             digests = [hashlib.blake2b(number.tobytes(), digest_size=16).digest() for number in chunk]
             begun = time.monotonic()
             database.add_vectors(digests, vectors)
