@@ -25,6 +25,7 @@ import numpy.typing as npt
 from corpus.errors import QAError
 
 from . import disk
+from .attention import write_out_attention
 from .digests import sha256_of
 from .files import cache_folder, sweep_cache, write_to_cache
 from .models import Model
@@ -35,7 +36,7 @@ from .transformer import padded
 _LOG = logging.getLogger(__name__)
 
 # Raised whenever the copy would be made otherwise.
-_VERSION = 3
+_VERSION = 4
 _GRAPH, _WEIGHTS, _MANIFEST = "model.xml", "model.bin", "manifest.json"
 _FILES = (_GRAPH, _WEIGHTS)
 # Padding beside each check text: the most that the encoder puts there.
@@ -202,7 +203,7 @@ def _convert(model: Model, tokens: Tokens, folder: Path) -> list[str]:
             for place in graph.inputs:
                 place.get_node().set_partial_shape(library.PartialShape([-1, -1]))
                 place.get_node().set_element_type(library.Type.i64)
-            graph.validate_nodes_and_infer_types()
+            write_out_attention(library, graph, inputs.index("attention_mask"), tokens.settings.max_length)
             # Half the file and a third less memory; what that changes is below what bf16 rounds off.
             disk.about_to("write", folder / _GRAPH)
             library.save_model(graph, folder / _GRAPH, compress_to_fp16=True)

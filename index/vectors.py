@@ -12,7 +12,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import logging
+import mmap
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -45,6 +47,7 @@ Ids = npt.NDArray[np.int64]
 # Vectors as they are stored: of unit length before they were rounded.
 Stored = npt.NDArray[np.float16]
 Fetch = Callable[[Ids], Stored]
+Bytes = npt.NDArray[np.uint8]
 
 
 class VectorIndex:
@@ -194,14 +197,16 @@ def load(folder: Path, segment: Segment, *, dimension: int) -> Any:
     file = folder / segment.name
     if file.stat().st_size != segment.size:
         raise ValueError("it has not the size it should have")
-    data = file.read_bytes()
-    if len(data) != segment.size or _digest(data) != segment.digest:
+    data = _read(file, segment.size)
+    if _digest(data.data) != segment.digest:
         raise ValueError("its checksum does not hold")
     try:
-        with _bounded_reading(faiss, len(data)):
-            index = faiss.deserialize_index(np.frombuffer(data, dtype=np.uint8))
+        with _bounded_reading(faiss, segment.size):
+            reader: Any = faiss.ZeroCopyIOReader(faiss.swig_ptr(data), segment.size)  # type: ignore[attr-defined]
+            index: Any = faiss.read_index(reader)
     except RuntimeError as error:
         raise ValueError(f"FAISS cannot read it: {error}") from error
+    index.referenced_objects = [data]  # whose memory it uses
     if not isinstance(index, faiss.IndexIDMap) or (index.d, index.ntotal) != (dimension, segment.held):
         raise ValueError("it is not an index of this kind and size")
     inner = faiss.downcast_index(index.index)
@@ -213,6 +218,21 @@ def load(folder: Path, segment: Segment, *, dimension: int) -> Any:
     if _is_exact(index) and inner.codes.size() != 2 * index.d * len(rows):
         raise ValueError("it does not hold vectors as they are stored")
     return index
+
+
+def _read(file: Path, size: int) -> Bytes:
+    """A file of so many bytes, in large pages where the system has them: a search goes through all of it."""
+    if sys.platform == "linux":
+        memory = mmap.mmap(-1, max(size, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        with contextlib.suppress(OSError):
+            memory.madvise(mmap.MADV_HUGEPAGE)
+        data = np.frombuffer(memory, dtype=np.uint8, count=size)
+    else:
+        data = np.empty(size, dtype=np.uint8)
+    with file.open("rb") as stream:
+        if stream.readinto(data.data) != size:
+            raise ValueError("it has not the size it should have")
+    return data
 
 
 def members(index: Any) -> Ids:

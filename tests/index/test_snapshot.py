@@ -190,7 +190,9 @@ def test_dense_search_equals_brute_force(texts: list[str], query: str, limit: in
                 for passage in snapshot.passages_of(document.path)
             ]
             scores = cosines(snapshot.vectors([passage.vector for passage in passages]), vector)
-            ranked = sorted((-score, one.key, link_of(one)) for score, one in zip(scores.tolist(), passages, strict=True))
+            ranked = sorted(
+                (-score, one.key, link_of(one)) for score, one in zip(scores.tolist(), passages, strict=True)
+            )
             expected = [Candidate(link, -score) for score, _, link in ranked[:limit]]
             assert snapshot.dense(vector, limit, documents=scope) == expected
 

@@ -1,0 +1,76 @@
+"""Write attention out as matrix products in a model that is to be compiled, as then it runs faster.
+
+Of the operation that stands for the whole, OpenVINO's plugin for processors makes a product of the queries with a
+constant, transpositions, and a choice by a mask of tokens by tokens. Written out, with the mask of padding itself to
+add, it is one kernel and a few transpositions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+_WHOLE = "ScaledDotProductAttention"
+# Added to a score it leaves nothing of it after softmax, in bf16 too.
+_HIDDEN = np.float32(-3e4)
+
+
+def write_out_attention(library: Any, graph: Any, padding: int, longest: int) -> None:
+    """Replace each attention operation; what is of an unknown kind stays as it is.
+
+    Args:
+        library: OpenVINO.
+        graph: Its model, which is changed; its inputs are `(n, t)`.
+        padding: Which of them is the mask of padding.
+        longest: Tokens of the longest text.
+    """
+    operations = library.opset13
+    masks: dict[tuple[str, int], Any] = {}
+    for node in graph.get_ordered_ops():
+        if node.get_type_name() != _WHOLE or node.get_attributes().get("causal") or node.get_input_size() > 5:
+            continue
+        queries, keys, values, *others = (node.input_value(place) for place in range(node.get_input_size()))
+        size = queries.get_partial_shape()[-1]
+        if size.is_dynamic:
+            continue
+        scale = others[1] if len(others) > 1 else operations.constant(np.float32(size.get_length() ** -0.5))
+        scores = operations.multiply(operations.matmul(queries, keys, transpose_a=False, transpose_b=True), scale)
+        if others:
+            name = (others[0].get_node().get_friendly_name(), others[0].get_index())
+            if name not in masks:
+                masks[name] = _added(library, graph, others[0], padding, longest)
+            scores = operations.add(scores, masks[name])
+        found = operations.matmul(operations.softmax(scores, -1), values, transpose_a=False, transpose_b=False)
+        for target in list(node.output(0).get_target_inputs()):
+            target.replace_source_output(found.output(0))
+    graph.validate_nodes_and_infer_types()
+
+
+def _added(library: Any, graph: Any, mask: Any, padding: int, longest: int) -> Any:
+    """A mask as what is added to the scores."""
+    operations = library.opset13
+    if mask.get_element_type() != library.Type.boolean:
+        return mask
+    if _hides_padding_only(library, graph, mask, padding, longest):
+        axes = operations.constant(np.array([1, 2]))
+        mask = operations.unsqueeze(graph.input(padding).get_node(), axes)
+    shown = operations.convert(mask, "f32")
+    return operations.multiply(
+        operations.subtract(operations.constant(np.float32(1)), shown), operations.constant(_HIDDEN)
+    )
+
+
+def _hides_padding_only(library: Any, graph: Any, mask: Any, padding: int, longest: int) -> bool:
+    """Whether each token may look at all others, as it may not where it sees only those around it.
+
+    What a window hides it hides in the longest texts if in any, so one of those is tried, full and with padding.
+    """
+    part = library.Model([mask], graph.get_parameters())
+    full = np.ones((2, longest), dtype=np.int64)
+    padded = full.copy()
+    padded[1, longest // 2 :] = 0
+    run = library.Core().compile_model(part, "CPU")
+    found = run([padded if place == padding else full for place in range(len(run.inputs))])[0]
+    expected = padded[:, np.newaxis, np.newaxis, :] > 0
+    return bool(found.ndim == expected.ndim and (found == expected).all())
