@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +25,8 @@ _NO_LIMIT = 1_000_000
 # Families whose positions begin behind the padding token's id, which is 1, so two of them are not usable.
 _LATE_POSITIONS = ("camembert", "longformer", "mpnet", "roberta", "xlm-roberta", "xlm-roberta-xl", "xmod")
 _POOLING_FLAGS = "pooling_mode_"
-
-
+# A letter that nobody has written for two thousand years.
+_CUNEIFORM = "\N{CUNEIFORM SIGN A}"
 _NO_SPANS = np.empty((0, 2), dtype=np.int32)
 
 
@@ -107,6 +109,30 @@ class Tokens:
         # Without places in the text, which takes less time.
         return [len(found.ids) for found in self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)]
 
+    def unread(self, text: str) -> float:
+        """Share of a text's letters that there are no words for: taken one by one, or for unknown.
+
+        Latin letters are taken one by one in rare words of any language, and an ideograph is a word.
+        """
+        letters = sum(map(str.isalpha, text))
+        if text.isascii() or not letters:
+            return 0.0
+        encoding = self._tokenizer.encode(text, add_special_tokens=False)
+        lost = 0
+        for number, (start, end) in zip(encoding.ids, encoding.offsets, strict=True):
+            several = [char for char in text[start:end] if char.isalpha()]
+            around = text[max(start - 1, 0) : start] + text[end : end + 1]
+            alone = len(several) == 1 and not several[0].isascii() and any(map(str.isalpha, around))
+            if number in self._unknown or (alone and not _is_ideograph(several[0])):
+                lost += len(several)
+        # Several tokens may stand for one letter.
+        return min(1.0, lost / letters)
+
+    @cached_property
+    def _unknown(self) -> frozenset[int]:
+        """What a letter becomes that there is no token for."""
+        return frozenset(self._tokenizer.encode(_CUNEIFORM, add_special_tokens=False).ids)
+
     def read(self, texts: Sequence[str], *, prompt: str) -> list[TokenIds]:
         """Tokenise texts behind a prompt; nothing is truncated."""
         encodings = self._tokenizer.encode_batch([prompt + text for text in texts], add_special_tokens=True)
@@ -133,6 +159,10 @@ class Tokens:
             kept,
             whole.spans[: len(kept)],
         )
+
+
+def _is_ideograph(char: str) -> bool:
+    return unicodedata.name(char, "").startswith("CJK")
 
 
 def _token_ids(encoding: Any, prompt: int) -> TokenIds:

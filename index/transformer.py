@@ -76,6 +76,10 @@ class TransformerEncoder(ABC):
         """Tokens of each text, special tokens not counted, nothing truncated; loads no weights."""
         return self._tokens.count(texts)
 
+    def unread(self, text: str) -> float:
+        """Share of a text's letters that the model has no words for; loads no weights."""
+        return self._tokens.unread(text)
+
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         """Embed passages: `(n, dim) float32`, unit L2 norm, in the order given.
 

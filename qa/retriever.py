@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections import defaultdict
 from collections.abc import Sequence
@@ -32,9 +33,13 @@ from qa.repetition import is_nearly, words_of
 from qa.results import Hit, IndexInfo, Mode, Result, State
 from qa.spelling import spell
 
+_log = logging.getLogger(__name__)
+
 # Passages that late interaction looks at, and its share in their score.
 RERANK_DEPTH = 10
 LATE_SHARE = 0.4
+# A question of which the model does not read more than this share of the letters is answered by words alone.
+UNREAD_MOST = 1 / 3
 # Past so many candidates a page may be filled with what says nearly the same.
 _DEEPEST = 1600
 MAX_HITS = 1000
@@ -82,6 +87,7 @@ class Retriever:
         self.snapshot = snapshot
         self._encoder = encoder
         self._closed = False
+        self._told_unread = False
         self._process = os.getpid()
 
     @classmethod
@@ -148,10 +154,11 @@ class Retriever:
         Args:
             question: In plain language; 10,000 characters at most.
             k: How many passages to give, 1 to 1,000.
-            mode: Which candidates to answer from.
+            mode: Which candidates to answer from. Of a question in writing that the model does not know, words alone.
             path: Only documents whose paths match this pattern, in the syntax of .gitignore.
-            rerank: Let late interaction read the first passages. Without it a question takes a few milliseconds:
-                the first passages come as words and meaning rank them, and sentences are chosen by their words.
+            rerank: Let late interaction read the first passages, if the model knows the question's writing. Without
+                it a question takes a few milliseconds: the first passages come as words and meaning rank them, and
+                sentences are chosen by their words.
             question_id: Handed back in the result.
 
         Raises:
@@ -180,7 +187,11 @@ class Retriever:
         asked = _checked(question, k)
         documents = None if path is None else self.snapshot.match_paths(path)
         spelled = spell(asked, self.snapshot, self._encoder)
-        text, checked = spelled.text, perf_counter()
+        text = spelled.text
+        if self._encoder.unread(text) > UNREAD_MOST:
+            self._tell_unread()
+            mode, rerank = Mode.KEYWORD if mode is Mode.HYBRID else mode, False
+        checked = perf_counter()
         vector = self._encoder.encode_query(text)
         embedded = perf_counter()
         wanted = max(k, RERANK_DEPTH) if rerank else k
@@ -215,6 +226,15 @@ class Retriever:
             corrections=spelled.corrections,
         )
         return result, features
+
+    def _tell_unread(self) -> None:
+        if not self._told_unread:
+            _log.warning(
+                "%s does not know this writing: words alone are compared. A multilingual model compares meanings too: "
+                "`qa index --model`.",
+                self._encoder.name,
+            )
+        self._told_unread = True
 
     def _find(self, text: str, vector: Vectors, *, wanted: int, mode: Mode, documents: frozenset[int] | None) -> _Found:
         """Gather candidates until so many say something new, or there are no more, or very many were looked at."""

@@ -30,6 +30,9 @@ class BagEncoder:
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return [len(_WORD.findall(text)) for text in texts]
 
+    def unread(self, text: str) -> float:
+        return 0.0
+
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         self.embedded.extend(texts)
         return np.array([self._embed(text) for text in texts], dtype=np.float32).reshape(len(texts), self.dimension)

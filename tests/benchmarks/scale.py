@@ -87,6 +87,9 @@ class Recorded:
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return self._model.count_tokens(texts)
 
+    def unread(self, text: str) -> float:
+        return self._model.unread(text)
+
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         found = np.empty((len(texts), self.dimension), dtype=np.float32)
         unknown = []

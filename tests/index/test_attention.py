@@ -6,11 +6,13 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
-import openvino
 import pytest
-from openvino import opset13 as operations
 
 from index.attention import write_out_attention
+from index.openvino_library import openvino
+
+with openvino() as library:
+    operations = library.opset13
 
 HEADS, SIZE, LONGEST = 3, 8, 12
 
@@ -30,7 +32,7 @@ def attended(mask: str, *, causal: bool = False, scaled: bool = False) -> Any:
     if scaled:
         others = [*(others or [operations.constant(np.float32(0))]), operations.constant(np.float32(0.7))]
     found = operations.scaled_dot_product_attention(*parts, *others, causal=causal)
-    return openvino.Model([found], [ids, padding])
+    return library.Model([found], [ids, padding])
 
 
 def masks(padding: Any) -> dict[str, list[Any]]:
@@ -51,7 +53,7 @@ def masks(padding: Any) -> dict[str, list[Any]]:
 
 
 def ran(model: Any) -> list[Any]:
-    network = openvino.Core().compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+    network = library.Core().compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
     rng = np.random.default_rng(1)
     found = []
     for length in (1, 5, LONGEST):
@@ -71,7 +73,7 @@ def kinds(model: Any) -> Counter[str]:
 def test_what_comes_of_it_is_the_same(mask: str, scaled: bool) -> None:
     model = attended(mask, scaled=scaled)
     expected = ran(model)
-    write_out_attention(openvino, model, 1, LONGEST)
+    write_out_attention(library, model, 1, LONGEST)
     left = kinds(model)
     assert left["ScaledDotProductAttention"] == 0
     assert (left["MatMul"], left["Softmax"]) == (2, 1)
@@ -81,18 +83,18 @@ def test_what_comes_of_it_is_the_same(mask: str, scaled: bool) -> None:
 
 def test_of_a_mask_that_hides_padding_only_nothing_but_the_padding_is_left() -> None:
     model = attended("padding")
-    write_out_attention(openvino, model, 1, LONGEST)
+    write_out_attention(library, model, 1, LONGEST)
     assert not {"Range", "GreaterEqual", "LogicalAnd"} & set(kinds(model))
 
 
 def test_a_window_is_seen_in_the_longest_texts_even_if_shorter_ones_fit_in_it() -> None:
     model = attended("a window")
-    write_out_attention(openvino, model, 1, LONGEST)
+    write_out_attention(library, model, 1, LONGEST)
     assert kinds(model)["Less"] == 1
 
 
 def test_attention_that_looks_back_only_stays_as_it_is() -> None:
     model = attended("none", causal=True)
     before = kinds(model)
-    write_out_attention(openvino, model, 1, LONGEST)
+    write_out_attention(library, model, 1, LONGEST)
     assert kinds(model) == before

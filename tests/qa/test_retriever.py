@@ -434,3 +434,26 @@ def test_without_reranking(retriever: Retriever, monkeypatch: pytest.MonkeyPatch
     assert result.passages == retriever.search("when does the harbour close", rerank=False)
     with pytest.raises(AssertionError):
         retriever.ask("when does the harbour close")
+
+
+def test_a_question_in_writing_that_the_model_does_not_know_is_answered_by_words_alone(
+    retriever: Retriever, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    question = "When does the harbour close for trains?"
+    known = retriever.ask(question)
+    by_words = retriever.ask(question, mode=Mode.KEYWORD, rerank=False)
+    monkeypatch.setattr(BagEncoder, "unread", lambda *_: 0.33)
+    assert as_told(retriever.ask(question)) == as_told(known) != as_told(by_words)
+    assert not caplog.records
+    monkeypatch.setattr(BagEncoder, "unread", lambda *_: 0.34)
+    assert as_told(retriever.ask(question)) == as_told(by_words)
+    assert retriever.ask("zzz").passages == ()
+    assert [record.getMessage()[:36] for record in caplog.records] == ["bag does not know this writing: word"]
+    by_meaning = retriever.ask(question, mode=Mode.DENSE)
+    assert len(by_meaning.passages) > len(by_words.passages)
+
+
+def as_told(result: Result) -> dict[str, Any]:
+    told = result.as_json()
+    del told["timings_ms"]
+    return told
