@@ -35,8 +35,9 @@ _STEP_FOR_QUERY = 8
 class CompiledEncoder(TransformerEncoder):
     """A sentence-transformer run by OpenVINO, as many batches at once as suits its aim.
 
-    A batch to be stored has the padded length of its texts and always the same number of rows for that length, if
-    need be with nothing in them, so that a text's vector does not depend on its company.
+    A batch to be stored has the padded length of its texts, and in float32 always the same number of rows for that
+    length, if need be with nothing in them, so that a text's vector does not depend on its company: with few rows some
+    processors add up float32 in another order. In bf16 a row is computed alike beside whatever others.
 
     Args:
         model: From `index.models.find`.
@@ -84,7 +85,7 @@ class CompiledEncoder(TransformerEncoder):
         batches = []
         for first, end in pairwise([0, *cuts]):
             places = order[first:end]
-            rows = end - first if tokens else _rows_of(widths[first])
+            rows = end - first if tokens or self._engine.rows_alike else _rows_of(widths[first])
             batches.append(_Batch(places, [reads[place] for place in places], (rows, widths[first])))
         return batches
 
@@ -133,16 +134,25 @@ class CompiledEncoder(TransformerEncoder):
             copy, network = loaded
             count = network.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS")
             requests = tuple(network.create_infer_request() for _ in range(count))
-            return _Engine(copy.inputs, requests, library.Tensor)
+            in_bf16 = network.get_property("INFERENCE_PRECISION_HINT") == library.Type.bf16
+            return _Engine(copy.inputs, requests, library.Tensor, rows_alike=in_bf16)
 
 
 @dataclass(frozen=True, slots=True)
 class _Engine:
-    """What runs the model: names of the inputs, as many requests as keep all cores busy, OpenVINO's kind of array."""
+    """What runs the model.
+
+    Attributes:
+        inputs: Their names, in order.
+        requests: As many as keep all cores busy.
+        tensor: OpenVINO's kind of array.
+        rows_alike: Whether what comes of a row is the same, bit for bit, whatever rows are beside it.
+    """
 
     inputs: tuple[str, ...]
     requests: tuple[Any, ...]
     tensor: Callable[..., Any]
+    rows_alike: bool
 
 
 @dataclass(frozen=True, slots=True)

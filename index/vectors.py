@@ -197,16 +197,22 @@ def load(folder: Path, segment: Segment, *, dimension: int) -> Any:
     file = folder / segment.name
     if file.stat().st_size != segment.size:
         raise ValueError("it has not the size it should have")
+    exact = segment.held <= EXACT_MOST
     data = _read(file, segment.size)
     if _digest(data.data) != segment.digest:
         raise ValueError("its checksum does not hold")
     try:
         with _bounded_reading(faiss, segment.size):
-            reader: Any = faiss.ZeroCopyIOReader(faiss.swig_ptr(data), segment.size)  # type: ignore[attr-defined]
-            index: Any = faiss.read_index(reader)
+            index: Any
+            if exact:
+                reader: Any = faiss.ZeroCopyIOReader(faiss.swig_ptr(data), segment.size)  # type: ignore[attr-defined]
+                index = faiss.read_index(reader)
+                index.referenced_objects = [data]  # whose memory it uses
+            else:
+                # Compressed vectors are put in another order anyway.
+                index = faiss.deserialize_index(data)
     except RuntimeError as error:
         raise ValueError(f"FAISS cannot read it: {error}") from error
-    index.referenced_objects = [data]  # whose memory it uses
     if not isinstance(index, faiss.IndexIDMap) or (index.d, index.ntotal) != (dimension, segment.held):
         raise ValueError("it is not an index of this kind and size")
     inner = faiss.downcast_index(index.index)

@@ -195,13 +195,14 @@ def ask(work: Path, pool: Path) -> dict[str, Any]:
     root = work / "corpus"
     found: dict[str, Any] = {}
     begun = time.perf_counter()
-    with Retriever.open(root, encoder=load_encoder()) as retriever:
+    with Retriever.open(root) as retriever:
         snapshot, encoder = retriever.snapshot, load_encoder()
         found["open_ms"] = 1000 * (time.perf_counter() - begun)
         for question in questions[_QUESTIONS:]:
             retriever.ask(question)
         questions = questions[:_QUESTIONS]
         vectors = [encoder.encode_query(question) for question in questions]
+        del encoder
         for name in ("keyword_first_ms", "keyword_ms"):
             found[name] = _spread([_timed(snapshot.keyword, question, 100) for question in questions])
         for name in ("dense_first_ms", "dense_ms"):
@@ -237,8 +238,8 @@ def _exact(root: Path, queries: Array) -> list[set[int]]:
     best: list[list[tuple[float, int]]] = [[] for _ in queries]
     for start in range(0, len(rows), 50_000):
         part = rows[start : start + 50_000]
-        vectors = read_vectors(connection, root, [row[1] for row in part], queries.shape[1])
-        scores = queries @ vectors.astype(np.float32).T
+        vectors = read_vectors(connection, root, [row[1] for row in part], queries.shape[1]).astype(np.float32)
+        scores = queries @ (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).T
         for at, line in enumerate(scores):
             top = np.argpartition(line, -min(10, len(line)))[-10:]
             best[at] = sorted([*best[at], *((float(line[i]), part[i][0]) for i in top)], reverse=True)[:10]

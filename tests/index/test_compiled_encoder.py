@@ -210,3 +210,16 @@ def test_the_library_is_lent_without_its_telemetry() -> None:
 
 def test_the_default_encoder_is_the_fastest() -> None:
     assert isinstance(load_encoder(), FastestEncoder)
+
+
+@pytest.mark.parametrize("precision", ["", "f32"])
+def test_a_vector_does_not_depend_on_how_many_are_beside_it(precision: str) -> None:
+    """Bit for bit, at every padded length, in whatever suits the processor and in float32."""
+    encoder = CompiledEncoder(find(), precision=precision)
+    words = "the cat sat on a mat and saw how one dog after another ran by".split()
+    for length in range(6, 254, 16):
+        texts = [" ".join(words[(place + n) % len(words)] for n in range(length - place)) for place in range(4)]
+        together = encoder.encode_passages(texts)
+        for count in (1, 2, 3):
+            assert np.array_equal(encoder.encode_passages(texts[:count]), together[:count]), (length, count)
+        assert np.array_equal(encoder.encode_passages(texts[3:]), together[3:]), length
