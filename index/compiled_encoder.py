@@ -103,19 +103,24 @@ class CompiledEncoder(TransformerEncoder):
                 free.append(request)
 
             # No callbacks: they would need Python from the library's threads, which can deadlock.
-            for batch in batches:
-                if not free:
+            try:
+                for batch in batches:
+                    if not free:
+                        finish_oldest()
+                    request = free.pop()
+                    arrays = padded(batch.reads, batch.shape, self._settings.pad)
+                    # The request reads this memory itself, so it is held until then.
+                    tensors = [engine.tensor(arrays[name], shared_memory=True) for name in engine.inputs]
+                    for place, tensor in enumerate(tensors):
+                        request.set_input_tensor(place, tensor)
+                    running.append((batch, request, tensors))
+                    request.start_async()
+                while running:
                     finish_oldest()
-                request = free.pop()
-                arrays = padded(batch.reads, batch.shape, self._settings.pad)
-                # The request reads this memory itself, so it is held until then.
-                tensors = [engine.tensor(arrays[name], shared_memory=True) for name in engine.inputs]
-                for place, tensor in enumerate(tensors):
-                    request.set_input_tensor(place, tensor)
-                request.start_async()
-                running.append((batch, request, tensors))
-            while running:
-                finish_oldest()
+            finally:
+                # After an interruption nobody may touch what they still read, or start them again.
+                for _, request, _ in running:
+                    request.wait()
         return found
 
     def _width(self, read: TokenIds, step: int) -> int:

@@ -223,3 +223,20 @@ def test_a_vector_does_not_depend_on_how_many_are_beside_it(precision: str) -> N
         for count in (1, 2, 3):
             assert np.array_equal(encoder.encode_passages(texts[:count]), together[:count]), (length, count)
         assert np.array_equal(encoder.encode_passages(texts[3:]), together[3:]), length
+
+
+def test_an_interruption_leaves_nothing_running(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With several batches in the model at once; what is asked next is answered as ever."""
+    texts = [f"the cat sat on mat {number}" * (1 + number % 7) for number in range(60)]
+    encoder = CompiledEncoder(find())
+    expected = encoder.encode_passages(texts)
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    for _ in range(3):
+        with monkeypatch.context() as patch:
+            patch.setattr("index.compiled_encoder._forwards", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                encoder.encode_passages(texts)
+        assert np.array_equal(encoder.encode_passages(texts), expected)
