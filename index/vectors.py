@@ -35,9 +35,11 @@ _SUFFIX = ".faiss"
 EXACT_MOST = 32_768
 # More are spread over several segments, which are searched side by side.
 SEGMENT_MOST = 262_144
-# So many times as many as wanted, and so many more, are taken from compressed segments to be scored exactly.
+# So many times as many as wanted are taken from compressed segments to be scored exactly, and so many more, over the
+# root of the dimension: one bit of each of n dimensions is off by one over the root of n. Of a million real vectors
+# of 384 that finds .997 of the ten nearest; 160 more than four times as many would find .9975.
 _OVERSAMPLE = 4
-_EXTRA = 160
+_EXTRA = 1280
 _CHUNK = 8192
 
 # Of the process that loaded this module.
@@ -85,7 +87,8 @@ class VectorIndex:
             if len(ids) < len(part.ids):
                 bound = max(bound, float(scores[-1]))
         if self._side_by_side is not None:
-            found.append(_search(self._side_by_side, query, _OVERSAMPLE * limit + _EXTRA)[0])
+            wanted = _OVERSAMPLE * limit + int(_EXTRA / query.shape[1] ** 0.5)
+            found.append(_search(self._side_by_side, query, wanted)[0])
         return np.concatenate(found), bound
 
     def stored(self, ids: Ids) -> Stored:

@@ -96,7 +96,7 @@ def test_several_compressed_segments_are_searched_side_by_side(monkeypatch: pyte
     assert nearest._side_by_side.count() == 2
     ids, bound = nearest.search(rows[1500], 5)
     assert 1500 in ids
-    assert len(ids) == vectors._OVERSAMPLE * 5 + vectors._EXTRA + 3
+    assert len(ids) == vectors._OVERSAMPLE * 5 + vectors._EXTRA / DIMENSION**0.5 + 3
     assert bound == -np.inf
     together, _ = nearest.search(rows[1500], 2000)
     assert sorted(together.tolist()) == list(range(2003))
