@@ -62,7 +62,7 @@ class VectorIndex:
 
     def __init__(self, parts: Sequence[Any], fetch: Fetch) -> None:
         self._fetch = fetch
-        self._exact = [_Exact(part) for part in parts if _is_exact(part)]
+        self._exact = [_Exact(part) for part in parts if _is_exact(part) and part.ntotal]
         self._compressed = [part for part in parts if not _is_exact(part)]
         self._side_by_side = _shards(self._compressed)
         self.held = sum(int(part.ntotal) for part in parts)

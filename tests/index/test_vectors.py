@@ -144,3 +144,11 @@ def test_row_numbers_that_do_not_ascend_are_refused(tmp_path: Path) -> None:
         segment = vectors.save(index, tmp_path, number=1, generation=1)
         with pytest.raises(ValueError, match="not of rows"):
             vectors.load(tmp_path, segment, dimension=DIMENSION)
+
+
+def test_a_segment_without_vectors_finds_nothing() -> None:
+    """As one is whose file was lost when nothing in it was in use any more."""
+    rows = scattered(3)
+    nearest = searched(built(rows[:0]), built(rows))
+    assert sorted(nearest.search(rows[0], 5)[0].tolist()) == [1, 2, 3]
+    assert nearest.stored(np.array([3, 1])).tobytes() == stored(rows[[2, 0]]).tobytes()
