@@ -68,3 +68,19 @@ class LockedError(QAError):
 
 class StorageError(QAError):
     """The disk refused to read or write: full, read-only, or failing."""
+
+
+class Unreadable(Exception):  # noqa: N818 - it is the file that is unreadable, not an error of ours
+    """A file that yields no document.
+
+    Attributes:
+        reason: In words for a person.
+        gone: True where the file is no longer there.
+        unknown: True where the file could not be looked at, so that what is indexed of it still counts.
+    """
+
+    def __init__(self, reason: str, *, gone: bool = False, unknown: bool = False) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.gone = gone
+        self.unknown = unknown

@@ -6,10 +6,12 @@ import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from corpus.files import MAX_BYTES, Unreadable
+from corpus.errors import Unreadable
 
 # Raised whenever the same bytes would be read otherwise: indexes are then made from the files anew.
 VERSION = 3
+# What one document may have: more takes longer to split, and more memory, than any one file may.
+MAX_BYTES = 8 * 1024 * 1024
 # Pictures and fonts are most of such a file; its text has the limit that text has.
 MAX_PACKED_BYTES = 64 * 1024 * 1024
 _HEAD = 1024
@@ -24,7 +26,7 @@ class Format:
 
     Attributes:
         media_type: What the index calls it.
-        reader: The module of `corpus.readers` that reads it.
+        reader: The module that reads it, below `corpus.readers`.
         isolated: Whether it is read in a process of its own, as its parser may hang or take too much memory.
         limit: Bytes that a file may have.
         page: What a person calls its numbered parts, or "".
@@ -42,16 +44,18 @@ class Format:
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _OPEN_XML = "application/vnd.openxmlformats-officedocument."
-MARKDOWN = Format("text/markdown", "markdown", isolated=False)
-PLAIN = Format("text/plain", "plain", isolated=False)
-PDF = Format("application/pdf", "pdf", limit=MAX_PACKED_BYTES, page="p.", magic=(b"%PDF-",))
-HTML = Format("text/html", "html")
-ARCHIVE = Format("application/zip", "archive", limit=MAX_PACKED_BYTES, magic=_ZIP)
-DOCX = Format(f"{_OPEN_XML}wordprocessingml.document", "archive", limit=MAX_PACKED_BYTES, magic=_ZIP)
-PPTX = Format(f"{_OPEN_XML}presentationml.presentation", "archive", limit=MAX_PACKED_BYTES, page="slide", magic=_ZIP)
-XLSX = Format(f"{_OPEN_XML}spreadsheetml.sheet", "archive", limit=MAX_PACKED_BYTES, page="sheet", magic=_ZIP)
-ODT = Format("application/vnd.oasis.opendocument.text", "archive", limit=MAX_PACKED_BYTES, magic=_ZIP)
-EPUB = Format("application/epub+zip", "archive", limit=MAX_PACKED_BYTES, magic=_ZIP)
+MARKDOWN = Format("text/markdown", "plaintext.markdown", isolated=False)
+PLAIN = Format("text/plain", "plaintext.plain", isolated=False)
+PDF = Format("application/pdf", "pdf.pdf", limit=MAX_PACKED_BYTES, page="p.", magic=(b"%PDF-",))
+HTML = Format("text/html", "web.html")
+ARCHIVE = Format("application/zip", "office.detect", limit=MAX_PACKED_BYTES, magic=_ZIP)
+DOCX = Format(f"{_OPEN_XML}wordprocessingml.document", "office.detect", limit=MAX_PACKED_BYTES, magic=_ZIP)
+PPTX = Format(
+    f"{_OPEN_XML}presentationml.presentation", "office.detect", limit=MAX_PACKED_BYTES, page="slide", magic=_ZIP
+)
+XLSX = Format(f"{_OPEN_XML}spreadsheetml.sheet", "office.detect", limit=MAX_PACKED_BYTES, page="sheet", magic=_ZIP)
+ODT = Format("application/vnd.oasis.opendocument.text", "office.detect", limit=MAX_PACKED_BYTES, magic=_ZIP)
+EPUB = Format("application/epub+zip", "office.detect", limit=MAX_PACKED_BYTES, magic=_ZIP)
 _CODE = {
     ".py": "x-python",
     ".pyi": "x-python",
@@ -77,9 +81,9 @@ _CODE = {
 _BY_SUFFIX = {
     **dict.fromkeys((".md", ".markdown", ".mdown", ".mkd"), MARKDOWN),
     **dict.fromkeys((".txt", ".text", ".log", ""), PLAIN),
-    **dict.fromkeys((".org",), Format("text/x-org", "plain", isolated=False)),
-    **dict.fromkeys((".adoc", ".asciidoc"), Format("text/asciidoc", "plain", isolated=False)),
-    **dict.fromkeys((".rst", ".rest"), Format("text/x-rst", "rst", isolated=False)),
+    **dict.fromkeys((".org",), Format("text/x-org", "plaintext.plain", isolated=False)),
+    **dict.fromkeys((".adoc", ".asciidoc"), Format("text/asciidoc", "plaintext.plain", isolated=False)),
+    **dict.fromkeys((".rst", ".rest"), Format("text/x-rst", "plaintext.rst", isolated=False)),
     ".pdf": PDF,
     **dict.fromkeys((".html", ".htm", ".xhtml"), HTML),
     ".docx": DOCX,
@@ -87,16 +91,16 @@ _BY_SUFFIX = {
     ".xlsx": XLSX,
     ".odt": ODT,
     ".epub": EPUB,
-    ".ipynb": Format("application/x-ipynb+json", "notebook", page="cell"),
-    ".csv": Format("text/csv", "table", page="row"),
-    ".tsv": Format("text/tab-separated-values", "table", page="row"),
-    ".json": Format("application/json", "records", page="record"),
-    **dict.fromkeys((".jsonl", ".ndjson"), Format("application/jsonl", "records", page="record")),
-    ".bib": Format("text/x-bibtex", "bibtex"),
-    **dict.fromkeys((".tex", ".latex"), Format("text/x-tex", "latex")),
-    ".eml": Format("message/rfc822", "mail", limit=MAX_PACKED_BYTES),
-    ".mbox": Format("application/mbox", "mail", limit=MAX_PACKED_BYTES, page="message"),
-    **{suffix: Format(f"text/{name}", "code") for suffix, name in _CODE.items()},
+    ".ipynb": Format("application/x-ipynb+json", "source.notebook", page="cell"),
+    ".csv": Format("text/csv", "records.csv_rows", page="row"),
+    ".tsv": Format("text/tab-separated-values", "records.csv_rows", page="row"),
+    ".json": Format("application/json", "records.json_records", page="record"),
+    **dict.fromkeys((".jsonl", ".ndjson"), Format("application/jsonl", "records.json_records", page="record")),
+    ".bib": Format("text/x-bibtex", "tex.bibtex"),
+    **dict.fromkeys((".tex", ".latex"), Format("text/x-tex", "tex.latex")),
+    ".eml": Format("message/rfc822", "records.mail", limit=MAX_PACKED_BYTES),
+    ".mbox": Format("application/mbox", "records.mail", limit=MAX_PACKED_BYTES, page="message"),
+    **{suffix: Format(f"text/{name}", "source.code") for suffix, name in _CODE.items()},
 }
 # With their dots; "" is that of a name without one.
 SUFFIXES = tuple(_BY_SUFFIX)

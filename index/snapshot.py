@@ -11,15 +11,19 @@ from types import TracebackType
 from typing import Any
 
 from corpus.errors import IncompatibleError, NoIndexError, UsageError
-
-from .analysis import cut, term_of
-from .buckets import Floats
-from .encoder import Encoder, Vectors
-from .log import require_log_follows
-from .meta import Info, Left, read_info, read_left
-from .nearest import Candidate, Nearest
-from .postings import Postings
-from .records import (
+from index.dense.faiss_segments import Stored
+from index.dense.filters import Scope, read_scope
+from index.dense.search import Candidate, Nearest
+from index.dense.vector_rows import read_vectors
+from index.encoder.protocol import Encoder, Vectors
+from index.lexical.analyzer import cut, term_of
+from index.lexical.bm25 import Postings
+from index.lexical.posting_blocks import Floats
+from index.lexical.query_terms import query_weights
+from index.storage.database import DATABASE, open_for_reading, seam
+from index.storage.duplicates import read_repeats
+from index.storage.metadata import Info, Left, read_info, read_left
+from index.storage.rows import (
     AMONG,
     Link,
     StoredDocument,
@@ -31,12 +35,7 @@ from .records import (
     read_links,
     read_passages,
 )
-from .repeats import read_repeats
-from .schema import DATABASE, open_for_reading, seam
-from .scope import Scope, read_scope
-from .terms import query_weights
-from .vector_rows import read_vectors
-from .vectors import Stored
+from index.storage.wal import require_log_follows
 
 
 class Snapshot:
@@ -155,7 +154,7 @@ class Snapshot:
         return {word: min((found[term] for term in several), default=0) for word, several in terms.items()}
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
-        """In how many passages each term stands; terms as `index.terms.query_terms` gives them."""
+        """In how many passages each term stands; terms as `index.lexical.query_terms.query_terms` gives them."""
         with seam(self._file):
             return self._postings.frequencies(terms)
 

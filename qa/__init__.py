@@ -15,25 +15,25 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from corpus.errors import QAError
-    from index.report import BuildReport, Progress
-    from qa.build import Busy, Rescan, build_index
-    from qa.results import Answer, Hit, Mode, Result, State
-    from qa.retriever import Retriever
+    from index import BuildReport, Progress
+    from qa.answer.results import Answer, Hit, Mode, Result, State
+    from qa.collection.build import Busy, Rescan, build_index
+    from qa.retrieval.retriever import Retriever
 
 # Where each public name lives. They are imported when first asked for: `qa --help` needs none of them.
 _HOMES = {
-    "Answer": "qa.results",
-    "BuildReport": "index.report",
-    "Busy": "qa.build",
-    "Hit": "qa.results",
-    "Mode": "qa.results",
-    "Progress": "index.report",
+    "Answer": "qa.answer.results",
+    "BuildReport": "index.update.report",
+    "Busy": "qa.collection.build",
+    "Hit": "qa.answer.results",
+    "Mode": "qa.answer.results",
+    "Progress": "index.update.report",
     "QAError": "corpus.errors",
-    "Rescan": "qa.build",
-    "Result": "qa.results",
-    "Retriever": "qa.retriever",
-    "State": "qa.results",
-    "build_index": "qa.build",
+    "Rescan": "qa.collection.build",
+    "Result": "qa.answer.results",
+    "Retriever": "qa.retrieval.retriever",
+    "State": "qa.answer.results",
+    "build_index": "qa.collection.build",
 }
 
 __all__ = [

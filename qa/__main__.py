@@ -17,7 +17,7 @@ _HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH
 if sys.path[:1] == [_working_directory()] != [_HOME]:
     del sys.path[:1]
 
-from qa.cli import main  # noqa: E402
+from qa.cli.main import main  # noqa: E402
 
 if __name__ == "__main__":
     main()

@@ -9,10 +9,10 @@ from itertools import pairwise
 
 from tokenizers import Tokenizer
 
-from corpus.load import parse
-from corpus.split import encoder_text, split
+from corpus.chunking.splitter import encoder_text, split
+from corpus.chunking.units import CountTokens
+from corpus.loading.load import parse
 from corpus.types import Document, Passage
-from corpus.units import CountTokens
 
 
 def document(text: str, *, path: str = "a.txt") -> Document:

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from index.encoder import TokenVectors, Vectors
+from index.encoder.protocol import TokenVectors, Vectors
 
 _WORD = re.compile(r"\w+")
 
 
 class BagEncoder:
-    """Fulfils `index.encoder.Encoder`: a word is one of 64 directions, a text the unit sum of its words.
+    """Fulfils `index.encoder.protocol.Encoder`: a word is one of 64 directions, a text the unit sum of its words.
 
     Attributes:
         embedded: Texts given to `encode_passages` so far, in order.

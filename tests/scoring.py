@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
 
-from corpus.discover import walk
+from corpus.discovery.walk import walk
 from qa import Result, Retriever
 from qa.evaluation import questions
 from qa.evaluation.figures import figures_of

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from index.torch_encoder import quiet
+from index.encoder.torch_backend import quiet
 
 HIDDEN = 48
 SHORTENED = 32

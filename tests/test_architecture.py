@@ -8,13 +8,12 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from corpus import errors
+from tests.paths import REPOSITORY
 
-REPOSITORY = Path(__file__).resolve().parents[1]
 PACKAGES = ("corpus", "index", "qa")
 MODULES = {
     path.relative_to(REPOSITORY).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
@@ -22,43 +21,29 @@ MODULES = {
     for path in sorted((REPOSITORY / package).rglob("*.py"))
     if "sample" not in path.parts
 }
-# The seams to what is heavy; each library is imported by these alone.
-SEAMS = {
-    "faiss": {"index/vectors.py"},
-    "torch": {"index/torch_encoder.py", "index/compile.py"},
-    "sentence_transformers": {"index/torch_encoder.py", "index/compile.py"},
-    "transformers": {"index/torch_encoder.py", "index/tokens.py"},
-    "tokenizers": {"index/tokens.py"},
-    "huggingface_hub": {"index/models.py", "index/torch_encoder.py"},
-    "openvino": {"index/openvino_library.py"},
-    "tree_sitter": {"corpus/readers/syntax.py"},
-    "sqlite3": {
-        "index/buckets.py",
-        "index/entering.py",
-        "index/insert.py",
-        "index/log.py",
-        "index/meta.py",
-        "index/nearest.py",
-        "index/places.py",
-        "index/postings.py",
-        "index/records.py",
-        "index/repeats.py",
-        "index/schema.py",
-        "index/scope.py",
-        "index/settle.py",
-        "index/store.py",
-        "index/vector_rows.py",
-        "index/verify.py",
-    },
+# What is heavy or an extra is imported in these modules alone, a folder standing for all in it.
+ADAPTERS = {
+    "faiss": {"index/dense/faiss_segments.py"},
+    "torch": {"index/encoder/torch_backend.py", "index/encoder/openvino_compile.py"},
+    "sentence_transformers": {"index/encoder/torch_backend.py", "index/encoder/openvino_compile.py"},
+    "transformers": {"index/encoder/"},
+    "tokenizers": {"index/encoder/tokenizer.py"},
+    "huggingface_hub": {"index/encoder/"},
+    "openvino": {"index/encoder/openvino_runtime.py"},
+    "sqlite3": {"index/"},
+    "tree_sitter": {"corpus/readers/source/grammars.py"},
+    "pypdfium2": {"corpus/readers/pdf/"},
     "ir_measures": {"qa/evaluation/ranking.py"},
-    "tqdm": {"qa/console.py"},
-    "watchfiles": {"qa/notify.py"},
-    "click": {"qa/boundary.py", "qa/cli.py", "qa/evaluation/cli.py", "qa/options.py"},
+    "tqdm": {"qa/cli/session.py"},
+    "watchfiles": {"qa/collection/file_events.py"},
+    "click": {"qa/cli/"},
 }
-TERMINAL = {"qa/boundary.py", "qa/cli.py", "qa/console.py", "qa/render.py"}
+# Of another package, only its names and these are seen.
+SHARED = {"corpus.errors", "corpus.formats", "corpus.types"}
+TERMINAL = {"qa/cli/errors.py", "qa/cli/main.py", "qa/cli/session.py", "qa/terminal/answers.py"}
 
 # The one module that changes files, and what changes them: methods of paths, functions of modules, whole modules.
-DISK = "index/disk.py"
+DISK = "index/storage/disk.py"
 CHANGING_METHODS = {
     *("unlink", "rmdir", "mkdir", "touch", "rename", "chmod", "write_bytes", "write_text", "symlink_to", "hardlink_to"),
     # Of libraries that write a file themselves.
@@ -74,12 +59,12 @@ CHANGING_MODULES = {"tempfile", "fileinput", "mmap"}
 SHUTIL_LOOKS = {"shutil.get_terminal_size", "shutil.which", "shutil.disk_usage"}
 # OpenVINO saves its graph itself, into a folder that the module then syncs and renames step by step.
 MAY_CHANGE = {
-    "index/compile.py: .save_model",
+    "index/encoder/openvino_compile.py: .save_model",
     # A corpus of its own, made of a set of questions; nothing of the user's.
     "qa/evaluation/beir.py: .mkdir",
     "qa/evaluation/beir.py: .unlink",
     "qa/evaluation/beir.py: .write_bytes",
-    "qa/evaluation/command.py: tempfile",
+    "qa/cli/eval_steps.py: tempfile",
 }
 
 
@@ -154,9 +139,14 @@ def may_write(mode: ast.expr | None) -> bool:
 
 def test_all_modules_are_looked_at() -> None:
     """The rules below hold for something."""
-    assert {"corpus/split.py", "corpus/readers/plain.py", "index/vectors.py", "qa/retriever.py"} <= MODULES.keys()
-    assert "corpus.types" in set(imported("corpus/split.py"))
-    assert "index.schema" in set(imported("index/store.py"))
+    assert {
+        "corpus/chunking/splitter.py",
+        "corpus/readers/plaintext/plain.py",
+        "index/dense/faiss_segments.py",
+        "qa/retrieval/retriever.py",
+    } <= MODULES.keys()
+    assert "corpus.types" in set(imported("corpus/chunking/splitter.py"))
+    assert "index.storage.database" in set(imported("index/commit/store.py"))
 
 
 @pytest.mark.parametrize(("below", "above"), [("corpus", "index"), ("corpus", "qa"), ("index", "qa")])
@@ -170,10 +160,68 @@ def test_no_package_imports_the_tests() -> None:
     assert importers("tests") == set()
 
 
-@pytest.mark.parametrize("library", SEAMS)
-def test_heavy_libraries_have_their_seams(library: str) -> None:
+def room_of(module: str) -> str:
+    """The folder of a module, a package being a room itself."""
+    return module.rpartition("/")[0]
+
+
+def edges() -> dict[tuple[str, str], set[str]]:
+    """Which room imports from which other of its package, and by which modules."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for name in MODULES:
+        if name.count("/") == 1 and name.endswith(("__init__.py", "__main__.py")):
+            continue  # a facade names every home and imports none before it is asked for; nothing imports `__main__`
+        for module in imported(name):
+            path = module.replace(".", "/")
+            there = path if f"{path}/__init__.py" in MODULES else room_of(path)
+            if there.partition("/")[0] == name.partition("/")[0] and there != room_of(name):
+                found.setdefault((room_of(name), there), set()).add(name)
+    return found
+
+
+@pytest.mark.parametrize("library", ADAPTERS)
+def test_heavy_libraries_have_their_adapters(library: str) -> None:
     """Each is imported in few known places, so that it can be replaced."""
-    assert importers(library) <= SEAMS[library]
+    found = importers(library)
+    assert found
+    assert {name for name in found if not name.startswith(tuple(ADAPTERS[library]))} == set()
+
+
+def test_packages_see_each_other_through_their_facades() -> None:
+    """What another package offers is named in its `__init__`; errors, formats and types are everybody's."""
+    deep = {
+        f"{name}: {module}"
+        for name in MODULES
+        for module in imported(name)
+        if module.partition(".")[0] in PACKAGES
+        and module.partition(".")[0] != name.partition("/")[0]
+        and "." in module
+        and module not in SHARED
+    }
+    assert deep == set()
+
+
+@pytest.mark.parametrize("package", ["corpus", "index", "qa"])
+def test_rooms_form_no_circle(package: str) -> None:
+    """Rooms can be put in an order in which each imports only from those before it."""
+    arrows = {(a, b) for a, b in edges() if a.startswith(package) and b != package}
+    rooms = {room for arrow in arrows for room in arrow}
+    while rooms:
+        free = {room for room in rooms if not any(a == room and b in rooms for a, b in arrows)}
+        assert free, f"a circle among {sorted(rooms)}"
+        rooms -= free
+
+
+@pytest.mark.parametrize(("package", "most"), [("corpus", 40), ("index", 30), ("qa", 30)])
+def test_few_arrows_between_rooms(package: str, most: int) -> None:
+    """A stage can be read alone: rooms hold together inside more than with one another."""
+    assert len([1 for a, _ in edges() if a.startswith(package)]) <= most
+
+
+def test_no_room_is_crowded() -> None:
+    """A folder that can be taken in at a glance."""
+    rooms = [room_of(name) for name in MODULES if not name.endswith("__init__.py")]
+    assert {room: rooms.count(room) for room in rooms if rooms.count(room) > 12} == {}
 
 
 def test_corpus_needs_no_arrays() -> None:
@@ -211,7 +259,7 @@ def test_one_module_changes_files() -> None:
     """Every change of a file that SQLite does not make goes through the module that tests can fail at each step."""
     found = {f"{name}: {what}" for name, tree in MODULES.items() if name != DISK for what in changing(tree)}
     # A spool's file is opened by its descriptor, which that module made; segments are read into memory without a file.
-    assert found <= MAY_CHANGE | {"index/spool.py: open", "index/vectors.py: mmap"}
+    assert found <= MAY_CHANGE | {"index/commit/spool.py: open", "index/dense/faiss_segments.py: mmap"}
     assert {"os.open", "os.write", "os.fsync", ".unlink", ".replace", ".mkdir"} <= set(changing(MODULES[DISK]))
 
 

@@ -9,15 +9,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from index.encoder import Encoder
-from index.loading import load_encoder
-from index.report import BuildReport, Request
-from index.update import update
-from qa.results import Mode
-from qa.retriever import Retriever
+from index.encoder.load import load_encoder
+from index.encoder.protocol import Encoder
+from index.update.report import BuildReport, Request
+from index.update.update import update_index
+from qa.answer.results import Mode
+from qa.retrieval.retriever import Retriever
 from tests.encoders import BagEncoder
+from tests.paths import SAMPLE
 
-SAMPLE = Path(__file__).resolve().parents[1] / "corpus" / "sample"
 WORDS = [
     "award",
     "paper",
@@ -55,7 +55,7 @@ STEPS = 40
 
 
 def build(root: Path, encoder: Encoder) -> BuildReport:
-    return update(Request(root, encoder, allow_empty=True))
+    return update_index(Request(root, encoder, allow_empty=True))
 
 
 def answers(root: Path, questions: Sequence[str], encoder: Encoder) -> list[dict[str, Any]]:

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from tests.benchmarks import plot, tables
+from tests.paths import REPOSITORY
 
-ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, re.DOTALL)
 
 
@@ -28,8 +28,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder like a fresh clone, and beside it notes and questions of a user's own."""
     folder = tmp_path_factory.mktemp("readme")
     ignore = shutil.ignore_patterns(".qa")
-    shutil.copytree(ROOT / "corpus" / "sample", folder / "corpus" / "sample", ignore=ignore)
-    shutil.copytree(ROOT / "corpus" / "sample", folder / "notes", ignore=ignore)
+    shutil.copytree(REPOSITORY / "corpus" / "sample", folder / "corpus" / "sample", ignore=ignore)
+    shutil.copytree(REPOSITORY / "corpus" / "sample", folder / "notes", ignore=ignore)
     (folder / "notes" / "2025").mkdir()
     (folder / "notes" / "2025" / "questions.txt").write_text("who won?\nwhere was it?\n", encoding="utf-8")
     (folder / "papers").mkdir()
@@ -44,7 +44,12 @@ def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a shell command in which `qa` and `python` are this checkout's."""
     python = shlex.quote(sys.executable)
     script = f'qa() {{ {python} -m qa "$@"; }}; jq() {{ cat; }}; python() {{ {python} "$@"; }}\n{command}'
-    environment = {"PYTHONPATH": str(ROOT), "HOME": str(Path.home()), "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
+    environment = {
+        "PYTHONPATH": str(REPOSITORY),
+        "HOME": str(Path.home()),
+        "PATH": "/usr/bin:/bin",
+        "LC_ALL": "C.UTF-8",
+    }
     return subprocess.run(
         ["bash", "-c", script], check=False, cwd=folder, env=environment, capture_output=True, text=True
     )
@@ -70,7 +75,7 @@ def test_the_first_session_is_what_a_newcomer_sees(place: Path) -> None:
 def test_measuring_looks_as_shown(place: Path) -> None:
     """The rows and columns; figures differ in the third digit from one kind of processor to another."""
     command, *shown = next(text for text in blocks("text") if "qa eval" in text).splitlines()
-    shutil.copytree(ROOT / "tests", place / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(REPOSITORY / "tests", place / "tests", ignore=shutil.ignore_patterns("__pycache__"))
     done = run(command.removeprefix("$ "), place)
     assert done.returncode == 0, done.stderr
     without_figures = re.compile(r"[+-]?\d[\d.]*")
@@ -100,7 +105,7 @@ def test_the_code_shown_works(place: Path) -> None:
         [sys.executable, "-c", code],
         check=False,
         cwd=place,
-        env={"PYTHONPATH": str(ROOT), "HOME": str(Path.home())},
+        env={"PYTHONPATH": str(REPOSITORY), "HOME": str(Path.home())},
         capture_output=True,
         text=True,
     )
@@ -112,7 +117,7 @@ def test_the_code_shown_works(place: Path) -> None:
 
 
 def test_the_gate_runs_the_second_command() -> None:
-    gate = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    gate = (REPOSITORY / ".ci" / "run").read_text(encoding="utf-8")
     assert "grep -m1 -F '&& pytest' README.md" in gate
     assert 'pip install -c constraints.txt -e ".[test]" && pytest' in README
 

@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from qa import Result, Retriever, build_index, cli
+from qa import Result, Retriever, build_index
+from qa.cli import main
 from qa.evaluation.gold import Gold, Span
 from qa.evaluation.judge import Answered
+from tests.paths import REPOSITORY
 from tests.qa import answers as made
 from tests.scoring import read_questions, score
 
-REPOSITORY = Path(__file__).resolve().parents[1]
 SAMPLE = REPOSITORY / "corpus" / "sample"
 QUESTIONS = REPOSITORY / "tests" / "sample_questions.jsonl"
 
@@ -128,7 +129,7 @@ def test_answers_are_quoted(answers: tuple[Result, ...]) -> None:
 def test_a_batch_on_the_command_line(sample: Path, answers: tuple[Result, ...]) -> None:
     """`qa ask --batch --json` gives the same: an object a line, with the same ids, in order."""
     done = CliRunner().invoke(
-        cli.app, ["ask", "--batch", str(QUESTIONS), "--json", "--index", str(sample)], prog_name="qa"
+        main.app, ["ask", "--batch", str(QUESTIONS), "--json", "--index", str(sample)], prog_name="qa"
     )
     assert done.exit_code == 0
     # Two questions were mistyped on purpose.

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from corpus.errors import StorageError, UsageError
-from index.files import write_atomically
-from qa.batch import ask_text
+from index import write_atomically
 from qa.evaluation.questions import Asked, read_json_lines
+from qa.retrieval.query import ask_text
 
 CORPUS, QUERIES, JUDGEMENTS = "corpus.jsonl", "queries.jsonl", "qrels.tsv"
 # Says that a folder was made here, so that what is in it may be written over.

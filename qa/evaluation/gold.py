@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from corpus.load import Unreadable, load
-from index.snapshot import Snapshot
+from corpus import load
+from corpus.errors import Unreadable
+from index import Snapshot
 from qa.evaluation.questions import Asked, Place
 
 _KEY = re.compile(r"[0-9a-f]{16}")

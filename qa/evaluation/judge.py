@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from qa.answer.results import Hit, Result
 from qa.evaluation.gold import Gold
 from qa.evaluation.ranking import Run, rank_measures
-from qa.results import Hit, Result
 
 # What `qa ask` shows; the confidence is about these.
 SHOWN = 5

@@ -25,9 +25,11 @@ import numpy as np
 import torch
 from sentence_transformers import SentenceTransformer
 
-from corpus import discover, load, split
-from index.compiled_encoder import CompiledEncoder
-from index.models import find
+from corpus.chunking import splitter
+from corpus.discovery import walk
+from corpus.loading import load
+from index.encoder.model_files import find
+from index.encoder.openvino_backend import CompiledEncoder
 
 _EDGE = 4096
 
@@ -35,10 +37,10 @@ _EDGE = 4096
 def passages_of(root: Path, encoder: CompiledEncoder, count: int) -> list[str]:
     """What the encoder reads of a sample of a folder's passages."""
     texts = []
-    for file in discover.walk(root).files:
+    for file in walk.walk(root).files:
         document = load.load(root, file.path)
-        cut = split.split(document, count_tokens=encoder.count_tokens, max_tokens=encoder.max_tokens)
-        texts += [split.encoder_text(passage) for passage in cut]
+        cut = splitter.split(document, count_tokens=encoder.count_tokens, max_tokens=encoder.max_tokens)
+        texts += [splitter.encoder_text(passage) for passage in cut]
     return random.Random(0).sample(texts, min(count, len(texts)))  # noqa: S311 - not for secrets
 
 

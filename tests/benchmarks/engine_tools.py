@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from tests.benchmarks.engine_drivers.common import LIMIT
-from tests.benchmarks.peer_tools import ROOT, FailedError, last_line, run
+from tests.benchmarks.peer_tools import FailedError, last_line, run
+from tests.paths import REPOSITORY
 
 _SILENCE = {"ANONYMIZED_TELEMETRY": "False", "DO_NOT_TRACK": "1"}
 
@@ -135,7 +136,9 @@ class Bench:
                 return FailedError(f"{action}: {what}; {last_line(errors.read())}")
 
             command = [*driver, str(vectors.absolute()), str(self._store.absolute()), options, str(time.monotonic())]
-            process = subprocess.Popen(command, stdout=out, stderr=errors, cwd=ROOT, env={**os.environ, **_SILENCE})
+            process = subprocess.Popen(
+                command, stdout=out, stderr=errors, cwd=REPOSITORY, env={**os.environ, **_SILENCE}
+            )
             try:
                 code = process.wait(self._limit)
             except subprocess.TimeoutExpired as error:

@@ -35,8 +35,9 @@ import numpy as np
 
 from tests.benchmarks.engine_drivers.common import LIMIT, WARM_UPS, Array
 from tests.benchmarks.engine_tools import ENGINES, PINS, Bench, Engine, install
-from tests.benchmarks.peer_tools import ROOT, FailedError, run
+from tests.benchmarks.peer_tools import FailedError, run
 from tests.benchmarks.peers import machine
+from tests.paths import REPOSITORY
 
 _ENOUGH = 0.99
 # float32 sums in another order differ by less.
@@ -49,7 +50,7 @@ def embedded(pool: Path, work: Path, count: int) -> Path:
     """The vectors of so many questions, and behind them those that warm up, `(n, dim) float32`."""
     file = work / "queries.npy"
     if not (file.is_file() and len(np.load(file, mmap_mode="r")) == count + WARM_UPS):
-        from index.loading import load_encoder
+        from index.encoder.load import load_encoder
 
         encoder = load_encoder()
         lines = (pool / "questions.jsonl").read_text(encoding="utf-8").splitlines()[: count + WARM_UPS]
@@ -81,8 +82,8 @@ def given_vectors(file: Path) -> Iterator[tuple[Array, Array]]:
 
 def stored_vectors(index: Path) -> Iterator[tuple[Array, Array]]:
     """What our index holds, by the row numbers of passages."""
-    from index.schema import DATABASE, open_for_reading
-    from index.vector_rows import read_vectors
+    from index.dense.vector_rows import read_vectors
+    from index.storage.database import DATABASE, open_for_reading
 
     connection = open_for_reading(index / DATABASE)
     (dimension,) = connection.execute("SELECT value FROM meta WHERE key = 'dimension'").fetchone()
@@ -137,7 +138,7 @@ def compare(given: argparse.Namespace) -> dict[str, Any]:
         sys.stderr.write(f"{json.dumps(engines[engine.name])}\n")
     return {
         "command": shlex.join(["python", "-m", "tests.benchmarks.engines", *sys.argv[1:]]),
-        "commit": run(["git", "-C", str(ROOT), "describe", "--always", "--dirty"]).strip(),
+        "commit": run(["git", "-C", str(REPOSITORY), "describe", "--always", "--dirty"]).strip(),
         "machine": began,
         "size": given.size,
         "queries": given.queries,

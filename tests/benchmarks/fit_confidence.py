@@ -1,11 +1,11 @@
-"""Fit the constants of `qa/confidence.py` and say how well they hold.
+"""Fit the constants of `qa/answer/confidence.py` and say how well they hold.
 
     python -m tests.benchmarks.fit_confidence CORPUS QUESTIONS.jsonl [--sample N]
 
 Wants questions of which many only look answerable, over several files: those of every other file are
 fitted on, the rest are checked. A question counts as answered where its evidence is in the passages
 shown. The bias is moved from the share of such questions in the set to the one that people ask, at which the
-calibration error is given too, for the constants fitted here and for those of `qa/confidence.py`.
+calibration error is given too, for the constants fitted here and for those of `qa/answer/confidence.py`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from qa import Mode, Retriever, build_index, confidence
+from qa import Mode, Retriever, build_index
+from qa.answer import confidence
 from qa.evaluation.figures import auroc
 from qa.evaluation.gold import Gold
 from qa.evaluation.questions import read_questions, sample

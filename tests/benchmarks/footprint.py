@@ -20,8 +20,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks.peer_tools import ROOT, run, sources
+from tests.benchmarks.peer_tools import run, sources
 from tests.benchmarks.peers import machine
+from tests.paths import REPOSITORY
 
 EXTRAS = ("", "eval", "code")
 QUESTION = "Which paper won the ICLR 2025 test of time award?"
@@ -32,12 +33,12 @@ def install(extra: str, venv: Path) -> None:
     run([sys.executable, "-m", "venv", "--clear", str(venv)])
     with tempfile.TemporaryDirectory() as copy:  # building leaves files beside the sources
         for file in sources():
-            place = Path(copy) / file.relative_to(ROOT)
+            place = Path(copy) / file.relative_to(REPOSITORY)
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, place)
         wanted = f"{copy}[{extra}]" if extra else copy
         pip = [str(venv / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        run([*pip, "-c", str(ROOT / "constraints.txt"), wanted])
+        run([*pip, "-c", str(REPOSITORY / "constraints.txt"), wanted])
 
 
 def weight(venv: Path) -> dict[str, Any]:
@@ -69,7 +70,7 @@ def measure(venvs: Path, runs: int) -> list[dict[str, Any]]:
             install(extra, venv)
             found[extra] = {"extra": extra, **weight(venv), "seconds": []}
             corpus = Path(work, extra or "bare")
-            shutil.copytree(ROOT / "corpus" / "sample", corpus)
+            shutil.copytree(REPOSITORY / "corpus" / "sample", corpus)
             qa = str(venv / "bin" / "qa")
             run([qa, "index", str(corpus)], HOME=str(home), PATH="/usr/bin:/bin", HF_HUB_OFFLINE="1")
             asking[extra] = [qa, "ask", "--index", str(corpus), QUESTION]

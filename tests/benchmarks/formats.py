@@ -21,12 +21,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from corpus.ahead import read_all
-from corpus.discover import walk
-from corpus.files import Unreadable
-from corpus.load import parse
-from corpus.readers.syntax import edition
-from corpus.worker import Limits, Worker
+from corpus.discovery.walk import walk
+from corpus.errors import Unreadable
+from corpus.loading.load import parse
+from corpus.loading.prefetch import read_all
+from corpus.loading.sandbox import Limits, Worker
+from corpus.readers.source.grammars import edition
 from qa import build_index
 from tests.benchmarks.peers import machine
 from tests.formats import packed, pdf

@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from corpus.sentences import sentence_spans
+from corpus.text.sentences import sentence_spans
 from qa import Retriever, build_index
 
 

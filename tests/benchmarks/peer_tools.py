@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.paths import REPOSITORY
 
 _SOURCES = ("pyproject.toml", "constraints.txt", "README.md", "LICENSE", "qa", "index", "corpus")
 _TORCH = "torch==2.13.0"  # goes first, and is held: a newer one may bring gigabytes for GPUs
@@ -110,10 +110,10 @@ def install(tool: Tool, venvs: Path) -> None:
     if tool.home == OURS.home:
         with tempfile.TemporaryDirectory() as copy:  # building leaves files beside the sources
             for file in sources():
-                place = Path(copy) / file.relative_to(ROOT)
+                place = Path(copy) / file.relative_to(REPOSITORY)
                 place.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(file, place)
-            run([*pip, "-c", str(ROOT / "constraints.txt"), copy])
+            run([*pip, "-c", str(REPOSITORY / "constraints.txt"), copy])
     else:
         run([*pip, _TORCH])
         run([*pip, *tool.pins])
@@ -151,14 +151,16 @@ def last_line(text: str) -> str:
 
 def sources() -> list[Path]:
     """The files that this checkout's distribution is made of."""
-    files = [file for name in _SOURCES for file in (ROOT / name, *(ROOT / name).rglob("*")) if file.is_file()]
+    files = [
+        file for name in _SOURCES for file in (REPOSITORY / name, *(REPOSITORY / name).rglob("*")) if file.is_file()
+    ]
     return sorted(file for file in files if "__pycache__" not in file.parts)
 
 
 def _digest() -> str:
     digest = hashlib.sha256()
     for file in sources():
-        digest.update(f"{file.relative_to(ROOT)}\n".encode() + file.read_bytes())
+        digest.update(f"{file.relative_to(REPOSITORY)}\n".encode() + file.read_bytes())
     return digest.hexdigest()
 
 

@@ -42,7 +42,6 @@ from tests.benchmarks.peer_tools import (
     OURS,
     PEERS,
     QUICK,
-    ROOT,
     Bench,
     FailedError,
     Process,
@@ -52,6 +51,7 @@ from tests.benchmarks.peer_tools import (
     run,
     versions,
 )
+from tests.paths import REPOSITORY
 from tests.scoring import read_questions
 
 _QUESTIONS = 200
@@ -204,7 +204,7 @@ def compare(given: argparse.Namespace) -> dict[str, Any]:
         found["ratio"] = ratios(found, tools[OURS.name])
     return {
         "command": shlex.join(["python", "-m", "tests.benchmarks.peers", *sys.argv[1:]]),
-        "commit": run(["git", "-C", str(ROOT), "describe", "--always", "--dirty"]).strip(),
+        "commit": run(["git", "-C", str(REPOSITORY), "describe", "--always", "--dirty"]).strip(),
         "machine": began,
         "corpus": {"name": given.corpus.name, **bench.told},
         "question": golds[0].question,

@@ -19,8 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
-from corpus.sentences import sentence_spans
-from index.loading import load_encoder
+from corpus.text.sentences import sentence_spans
+from index.encoder.load import load_encoder
 
 _CHUNK = 1024
 # Shorter ones are headings, labels and splinters; hardly anybody asks for them.

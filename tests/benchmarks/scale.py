@@ -38,14 +38,16 @@ from unittest.mock import patch
 import numpy as np
 import numpy.typing as npt
 
-from index import buckets, places, records, repeats, vector_rows
-from index.encoder import Encoder, TokenVectors, Vectors
-from index.loading import load_encoder
-from index.schema import DATABASE, open_for_reading
+from index.dense import vector_refs, vector_rows
+from index.dense.vector_rows import read_vectors
+from index.encoder.load import load_encoder
+from index.encoder.protocol import Encoder, TokenVectors, Vectors
+from index.integrity.verify import verify
+from index.lexical import posting_blocks
 from index.snapshot import Snapshot
-from index.update import rederive
-from index.vector_rows import read_vectors
-from index.verify import verify
+from index.storage import duplicates, rows
+from index.storage.database import DATABASE, open_for_reading
+from index.update.update import rebuild_derived
 from qa import Retriever, build_index
 
 _SECTIONS = 100
@@ -61,12 +63,12 @@ _COLD_RUNS = 5
 _REPAIRED_MOST = 100_000_000
 # Where checksums are computed.
 _CHECKS = (
-    (buckets, "bucket_checksum"),
-    (places, "place_checksum"),
-    (records, "link_checksum"),
-    (records, "checksum"),
+    (posting_blocks, "bucket_checksum"),
+    (vector_refs, "place_checksum"),
+    (rows, "link_checksum"),
+    (rows, "checksum"),
     (vector_rows, "vector_checksum"),
-    (repeats, "repeat_checksum"),
+    (duplicates, "repeat_checksum"),
 )
 
 Array = npt.NDArray[Any]
@@ -289,7 +291,7 @@ def check(work: Path, pool: Path) -> dict[str, Any]:
         raise SystemExit(f"{root}: {problems}")
     if json.loads((work / "corpus.json").read_text(encoding="utf-8")).get("bytes", 0) < _REPAIRED_MOST:
         begun = time.perf_counter()
-        rederive(root)
+        rebuild_derived(root)
         found["rederive_seconds"] = time.perf_counter() - begun
     return found
 

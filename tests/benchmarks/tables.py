@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.benchmarks import engines, footprint, formats, peers, plot
+from tests.paths import REPOSITORY
 
-ROOT = Path(__file__).resolve().parents[2]
 RESULTS = Path(__file__).with_name("results")
 
 
@@ -142,7 +142,7 @@ def filled(text: str) -> str:
 
 def main() -> None:
     """Bring README.md and the drawing up to date."""
-    file = ROOT / "README.md"
+    file = REPOSITORY / "README.md"
     file.write_text(filled(file.read_text(encoding="utf-8")), encoding="utf-8")
     (RESULTS / "scale.svg").write_text(plot.drawing(read("scale.json")), encoding="utf-8")
 

@@ -28,7 +28,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from index.schema import FORMAT_VERSION
+from index.storage.database import FORMAT_VERSION
 from tests.damage.places import (
     Damage,
     flip,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from corpus.errors import QAError
-from qa import check
+from qa.collection import check
 from tests.damage.nursery import run, value_of
 from tests.damage.picture import Refused
 from tests.damage.samples import Sample

@@ -25,13 +25,13 @@ from tests.damage.forks import Ended
 _T = TypeVar("_T")
 # What trials import when they need it: once here, not in every child.
 _NEEDED = (
-    "corpus.readers.markdown",
-    "corpus.readers.plain",
+    "corpus.readers.plaintext.markdown",
+    "corpus.readers.plaintext.plain",
     "faiss",
-    "index.update",
+    "index.update.update",
     "numpy.ma",
     "pathspec",
-    "qa.check",
+    "qa.collection.check",
     "tests.damage.flips",
 )
 # Not even those that libraries start when they are loaded.

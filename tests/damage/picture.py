@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from corpus.errors import QAError
-from index.encoder import Encoder
-from index.nearest import Candidate
-from index.records import StoredPassage
+from index.dense.search import Candidate
+from index.dense.vector_rows import is_sound
+from index.encoder.protocol import Encoder
 from index.snapshot import Snapshot
-from index.vector_rows import is_sound
-from qa.results import Mode
-from qa.retriever import Retriever
-from qa.show import show
+from index.storage.rows import StoredPassage
+from qa.answer.results import Mode
+from qa.collection.show import show
+from qa.retrieval.retriever import Retriever
 
 # Answers by the name of the question; each is made of lists, dicts, texts and numbers.
 Picture = dict[str, Any]

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from index.report import Request
 from index.snapshot import Snapshot
-from index.update import rebuild, update
+from index.update.report import Request
+from index.update.update import rebuild_index, update_index
 from tests.damage.forks import in_child
 from tests.damage.picture import Picture, Questions, Refused, answers, ask_everything, listing
 from tests.encoders import BagEncoder
@@ -168,20 +168,20 @@ def _later_steps(root: Path) -> Iterator[Callable[[], None]]:
 def small_limits(*, exact: int, most: int) -> Iterator[None]:
     """Segments and compressed ones from few vectors on."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("index.vectors.EXACT_MOST", exact)
-        for module in ("vectors", "arrange", "settle"):
-            patch.setattr(f"index.{module}.SEGMENT_MOST", most)
+        patch.setattr("index.dense.faiss_segments.EXACT_MOST", exact)
+        for module in ("faiss_segments", "merge_policy", "segment_writer"):
+            patch.setattr(f"index.dense.{module}.SEGMENT_MOST", most)
         yield
 
 
 def _plain(root: Path, documents: int, sections: int) -> list[dict[str, bytes]]:
     _first_files(root, documents, sections)
     past = []
-    update(Request(root, BagEncoder()))
+    update_index(Request(root, BagEncoder()))
     for step in _later_steps(root):
         past.append(read_folder(root / ".qa"))
         step()
-        update(Request(root, BagEncoder()))
+        update_index(Request(root, BagEncoder()))
     return past
 
 
@@ -193,20 +193,27 @@ def _compressed(root: Path, documents: int, sections: int) -> list[dict[str, byt
 def _logged(root: Path, documents: int, sections: int) -> list[dict[str, bytes]]:
     """A reader that is there all the time keeps SQLite from clearing the log; then the process is gone."""
     _first_files(root, documents, sections)
-    update(Request(root, BagEncoder()))
+    update_index(Request(root, BagEncoder()))
     reader = Snapshot(root / ".qa")
     reader.documents()
     past = []
     for step in _later_steps(root):
         past.append(read_folder(root / ".qa"))
         step()
-        update(Request(root, BagEncoder()))
+        update_index(Request(root, BagEncoder()))
     _KEPT.append(reader)
     return past
 
 
 # What a question imports when it needs it: once here, not in every child.
-_LATER = ("corpus.readers.markdown", "corpus.readers.plain", "faiss", "numpy.ma", "pathspec", "index.update")
+_LATER = (
+    "corpus.readers.plaintext.markdown",
+    "corpus.readers.plaintext.plain",
+    "faiss",
+    "numpy.ma",
+    "pathspec",
+    "index.update.update",
+)
 _KEPT: list[Snapshot] = []  # until the process ends
 SHAPES: dict[str, Callable[[Path, int, int], list[dict[str, bytes]]]] = {
     "plain": _plain,
@@ -249,7 +256,7 @@ def _at_set_times(task: Callable[[], list[dict[str, bytes]]]) -> list[dict[str, 
     """When a file was read is written down; it must not tell two builds apart, as trials are repeated by place."""
     ticks = itertools.count((_TIME + 86_400) * 10**9, 1_000_000)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("corpus.ahead.time.time_ns", lambda: next(ticks))
+        patch.setattr("corpus.loading.prefetch.time.time_ns", lambda: next(ticks))
         return task()
 
 
@@ -282,6 +289,6 @@ def commits(log: bytes) -> Sequence[int]:
 def rebuilt(sample: Sample) -> Picture:
     """What a clean build of the folder answers: the truth that no history of the index can have bent."""
     shutil.rmtree(sample.folder)
-    rebuild(Request(sample.root, BagEncoder()))
+    rebuild_index(Request(sample.root, BagEncoder()))
     with Snapshot(sample.folder) as snapshot:
         return {"listing": listing(snapshot), **answers(snapshot, BagEncoder(), sample.questions.texts)}

@@ -10,9 +10,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from index import buckets, places, records, repeats
-from index.schema import checksum
-from index.vector_rows import vector_checksum
+from index.dense import vector_refs
+from index.dense.vector_rows import vector_checksum
+from index.lexical import posting_blocks
+from index.storage import duplicates, rows
+from index.storage.database import checksum
 
 
 def edit(file: Path, *statements: str | tuple[str, Sequence[object]]) -> None:
@@ -47,13 +49,18 @@ def _seal(connection: sqlite3.Connection) -> None:
     _each(connection, "documents", "id", _of_document)
     _each(connection, "passages", "id", _of_link, into="link")
     paths = dict(connection.execute("SELECT id, path FROM documents"))
-    _each(connection, "passages", "id", lambda row: records.passage_checksum(paths.get(row[2], ""), row[:-1]))
+    _each(connection, "passages", "id", lambda row: rows.passage_checksum(paths.get(row[2], ""), row[:-1]))
     _each(connection, "vectors", "id", lambda row: vector_checksum(_bytes(row[1]), _bytes(row[2])))
-    _each(connection, "places", "vector", lambda row: places.place_checksum(*map(int, row[:4])))
-    _each(connection, "repeats", "text_digest", lambda row: repeats.repeat_checksum(_bytes(row[0]), int(row[1])))
+    _each(connection, "places", "vector", lambda row: vector_refs.place_checksum(*map(int, row[:4])))
+    _each(connection, "repeats", "text_digest", lambda row: duplicates.repeat_checksum(_bytes(row[0]), int(row[1])))
     _each(connection, "skipped", "rowid", lambda row: checksum(*row[:-1]))
-    _each(connection, "postings", "id", lambda row: buckets.bucket_checksum(row[0], _bytes(row[1])))
-    _each(connection, "blocks", "block", lambda row: buckets._block_checksum(row[0], _bytes(row[1]), _bytes(row[2])))
+    _each(connection, "postings", "id", lambda row: posting_blocks.bucket_checksum(row[0], _bytes(row[1])))
+    _each(
+        connection,
+        "blocks",
+        "block",
+        lambda row: posting_blocks._block_checksum(row[0], _bytes(row[1]), _bytes(row[2])),
+    )
     rows = dict(connection.execute("SELECT key, value FROM meta WHERE key <> 'checksum'"))
     seal = checksum(*(part for pair in sorted(rows.items()) for part in pair)).hex()
     connection.execute("UPDATE meta SET value = ? WHERE key = 'checksum'", (seal,))
@@ -64,7 +71,7 @@ def _of_document(row: Sequence[Any]) -> object:
 
 
 def _of_link(row: Sequence[Any]) -> object:
-    return records.link_checksum(records.Link(*row[:6]))
+    return rows.link_checksum(rows.Link(*row[:6]))
 
 
 def _each(

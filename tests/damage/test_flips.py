@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from corpus.errors import DamagedIndexError
-from index.report import Request
 from index.snapshot import Snapshot
-from index.update import update
+from index.update.report import Request
+from index.update.update import update_index
 from tests.damage.flips import Plan, run_all
 from tests.damage.foreign import answers
 from tests.damage.forks import in_child
@@ -165,7 +165,7 @@ def _write_on(sample: Sample) -> dict[str, bytes]:
     with closing(sqlite3.connect(sample.folder / "index.db")) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     write(sample.root, "later/silver.txt", "A silver lantern by the river.\n", tick=50)
-    update(Request(sample.root, BagEncoder()))
+    update_index(Request(sample.root, BagEncoder()))
     return read_folder(sample.folder)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from corpus.errors import QAError
-from qa.show import show
+from qa.collection.show import show
 from tests.damage.foreign import answers, checked, within_limits
 from tests.damage.samples import Sample
 from tests.damage.seals import edit

@@ -11,11 +11,11 @@ from enum import StrEnum
 import pytest
 
 from corpus.errors import IncompatibleError, NoIndexError, QAError
-from index.report import Request
-from index.schema import NewerFormatError
-from index.update import rebuild
-from index.vector_rows import vector_digest
-from qa import check
+from index.dense.vector_rows import vector_digest
+from index.storage.database import NewerFormatError
+from index.update.report import Request
+from index.update.update import rebuild_index
+from qa.collection import check
 from tests.damage.forks import Ended, run
 from tests.damage.picture import Picture, Refused
 from tests.damage.places import Damage
@@ -184,13 +184,13 @@ def try_repair(sample: Sample, damage: Damage) -> Repaired:
 def _repair(sample: Sample, encoder: BagEncoder) -> str:
     """`qa check --repair`, and where there is no index left to check, or only a foreign one, `qa index --full`."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("qa.build.load_encoder", lambda _, **__: encoder)
+        patch.setattr("qa.collection.build.load_encoder", lambda _, **__: encoder)
         try:
             return check.repair(sample.root).cure.name.lower()
         except NewerFormatError:
             raise
         except (NoIndexError, IncompatibleError):
-            rebuild(Request(sample.root, encoder))
+            rebuild_index(Request(sample.root, encoder))
             check.check(sample.root)
             return "made anew"
 

@@ -19,10 +19,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from index import disk
-from index.compiled_encoder import CompiledEncoder, FastestEncoder
-from index.models import find
-from index.openvino_library import openvino
+from index.encoder.model_files import find
+from index.encoder.openvino_backend import CompiledEncoder, FastestEncoder
+from index.encoder.openvino_runtime import openvino
+from index.storage import disk
 from tests.faults import options
 from tests.faults.contents import temporary
 from tests.faults.forks import in_fork, value_of

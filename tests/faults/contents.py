@@ -9,11 +9,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from index.nearest import Candidate
+from index.dense.search import Candidate
+from index.dense.vector_rows import vector_checksum
 from index.snapshot import Snapshot
-from index.vector_rows import vector_checksum
-from qa.results import Mode
-from qa.retriever import Retriever
+from qa.answer.results import Mode
+from qa.retrieval.retriever import Retriever
 from tests.encoders import BagEncoder
 
 QUESTIONS = (

@@ -12,7 +12,8 @@ _HOLDING = """
 import sys
 from pathlib import Path
 from corpus.errors import LockedError
-from index.files import wait_for_writer, writer_lock
+from index.storage.locking import wait_for_writer
+from index.storage.locking import writer_lock
 
 folder, held = Path(sys.argv[1]), False
 while not held:

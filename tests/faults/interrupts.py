@@ -22,11 +22,10 @@ from pathlib import Path
 from typing import Any
 
 from corpus.errors import NoIndexError
-from index.files import writer_lock
 from index.snapshot import Snapshot
+from index.storage.locking import writer_lock
 from tests.faults import options
-
-_REPOSITORY = Path(__file__).resolve().parents[2]
+from tests.paths import REPOSITORY
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,7 @@ def interrupt(root: Path, *, after: float, times: int) -> Interrupted:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
         command(["index", str(root)]),
-        cwd=_REPOSITORY,
+        cwd=REPOSITORY,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from corpus.errors import QAError
-from index.vector_rows import vector_digest
+from index.dense.vector_rows import vector_digest
 from tests.faults.contents import content, difference, logical, stored_digests, strays
 from tests.faults.forks import in_fork
 from tests.faults.scenarios import Expected, bring_up_to_date

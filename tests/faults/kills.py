@@ -22,10 +22,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from index.encoder import Vectors
-from index.report import Request
-from index.update import rebuild, update
-from index.vector_rows import vector_digest
+from index.dense.vector_rows import vector_digest
+from index.encoder.protocol import Vectors
+from index.update.report import Request
+from index.update.update import rebuild_index, update_index
 from tests.encoders import BagEncoder
 from tests.faults import options
 from tests.faults.contents import stored_digests
@@ -33,7 +33,7 @@ from tests.faults.forks import Fork, value_of
 from tests.faults.judge import look
 from tests.faults.scenarios import INTERIM, Expected, Scenario, in_memory, prepared, warm_up, write
 
-# As `index.embedding` commits them; one may be on its way to the disk while the next comes out of the model.
+# As `index.update.embed_queue` commits them; one may be on its way to the disk while the next comes out of the model.
 BATCH = 256
 MOST_LOST = 2 * BATCH
 FILES = 40
@@ -85,7 +85,7 @@ def _first(root: Path, files: int) -> None:
 
 def _changed(root: Path, files: int) -> None:
     _first(root, files)
-    update(Request(root, BagEncoder()))
+    update_index(Request(root, BagEncoder()))
     write(root, _documents(2, files // 2), at=1_700_000_009)
     (root / "part-3" / f"file-{files - 1}.md").unlink()
     (root / "part-3" / f"file-{files - 5}.md").rename(root / "moved.md")
@@ -102,10 +102,10 @@ def _damaged(root: Path, files: int) -> None:
 def scenarios(files: int = FILES) -> tuple[Scenario, ...]:
     """What is killed; with so many files, a multiple of four of them and enough for more than two batches."""
     return (
-        Scenario("first build", partial(_first, files=files), partial(_act, run=update)),
-        Scenario("update", partial(_changed, files=files), partial(_act, run=update)),
-        Scenario("rebuild", partial(_changed, files=files), partial(_act, run=rebuild)),
-        Scenario("repair", partial(_damaged, files=files), partial(_act, run=rebuild), INTERIM),
+        Scenario("first build", partial(_first, files=files), partial(_act, run=update_index)),
+        Scenario("update", partial(_changed, files=files), partial(_act, run=update_index)),
+        Scenario("rebuild", partial(_changed, files=files), partial(_act, run=rebuild_index)),
+        Scenario("repair", partial(_damaged, files=files), partial(_act, run=rebuild_index), INTERIM),
     )
 
 

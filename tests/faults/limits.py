@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from corpus.errors import StorageError
-from index.report import Request
-from index.update import update
+from index.update.report import Request
+from index.update.update import update_index
 from tests.encoders import BagEncoder
 from tests.faults import options
 from tests.faults.contents import content, difference, logical, strays, temporary
@@ -144,7 +144,7 @@ def fill(disk: Path) -> dict[str, Any]:
     for number in itertools.count():
         text = "".join(f"# Part {number}.{part}\n\nThe sea at {number}, {part}.\n\n" for part in range(20))
         write(root, {f"{number:05}.md": text})
-        ended = in_fork(lambda: update(Request(root, BagEncoder())).documents)
+        ended = in_fork(lambda: update_index(Request(root, BagEncoder())).documents)
         if ended.error:
             refused = f"{ended.error}: {ended.message}"
             break
@@ -157,7 +157,7 @@ def fill(disk: Path) -> dict[str, Any]:
     if temporary(root):
         wrong.append(f"temporary files: {temporary(root)}")
     ballast.unlink()
-    documents = value_of(lambda: update(Request(root, BagEncoder())).documents)
+    documents = value_of(lambda: update_index(Request(root, BagEncoder())).documents)
     if documents != number + 1 or value_of(partial(strays, root)):
         wrong.append(f"with space again: {documents} documents, stray files {value_of(partial(strays, root))}")
     return {"documents": documents, "refused": refused, "violations": wrong}

@@ -19,20 +19,20 @@ from pathlib import Path
 from typing import Any
 
 from corpus.errors import NoIndexError
-from index.compiled_encoder import FastestEncoder
-from index.encoder import Vectors
-from index.models import find
-from index.report import Request
+from index.dense.vector_rows import vector_digest
+from index.encoder.model_files import find
+from index.encoder.openvino_backend import FastestEncoder
+from index.encoder.protocol import Vectors
+from index.integrity.verify import verify
 from index.snapshot import Snapshot
-from index.update import update
-from index.vector_rows import vector_digest
-from index.verify import verify
+from index.update.report import Request
+from index.update.update import update_index
 from tests.damage.picture import Picture, answers, listing
 from tests.faults.contents import stored_digests, strays
 from tests.faults.kills import BATCH, MOST_LOST
 from tests.faults.scenarios import write
+from tests.paths import REPOSITORY
 
-_REPOSITORY = Path(__file__).resolve().parents[2]
 FILES = 60
 _PASSAGES = 20
 _QUESTIONS = ("Which harbour has a ferry at dusk?", "What did the robot note in the morning?", "the cat and the sea")
@@ -65,7 +65,7 @@ def _noted(log: Path) -> list[str]:
 def _building(root: Path, log: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A process that has its model loaded and is about to build."""
     command = [sys.executable, "-m", __name__, str(root), str(log)]
-    with subprocess.Popen(command, cwd=_REPOSITORY, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE) as process:
         if process.stdout is None or not process.stdout.readline():
             raise RuntimeError("it did not begin")
         try:
@@ -78,7 +78,7 @@ def _build(root: Path, log: Path) -> None:
     encoder = Noting(log)
     encoder.encode_query("So that the model is loaded.")
     print("loaded", flush=True)
-    update(Request(root, encoder))
+    update_index(Request(root, encoder))
 
 
 def _picture(root: Path, encoder: FastestEncoder) -> Picture:
@@ -154,7 +154,7 @@ class Trials:
             finished, stored = set(_noted(log)), stored_digests(root)
             wrong = self._state(root)
             os.truncate(again, 0)
-            update(Request(root, self._encoder))
+            update_index(Request(root, self._encoder))
             embedded = _noted(again)
             lost = finished & set(embedded)
             if twice := stored & set(embedded):

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from corpus.errors import DamagedIndexError, IncompatibleError, NoIndexError, QAError
-from index.report import BuildReport, Request
-from index.update import rebuild, update
+from index.update.report import BuildReport, Request
+from index.update.update import rebuild_index, update_index
 from tests.encoders import BagEncoder
 from tests.faults.contents import content, logical, stored_digests
 from tests.faults.forks import in_fork, value_of
@@ -52,7 +52,7 @@ def in_memory() -> Path | None:
 
 def warm_up() -> None:
     """Import what is otherwise imported where it is needed, so that forks need no time and no descriptors for it."""
-    for name in ("faiss", "corpus.readers.markdown", "corpus.readers.plain", "pathspec", "socket"):
+    for name in ("faiss", "corpus.readers.plaintext.markdown", "corpus.readers.plaintext.plain", "pathspec", "socket"):
         importlib.import_module(name)
     gc.freeze()  # or each fork would copy what it looks through
 
@@ -61,9 +61,9 @@ def bring_up_to_date(root: Path) -> tuple[BuildReport, BagEncoder]:
     """Update, or where that is refused do what the message says; with the encoder, which knows what it embedded."""
     encoder = BagEncoder()
     try:
-        return update(Request(root, encoder)), encoder
+        return update_index(Request(root, encoder)), encoder
     except (DamagedIndexError, IncompatibleError):
-        return rebuild(Request(root, encoder)), encoder
+        return rebuild_index(Request(root, encoder)), encoder
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +109,11 @@ class Expected:
 
 
 def _update(root: Path) -> object:
-    return update(Request(root, BagEncoder())).passages
+    return update_index(Request(root, BagEncoder())).passages
 
 
 def _rebuild(root: Path) -> object:
-    return rebuild(Request(root, BagEncoder())).passages
+    return rebuild_index(Request(root, BagEncoder())).passages
 
 
 def _cure(root: Path) -> object:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from index.loading import load_encoder
-from index.report import Request
-from index.update import update
+from index.encoder.load import load_encoder
+from index.update.report import Request
+from index.update.update import update_index
 from tests.encoders import BagEncoder
 from tests.faults import kills, model_kills
 from tests.faults.interrupts import documents, interrupt, wrong_with
@@ -57,4 +57,4 @@ def test_ctrl_c_ends_it_and_frees_the_lock(tmp_path: Path, times: int) -> None:
     assert wrong_with(tmp_path, ended) == []
     assert ended.seconds < 10
     assert not list((tmp_path / ".qa").glob("*.tmp"))
-    assert update(Request(tmp_path, BagEncoder())).documents == 60
+    assert update_index(Request(tmp_path, BagEncoder())).documents == 60

@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 
 from corpus.errors import QAError
-from index import disk
-from index.digests import sha256_of
+from index.encoder.file_digests import sha256_of
+from index.storage import disk
 from tests.faults import cache
 from tests.faults.contents import content, difference, logical, strays, temporary
 from tests.faults.scenarios import SCENARIOS, Scenario, bring_up_to_date, in_memory

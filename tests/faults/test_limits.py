@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from index.report import Request
-from index.update import update
+from index.update.report import Request
+from index.update.update import update_index
 from tests.encoders import BagEncoder
 from tests.faults import limits
 from tests.faults.interrupts import command
@@ -54,7 +54,7 @@ def test_a_full_disk_keeps_what_there_was(tmp_path: Path) -> None:
 def test_where_no_file_may_grow_a_reader_is_told_in_one_line(tmp_path: Path, blocks: int) -> None:
     """SQLite wants a file beside a database that others may write; without it nothing is read, and nothing harmed."""
     (tmp_path / "a.md").write_text("The cat sat on the mat.\n", encoding="utf-8")
-    update(Request(tmp_path, BagEncoder()))
+    update_index(Request(tmp_path, BagEncoder()))
     status = command(["status", "--index", str(tmp_path)])
     limited = ["sh", "-c", f'ulimit -f {blocks} && exec "$@"', "sh", *status]
     done = subprocess.run(limited, capture_output=True, text=True, check=False, timeout=60)

@@ -16,16 +16,17 @@ from pathlib import Path
 import pytest
 
 from corpus.errors import LockedError, NoIndexError, QAError
-from index.build import Build
-from index.changes import Extent
-from index.files import make_folder, writer_lock
-from index.report import Request
+from index.commit.change import Extent
+from index.commit.store import Store
 from index.snapshot import Snapshot
-from index.store import Store
-from index.update import update
-from qa import build
-from qa.results import Mode
-from qa.retriever import Retriever
+from index.storage.files import make_folder
+from index.storage.locking import writer_lock
+from index.update.report import Request
+from index.update.run import Build
+from index.update.update import update_index
+from qa.answer.results import Mode
+from qa.collection import build
+from qa.retrieval.retriever import Retriever
 from tests.encoders import BagEncoder
 from tests.faults import torn
 from tests.faults.holder import held
@@ -46,7 +47,7 @@ def root(tmp_path: Path) -> Path:
 
 def turn_to(root: Path, state: int) -> None:
     torn.change_to(root, state)
-    update(Request(root, BagEncoder()))
+    update_index(Request(root, BagEncoder()))
 
 
 def test_no_answer_is_of_two_generations(tmp_path: Path) -> None:
@@ -106,7 +107,7 @@ def test_a_second_writer_is_told_who_is_first(root: Path) -> None:
     holder = f"process {os.getpid()} on {socket.gethostname()}"
     with writer_lock(root / ".qa"):
         with pytest.raises(LockedError, match=holder):
-            update(Request(root, BagEncoder()))
+            update_index(Request(root, BagEncoder()))
         done = subprocess.run(command(["index", str(root)]), capture_output=True, text=True, check=False, timeout=60)
     assert (done.returncode, done.stdout) == (6, "")
     assert f"{root / '.qa'} is being written by {holder}" in done.stderr
@@ -189,9 +190,9 @@ FORKING = """
 import os, sys
 import faiss, numpy as np
 from pathlib import Path
-from index.report import Request
-from index.update import update
-from qa.retriever import Retriever
+from index.update.report import Request
+from index.update.update import update_index as update
+from qa.retrieval.retriever import Retriever
 from tests.encoders import BagEncoder
 from corpus.errors import UsageError
 

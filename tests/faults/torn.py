@@ -20,11 +20,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from index.report import Request
 from index.snapshot import Snapshot
-from index.update import update
-from qa.results import Mode
-from qa.retriever import Retriever
+from index.update.report import Request
+from index.update.update import update_index
+from qa.answer.results import Mode
+from qa.retrieval.retriever import Retriever
 from tests.encoders import BagEncoder
 from tests.faults import options
 from tests.faults.forks import Fork, value_of
@@ -79,7 +79,7 @@ def _key(question: str, mode: Mode) -> str:
 def _written(root: Path, state: int) -> Answers:
     root.mkdir()
     change_to(root, state)
-    update(Request(root, BagEncoder()))
+    update_index(Request(root, BagEncoder()))
     return answers_of(root)
 
 
@@ -87,7 +87,7 @@ def _write(root: Path, stop: Path) -> dict[str, int]:
     """Alternate until told to stop; how many generations were made."""
     for number in itertools.count(1):
         change_to(root, (number + 1) % 2)
-        update(Request(root, BagEncoder()))
+        update_index(Request(root, BagEncoder()))
         if stop.exists():
             return {"generations": number}
     raise RuntimeError("counting ended")

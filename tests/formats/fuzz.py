@@ -14,9 +14,9 @@ import zipfile
 from collections import Counter
 from dataclasses import dataclass, field
 
-from corpus.files import Unreadable
-from corpus.load import parse
-from corpus.worker import Limits, Worker
+from corpus.errors import Unreadable
+from corpus.loading.load import parse
+from corpus.loading.sandbox import Limits, Worker
 from tests.documents import check_passages, count_words
 from tests.formats import packed
 from tests.formats.samples import SAMPLES, Sample

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from corpus.load import parse
+from corpus.loading.load import parse
+from corpus.loading.sandbox import Worker
 from corpus.types import Document
-from corpus.worker import Worker
 from tests.formats.samples import SAMPLES
 
 EXPECTED = Path(__file__).parent / "expected"

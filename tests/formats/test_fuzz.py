@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from corpus.worker import Limits, Worker
+from corpus.loading.sandbox import Limits, Worker
 from tests.formats import fuzz
 from tests.formats.samples import SAMPLES, Sample
 

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from corpus.files import MAX_BYTES, Unreadable
-from corpus.load import parse
-from corpus.readers.archive import MAX_PART
+from corpus.errors import Unreadable
+from corpus.formats import MAX_BYTES
+from corpus.loading.load import parse
+from corpus.loading.sandbox import Worker
+from corpus.readers.office.zip_archive import MAX_PART
 from corpus.types import Document
-from corpus.worker import Worker
 from tests.formats import packed, pdf
 from tests.formats.samples import SAMPLES
 

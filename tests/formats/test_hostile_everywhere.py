@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from corpus.files import Unreadable
+from corpus.chunking.splitter import split
+from corpus.errors import Unreadable
 from corpus.formats import ARCHIVE, SUFFIXES, format_of
-from corpus.load import parse
+from corpus.loading.load import parse
+from corpus.loading.sandbox import Limits, Worker
 from corpus.readers import reader_for
-from corpus.readers.archive import MAX_PART
-from corpus.split import split
+from corpus.readers.office.zip_archive import MAX_PART
 from corpus.types import Document
-from corpus.worker import Limits, Worker
 from qa import Retriever, build_index
 from tests.documents import check_passages, count_words
 from tests.encoders import BagEncoder

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from corpus.files import Unreadable
+from corpus.errors import Unreadable
 from corpus.formats import SUFFIXES, format_of
-from corpus.load import parse
-from corpus.worker import Worker
+from corpus.loading.load import parse
+from corpus.loading.sandbox import Worker
 from qa import Retriever, build_index
-from qa.show import show
+from qa.collection.show import show
 from tests.documents import check_passages, count_words
 from tests.encoders import BagEncoder
 from tests.formats.listing import EXPECTED, listing

@@ -9,10 +9,10 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 import pytest
 
-from corpus.readers.mail import read
-from corpus.readers.markdown import read_markdown
-from corpus.readers.pdf_characters import HYPHEN, characters
-from corpus.readers.writer import one_line
+from corpus.readers.assemble.document_builder import one_line
+from corpus.readers.pdf.characters import HYPHEN, characters
+from corpus.readers.plaintext.markdown import read_markdown
+from corpus.readers.records.mail import read
 from tests.formats.samples import paper
 
 SENDERS = [

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from corpus.files import MAX_BYTES
+from corpus.formats import MAX_BYTES
 
 ANY = "?"
 """An expectation: the file may be taken in or left out for a reason, which depends on its size."""

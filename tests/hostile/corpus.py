@@ -21,17 +21,17 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from index.encoder import Vectors
-from index.models import find
-from index.report import BuildReport, Request
-from index.tokens import Tokens
-from index.update import update
+from index.encoder.model_files import find
+from index.encoder.protocol import Vectors
+from index.encoder.tokenizer import Tokens
+from index.update.report import BuildReport, Request
+from index.update.update import update_index
 from tests.encoders import BagEncoder
 from tests.hostile.case import Case
 from tests.hostile.files import BYTES, EXPRESSIONS, MARKDOWN, NAMES, SIZES, TEXTS
 from tests.hostile.special import SPECIAL
+from tests.paths import REPOSITORY
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 MOST_SECONDS, MOST_MEGABYTES = 10.0, 512.0
 
 REASONS = re.compile(
@@ -92,7 +92,7 @@ def write(root: Path, cases: Sequence[Case] = CASES, *, share: float = 1.0) -> N
 
 
 def build(root: Path) -> BuildReport:
-    return update(Request(root, QuickEncoder()))
+    return update_index(Request(root, QuickEncoder()))
 
 
 @dataclass(frozen=True, slots=True)

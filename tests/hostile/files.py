@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from corpus.files import MAX_BYTES
+from corpus.formats import MAX_BYTES
 from tests.hostile.case import ANY, LARGE, PASSAGE, Case, again, bomb, data, sparse
 
 _SENTENCE = "Nobody who was there remembers, when asked about it, which of the two had gone first. "

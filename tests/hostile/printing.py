@@ -30,18 +30,22 @@ from typing import Any, NoReturn
 
 import click
 
-from corpus.discover import Skipped
+from corpus.discovery.walk import Skipped
 from corpus.errors import DamagedIndexError, UsageError
-from index.report import BuildReport, Progress
-from qa import cli, console, locate, render, reports
-from qa.boundary import Boundary
-from qa.check import Checked, Cure
-from qa.results import Answer, Highlight, Hit, IndexInfo, Place, Result, Source, State
-from qa.show import View
-from qa.status import Status
-from qa.watch import Change, Kind, Update
+from index.update.report import BuildReport, Progress
+from qa import locate
+from qa.answer.results import Answer, Highlight, Hit, IndexInfo, Place, Result, Source, State
+from qa.cli import main as command_line
+from qa.cli import session
+from qa.cli.errors import Boundary
+from qa.collection.check import Checked, Cure
+from qa.collection.show import View
+from qa.collection.status import Status
+from qa.collection.watch import Change, Kind, Update
+from qa.terminal import answers as screen
+from qa.terminal import reports
+from tests.paths import REPOSITORY
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 SEED = 20240229
 # The tool's own: bold, dim, yellow, and the end of each.
 _STYLES = re.compile(r"\x1b\[(?:1|2|33|0)m")
@@ -134,8 +138,8 @@ def _result(some: list[str]) -> Result:
 
 
 def answers(some: list[str]) -> None:
-    place = render.Places(Path("/notes"), Path("/notes"))
-    render.out(render.result(_result(some), render.Look.of(sys.stdout), place))
+    place = screen.Places(Path("/notes"), Path("/notes"))
+    screen.out(screen.result(_result(some), screen.Look.of(sys.stdout), place))
 
 
 def _view(text: str, some: list[str], *, whole: bool, stored: bool) -> View:
@@ -144,13 +148,13 @@ def _view(text: str, some: list[str], *, whole: bool, stored: bool) -> View:
 
 
 def views(some: list[str]) -> None:
-    name = render.Places(Path("/notes"), None)
+    name = screen.Places(Path("/notes"), None)
     for whole in (True, False):
-        render.out(reports.view(_view(some[0], some, whole=whole, stored=False), render.Look.of(sys.stdout), name))
+        screen.out(reports.view(_view(some[0], some, whole=whole, stored=False), screen.Look.of(sys.stdout), name))
     for text in some:
         view = _view(text, ["x", "y", "z"], whole=False, stored=True)
-        render.note(f"{render.clean_name(name(text))}: {reports.standing(view)}")
-        render.out(reports.view(view, render.Look.of(sys.stdout), name))
+        screen.note(f"{screen.clean_name(name(text))}: {reports.standing(view)}")
+        screen.out(reports.view(view, screen.Look.of(sys.stdout), name))
 
 
 def _status(some: list[str]) -> Status:
@@ -160,10 +164,10 @@ def _status(some: list[str]) -> Status:
 
 
 def states(some: list[str]) -> None:
-    render.out(reports.status(_status(some), render.Look.of(sys.stdout)))
+    screen.out(reports.status(_status(some), screen.Look.of(sys.stdout)))
     for text in some:
-        render.out(reports.status(_status([text, text]), render.Look.of(sys.stdout)))
-        render.out(reports.check(Checked(Path(text), 1, 1), render.Look.of(sys.stdout)))
+        screen.out(reports.status(_status([text, text]), screen.Look.of(sys.stdout)))
+        screen.out(reports.check(Checked(Path(text), 1, 1), screen.Look.of(sys.stdout)))
 
 
 def _report(some: list[str]) -> BuildReport:
@@ -172,14 +176,14 @@ def _report(some: list[str]) -> BuildReport:
 
 
 def builds(some: list[str]) -> None:
-    look = render.Look.of(sys.stdout)
+    look = screen.Look.of(sys.stdout)
     for tell in (reports.build, reports.preview, reports.refreshed):
-        render.out(tell(_report(some), look))
+        screen.out(tell(_report(some), look))
     cured = Checked(Path(some[0]), 1, 1, Cure.REBUILT, tuple(some), _report(some))
-    render.out(reports.check(cured, look))
+    screen.out(reports.check(cured, look))
     changes = tuple(Change(path, Kind.SKIPPED, reason) for path, reason in zip(some, some[::-1], strict=True))
     for report, problem in ((_report(some), ""), (None, some[0])):
-        render.out(reports.watched(Update(datetime.now(), changes, report, problem), look))
+        screen.out(reports.watched(Update(datetime.now(), changes, report, problem), look))
 
 
 def errors(some: list[str]) -> None:
@@ -229,7 +233,7 @@ def arguments(some: list[str]) -> None:
             ["index", typed, typed],
             ["status", typed],
         ):
-            _run(cli.app, *command)
+            _run(command_line.app, *command)
 
 
 def _run(app: click.Group, *args: str) -> None:
@@ -246,7 +250,7 @@ def drawing(some: list[str]) -> None:
 
     @app.command()
     def go() -> None:
-        with console.progress() as tell:
+        with session.progress() as tell:
             if tell is None:
                 raise UsageError("not a terminal")
             for number, text in enumerate(some):
@@ -260,7 +264,7 @@ def drawing(some: list[str]) -> None:
 def objects(some: list[str]) -> None:
     """One JSON line each of all three kinds."""
     for value in _values(some):
-        render.out(console.as_line(value))
+        screen.out(session.as_line(value))
 
 
 def _values(some: list[str]) -> list[dict[str, Any]]:

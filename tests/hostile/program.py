@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+from tests.paths import REPOSITORY
+
 # Runs the command line; whatever has to do with sockets, and every file opened, is written down first.
 _WATCHED = """
 import os, sys
@@ -22,7 +23,7 @@ def watch(event, args):
         os.write(log, f"open {ascii(args[0])}\\n".encode())
 sys.addaudithook(watch)
 sys.argv = ["qa", *sys.argv[2:]]
-from qa.cli import main
+from qa.cli.main import main
 main()
 """
 # Mounts the folder $0 on itself, read-only, and runs the rest.

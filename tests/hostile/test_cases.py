@@ -7,7 +7,8 @@ import re
 from functools import cache
 from pathlib import Path
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+from tests.paths import REPOSITORY
+
 _ROW = re.compile(r"^\| (?P<case>\d+) \| (?P<words>[^|]+) \| (?P<tests>[^|]+) \|$", re.MULTILINE)
 _TEST = re.compile(r"(?P<file>tests/[\w/]+\.py)::(?P<name>test_\w+)")
 

@@ -14,14 +14,15 @@ from pathlib import Path
 
 import pytest
 
-from corpus.discover import walk
-from corpus.files import MAX_BYTES
-from corpus.load import Unreadable, parse
-from corpus.split import MAX_PASSAGES, split
-from index.report import BuildReport, Request
+from corpus.chunking.splitter import MAX_PASSAGES, split
+from corpus.discovery.walk import walk
+from corpus.errors import Unreadable
+from corpus.formats import MAX_BYTES
+from corpus.loading.load import parse
 from index.snapshot import Snapshot
-from index.update import update
-from qa.retriever import Retriever
+from index.update.report import BuildReport, Request
+from index.update.update import update_index
+from qa.retrieval.retriever import Retriever
 from tests.documents import document
 from tests.encoders import BagEncoder
 from tests.hostile.case import ANY, Case
@@ -92,7 +93,7 @@ def test_every_file_is_indexed_or_has_a_reason(hostile: tuple[Path, BuildReport]
 def test_what_was_left_out_is_left_out_again(hostile: tuple[Path, BuildReport]) -> None:
     """A second run reads, embeds and changes nothing, and says the same."""
     root, first = hostile
-    again = update(Request(root, QuickEncoder()))
+    again = update_index(Request(root, QuickEncoder()))
     assert (again.added, again.removed, again.embedded, again.skipped) == (0, 0, 0, first.skipped)
 
 
@@ -197,7 +198,7 @@ def test_files_that_change_between_walk_and_reading(tmp_path: Path) -> None:
         (root / "sub").symlink_to(outside)
 
     begun = time.perf_counter()
-    report = update(Request(root, Meddler(meddle)))
+    report = update_index(Request(root, Meddler(meddle)))
     assert time.perf_counter() - begun < 60
     assert [(skip.path, skip.reason) for skip in report.skipped] == [
         ("fifo.md", "not a regular file"),
@@ -229,7 +230,7 @@ def test_a_log_that_grows_while_it_is_read(tmp_path: Path) -> None:
     writer = threading.Thread(target=grow)
     writer.start()
     try:
-        update(Request(tmp_path, BagEncoder()))
+        update_index(Request(tmp_path, BagEncoder()))
     finally:
         stop.set()
         writer.join()
@@ -246,7 +247,7 @@ def test_a_log_that_grows_while_it_is_read(tmp_path: Path) -> None:
     text = now[:at].decode()
     assert passages[-1].end == len(text.rstrip())
     assert all(text[passage.start : passage.end] == passage.text for passage in passages)
-    assert update(Request(tmp_path, BagEncoder())).changed == int(at < len(now))
+    assert update_index(Request(tmp_path, BagEncoder())).changed == int(at < len(now))
 
 
 # Documents that want to be more than text

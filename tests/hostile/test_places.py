@@ -14,8 +14,10 @@ from pathlib import Path
 import pytest
 
 from corpus.errors import UsageError
-from qa.batch import LONGEST_QUESTION, MOST_BYTES, parse_batch, read_batch
-from tests.hostile.program import REPOSITORY, Program, has_namespaces, tree
+from qa.cli.batch import MOST_BYTES, parse_batch, read_batch
+from qa.retrieval.query import LONGEST_QUESTION
+from tests.hostile.program import Program, has_namespaces, tree
+from tests.paths import REPOSITORY
 
 HERON = "where does the heron wait?"
 NAMESPACE = pytest.mark.skipif(not has_namespaces("-rm"), reason="needs a mount namespace of its own")
@@ -142,10 +144,10 @@ def become(number):
 _BUILD = f"""
 import json, os, sys, tempfile
 from pathlib import Path
-from index.report import Request
+from index.update.report import Request
 from index.snapshot import Snapshot
-from index.update import update
-from qa.retriever import Retriever
+from index.update.update import update_index as update
+from qa.retrieval.retriever import Retriever
 from tests.encoders import BagEncoder
 {_BECOME}
 def told(root):
@@ -167,7 +169,7 @@ print(json.dumps(told(Path(sys.argv[1]))))
 _COMMANDS = f"""
 import os, sys, tempfile
 from pathlib import Path
-from qa import cli
+from qa.cli import main as cli
 {_BECOME}
 def run(*args):
     try:

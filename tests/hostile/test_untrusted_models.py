@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from corpus.errors import ModelError
-from index.models import Model, find
-from index.torch_encoder import load_network
+from index.encoder.model_files import Model, find
+from index.encoder.torch_backend import load_network
 from tests.hostile.program import Program
 
 DEFAULT = find()

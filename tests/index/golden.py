@@ -15,9 +15,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from index.report import Request
-from index.schema import FORMAT_VERSION
-from index.update import update
+from index.storage.database import FORMAT_VERSION
+from index.update.report import Request
+from index.update.update import update_index
 from tests.damage.picture import Questions, ask_everything, read_text
 from tests.encoders import BagEncoder
 
@@ -63,9 +63,9 @@ def write(root: Path, files: dict[str, bytes], tick: int) -> None:
 def make(root: Path) -> None:
     """Build the corpus and its index, in two generations."""
     write(root, FIRST, 0)
-    update(Request(root, BagEncoder()))
+    update_index(Request(root, BagEncoder()))
     write(root, SECOND, 1)
-    update(Request(root, BagEncoder()))
+    update_index(Request(root, BagEncoder()))
 
 
 def tables(file: Path) -> dict[str, list[list[Any]]]:

@@ -13,26 +13,26 @@ import numpy as np
 import pytest
 
 from corpus.types import Passage
-from index import vectors
-from index.changes import Change, Entry, Extent, Maker
-from index.encoder import Vectors
-from index.meta import Info, read_info
-from index.nearest import Candidate
-from index.records import Link, StoredPassage
-from index.schema import DATABASE
+from index.commit.change import Change, Entry, Extent, Maker
+from index.commit.store import Store
+from index.dense import faiss_segments
+from index.dense.faiss_segments import Ids, Stored, VectorIndex, cosines
+from index.dense.search import Candidate
+from index.dense.vector_rows import read_vectors
+from index.encoder.protocol import Vectors
 from index.snapshot import Snapshot
-from index.store import Store
-from index.vector_rows import read_vectors
-from index.vectors import Ids, Stored, VectorIndex, cosines
+from index.storage.database import DATABASE
+from index.storage.metadata import Info, read_info
+from index.storage.rows import Link, StoredPassage
 
 DIMENSION = 64
 MAKER = Maker("random", "f" * 64, DIMENSION, 1, (), ())
 
 
 def limit_sizes(patch: pytest.MonkeyPatch, *, exact: int, most: int) -> None:
-    patch.setattr(vectors, "EXACT_MOST", exact)
-    for module in ("vectors", "arrange", "settle"):
-        patch.setattr(f"index.{module}.SEGMENT_MOST", most)
+    patch.setattr(faiss_segments, "EXACT_MOST", exact)
+    for module in ("faiss_segments", "merge_policy", "segment_writer"):
+        patch.setattr(f"index.dense.{module}.SEGMENT_MOST", most)
 
 
 def unit(rows: Vectors) -> Vectors:
@@ -56,7 +56,9 @@ def stored(rows: Vectors) -> Stored:
 
 def built(rows: Vectors, first: int = 1) -> faiss.IndexIDMap:
     ids = np.arange(first, first + len(rows), dtype=np.int64)
-    index: faiss.IndexIDMap = vectors.build(ids, lambda wanted: stored(rows[wanted - first]), dimension=rows.shape[1])
+    index: faiss.IndexIDMap = faiss_segments.build(
+        ids, lambda wanted: stored(rows[wanted - first]), dimension=rows.shape[1]
+    )
     return index
 
 
@@ -136,13 +138,13 @@ def check(folder: Path) -> None:
         assert sorted(path.name for path in folder.glob("*.faiss")) == sorted(one.name for one in info.segments)
         living: Counter[int] = Counter()
         for segment in info.segments:
-            index = vectors.load(folder, segment, dimension=info.dimension)
+            index = faiss_segments.load(folder, segment, dimension=info.dimension)
             held = members(index)
             assert held == numbers("SELECT vector FROM places WHERE segment = ?", segment.number)
             live = {*held} & {*used}
             assert (segment.held, segment.dead) == (len(held), len(held) - len(live))
-            assert is_exact(index) is (len(held) <= vectors.EXACT_MOST)
-            assert len(held) <= vectors.SEGMENT_MOST
+            assert is_exact(index) is (len(held) <= faiss_segments.EXACT_MOST)
+            assert len(held) <= faiss_segments.SEGMENT_MOST
             if is_exact(index):
                 stored = numbers("SELECT id FROM vectors")
                 kept = [place for place, number in enumerate(held) if number in stored]

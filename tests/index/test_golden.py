@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from index.schema import FORMAT_VERSION
-from qa import check
+from index.storage.database import FORMAT_VERSION
+from qa.collection import check
 from tests.index.golden import FIRST, GOLDEN, SECOND, make, picture, tables, unpack, write
 
 

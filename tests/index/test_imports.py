@@ -10,7 +10,8 @@ import pytest
 
 import index
 
-MODULES = sorted(path.stem for path in Path(index.__file__).parent.glob("[a-z]*.py"))
+FOLDER = Path(index.__file__).parent
+MODULES = sorted(".".join(path.relative_to(FOLDER).with_suffix("").parts) for path in FOLDER.rglob("[a-z]*.py"))
 
 
 def test_importing_all_of_the_package_loads_no_heavy_library() -> None:
@@ -29,9 +30,9 @@ def test_importing_all_of_the_package_loads_no_heavy_library() -> None:
 @pytest.mark.parametrize("action", ["count", "update"])
 def test_neither_counting_nor_an_update_without_news_loads_torch(tmp_path: object, action: str) -> None:
     code = (
-        "import sys\nfrom pathlib import Path\nfrom index.models import find\n"
-        "from index.torch_encoder import TorchEncoder\nfrom index.report import Request\n"
-        "from index.update import update\n"
+        "import sys\nfrom pathlib import Path\nfrom index.encoder.model_files import find\n"
+        "from index.encoder.torch_backend import TorchEncoder\nfrom index.update.report import Request\n"
+        "from index.update.update import update_index as update\n"
         "encoder = TorchEncoder(find())\n"
         "if sys.argv[1] == 'count':\n    assert encoder.count_tokens(['hello world']) == [2]\n"
         "else:\n    assert update(Request(Path(sys.argv[2]), encoder)).documents == 0\n"

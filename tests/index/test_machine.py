@@ -24,15 +24,16 @@ from hypothesis import HealthCheck, note, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from corpus import load, split
+from corpus.chunking import splitter
 from corpus.errors import IncompatibleError, NoIndexError
-from index.encoder import Vectors
-from index.report import BuildReport, Request
-from index.schema import NewerFormatError
+from corpus.loading import load
+from index.dense.vector_rows import vector_digest
+from index.encoder.protocol import Vectors
 from index.snapshot import Snapshot
-from index.update import rebuild, update
-from index.vector_rows import vector_digest
-from qa import check
+from index.storage.database import NewerFormatError
+from index.update.report import BuildReport, Request
+from index.update.update import rebuild_index, update_index
+from qa.collection import check
 from tests.damage.forks import in_child, run
 from tests.damage.kills import dying_at
 from tests.damage.picture import Picture, answers, left_out, listing, stored_digests
@@ -237,13 +238,13 @@ class Folder(RuleBasedStateMachine):
 
     @rule()
     def index(self) -> None:
-        self._bring_up_to_date(update)
+        self._bring_up_to_date(update_index)
 
     @rule()
     def index_in_full(self) -> None:
-        self._bring_up_to_date(rebuild)
+        self._bring_up_to_date(rebuild_index)
 
-    @rule(refused=st.frozensets(paths, min_size=1), how=st.sampled_from([update, rebuild]))
+    @rule(refused=st.frozensets(paths, min_size=1), how=st.sampled_from([update_index, rebuild_index]))
     @precondition(lambda self: self.built)
     def update_while_files_cannot_be_read(self, refused: frozenset[str], how: Callable[[Request], BuildReport]) -> None:
         """What the index knew of such files stays."""
@@ -262,22 +263,22 @@ class Folder(RuleBasedStateMachine):
     @precondition(lambda self: self.built)
     def change_model(self) -> None:
         self.model = "other" if self.model == "bag" else "bag"
-        self._bring_up_to_date(update, everything=True)
+        self._bring_up_to_date(update_index, everything=True)
 
     @rule()
     @precondition(lambda self: self.built)
     def change_splitter(self) -> None:
         """A version that cuts otherwise."""
-        self._patch.setattr(split, "VERSION", split.VERSION + 1)
-        self._patch.setattr(split, "TARGET_TOKENS", 120 if split.TARGET_TOKENS != 120 else 12)
-        self._bring_up_to_date(update, everything=True)
+        self._patch.setattr(splitter, "VERSION", splitter.VERSION + 1)
+        self._patch.setattr(splitter, "TARGET_TOKENS", 120 if splitter.TARGET_TOKENS != 120 else 12)
+        self._bring_up_to_date(update_index, everything=True)
 
-    @rule(place=st.integers(1, 250), how=st.sampled_from([update, update, rebuild]))
+    @rule(place=st.integers(1, 250), how=st.sampled_from([update_index, update_index, rebuild_index]))
     def crash(self, place: int, how: Callable[[Request], BuildReport]) -> None:
         """Killed at some operation on the database or a file: the old generation or the new one, and work goes on."""
         self._close_reader()  # SQLite's locks do not survive a fork
         before = self.known, self.built
-        self._expect(how is rebuild)
+        self._expect(how is rebuild_index)
         after = self.known
         request = Request(self.root, ENCODERS[self.model](), allow_empty=True)
         ended = run(dying_at(place, lambda: how(request)), seconds=20)
@@ -312,14 +313,14 @@ class Folder(RuleBasedStateMachine):
         do_damage(self.root / ".qa", random_)
         encoder = ENCODERS[self.model]()
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("qa.build.load_encoder", lambda _, **__: encoder)
-            patch.setattr("qa.build.model_of", lambda _: self.model)
+            patch.setattr("qa.collection.build.load_encoder", lambda _, **__: encoder)
+            patch.setattr("qa.collection.build.model_of", lambda _: self.model)
             try:
                 repaired = check.repair(self.root).rebuilt is not None
             except (NoIndexError, IncompatibleError) as error:
                 if isinstance(error, NewerFormatError):  # the number of the format was hit
                     shutil.rmtree(self.root / ".qa")
-                rebuild(Request(self.root, encoder, allow_empty=True))
+                rebuild_index(Request(self.root, encoder, allow_empty=True))
                 repaired = True
         assert len(set(encoder.embedded)) == len(encoder.embedded)
         if repaired:
@@ -350,7 +351,7 @@ class Folder(RuleBasedStateMachine):
     ) -> None:
         encoder = ENCODERS[self.model]()
         kept = stored_digests(self.root / ".qa") if self.built else frozenset()
-        self._expect(everything or how is rebuild, refused=refused)
+        self._expect(everything or how is rebuild_index, refused=refused)
         report = how(Request(self.root, encoder, allow_empty=True))
         self.built = True
         self._must_equal(picture(self.root))
@@ -397,7 +398,7 @@ class Folder(RuleBasedStateMachine):
 
     def _expected(self) -> Picture:
         """The picture of a clean build, elsewhere, of what the index must know."""
-        at = frozenset(self.known.items()), self.model, split.VERSION, split.TARGET_TOKENS
+        at = frozenset(self.known.items()), self.model, splitter.VERSION, splitter.TARGET_TOKENS
         if at not in self._clean:
             with tempfile.TemporaryDirectory() as place:
                 for path, file in self.known.items():
@@ -405,7 +406,7 @@ class Folder(RuleBasedStateMachine):
                     target.parent.mkdir(parents=True, exist_ok=True)
                     target.write_bytes(file.data)
                     os.utime(target, ns=(file.mtime_ns, file.mtime_ns))
-                update(Request(Path(place), ENCODERS[self.model](), allow_empty=True))
+                update_index(Request(Path(place), ENCODERS[self.model](), allow_empty=True))
                 self._clean[at] = picture(Path(place))
         return dict(self._clean[at])
 
@@ -425,13 +426,13 @@ class Folder(RuleBasedStateMachine):
 
 def small(patch: pytest.MonkeyPatch) -> None:
     """What happens to millions of vectors happens to a few: merged and compressed segments, forgotten vectors."""
-    patch.setattr("index.vectors.EXACT_MOST", 4)
-    for module in ("vectors", "arrange", "settle"):
-        patch.setattr(f"index.{module}.SEGMENT_MOST", 8)
-    patch.setattr("index.arrange._DEAD_FEW", 1)
-    patch.setattr("index.store.SPARE_VECTORS", 5)
-    patch.setattr("index.embedding._CHUNK", 2)
-    patch.setattr("index.buckets.BLOCK", 8)
+    patch.setattr("index.dense.faiss_segments.EXACT_MOST", 4)
+    for module in ("faiss_segments", "merge_policy", "segment_writer"):
+        patch.setattr(f"index.dense.{module}.SEGMENT_MOST", 8)
+    patch.setattr("index.dense.merge_policy._DEAD_FEW", 1)
+    patch.setattr("index.commit.store.SPARE_VECTORS", 5)
+    patch.setattr("index.update.embed_queue._CHUNK", 2)
+    patch.setattr("index.lexical.posting_blocks.BLOCK", 8)
 
 
 def do_damage(folder: Path, random_: random.Random) -> None:

@@ -16,11 +16,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from corpus.errors import IncompatibleError, NoIndexError, UsageError
-from index.nearest import Candidate
-from index.report import Request
+from index.dense.faiss_segments import cosines
+from index.dense.search import Candidate
 from index.snapshot import Snapshot
-from index.update import rebuild, update
-from index.vectors import cosines
+from index.update.report import Request
+from index.update.update import rebuild_index, update_index
 from tests.encoders import BagEncoder
 from tests.index.segments import link_of
 
@@ -30,7 +30,7 @@ corpora = st.dictionaries(st.sampled_from(["a.txt", "b.txt", "c.txt", "d.txt"]),
 
 
 def build(root: Path) -> None:
-    update(Request(root, BagEncoder(), allow_empty=True))
+    update_index(Request(root, BagEncoder(), allow_empty=True))
 
 
 def write(root: Path, files: dict[str, str]) -> None:
@@ -79,7 +79,7 @@ def test_keys_do_not_depend_on_history(root: Path) -> None:
     build(root)
     with Snapshot(root / ".qa") as snapshot:
         before = [passage.key for passage in snapshot.passages_of("cats.md")]
-    rebuild(Request(root, BagEncoder()))
+    rebuild_index(Request(root, BagEncoder()))
     with Snapshot(root / ".qa") as snapshot:
         assert [passage.key for passage in snapshot.passages_of("cats.md")] == before
 
@@ -221,9 +221,9 @@ def test_a_read_only_index_answers(root: Path) -> None:
         import faiss
         from tests.encoders import BagEncoder
         from corpus.errors import StorageError
-        from index.report import Request
+        from index.update.report import Request
         from index.snapshot import Snapshot
-        from index.update import update
+        from index.update.update import update_index as update
         os.setuid(65534)
         root = Path(sys.argv[1])
         with Snapshot(root / ".qa") as snapshot:

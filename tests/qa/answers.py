@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from qa.results import Highlight, Hit, IndexInfo, Result, Source, State
+from qa.answer.results import Highlight, Hit, IndexInfo, Result, Source, State
 
 
 def hit(

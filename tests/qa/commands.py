@@ -7,17 +7,17 @@ from typing import Any
 
 from click.testing import CliRunner, Result
 
-from index.encoder import Encoder
+from index.encoder.protocol import Encoder
 from index.snapshot import Snapshot
-from qa import cli, results
+from qa.answer import results
+from qa.cli import main
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 TALKS = "# Talks\n\nThe keynote on Monday is about whales.\n\n## Lunch\n\nSoup is served at noon.\n"
 TRAVEL = "# Travel\n\nThe train to Lyon leaves at nine.\n"
 
 
 class WordRetriever:
-    """Stands for `qa.retriever.Retriever`: passages that share words with the question, found if there is one."""
+    """Stands for a `Retriever`: passages that share words with the question, found if there is one."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -66,4 +66,4 @@ class WordRetriever:
 
 
 def qa(*args: str, stdin: bytes | None = None) -> Result:
-    return CliRunner().invoke(cli.app, args, input=stdin, prog_name="qa")
+    return CliRunner().invoke(main.app, args, input=stdin, prog_name="qa")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from qa import build
+from qa.collection import build
 from tests.encoders import BagEncoder
 from tests.qa.commands import TALKS, TRAVEL, WordRetriever
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from index.encoder import Encoder
-from index.records import StoredDocument, StoredPassage, passage_key, text_digest
-from qa.late import Question, Reading, read_passages
+from index.encoder.protocol import Encoder
+from index.storage.rows import StoredDocument, StoredPassage, passage_key, text_digest
+from qa.retrieval.late_interaction import Question, Reading, read_passages
 
 
 def stored(text: str, *, path: str = "x.txt", context: str = "", start: int = 0, body: int = 0) -> StoredPassage:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 import qa
-
-REPOSITORY = Path(__file__).resolve().parents[2]
+from tests.paths import REPOSITORY
 
 
 def test_every_public_name_is_there_and_documented() -> None:

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from index.schema import DATABASE, open_for_reading
+from index.commit.store import Store
+from index.dense.faiss_segments import Fetch, Ids, Stored, save
+from index.dense.faiss_segments import build as build_segment
+from index.dense.vector_rows import read_vectors
 from index.snapshot import Snapshot
-from index.store import Store
-from index.vector_rows import read_vectors
-from index.vectors import Fetch, Ids, Stored, save
-from index.vectors import build as build_segment
+from index.storage.database import DATABASE, open_for_reading
 from tests.benchmarks.engine_drivers import common
 
 # What a build embeds and stores in one transaction.

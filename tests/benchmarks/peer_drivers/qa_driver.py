@@ -13,7 +13,7 @@ import json
 import sys
 from pathlib import Path
 
-from index import models
+from index.encoder import model_files
 from qa import Retriever, build_index
 
 
@@ -30,7 +30,7 @@ def export(folder: Path, passages: Path) -> None:
                 paths[passage.key] = path
                 characters += len(passage.text)
     told = {
-        "model": str(models.find(models.DEFAULT_MODEL).folder),
+        "model": str(model_files.find(model_files.DEFAULT_MODEL).folder),
         "files": len(documents),
         "bytes": sum((folder / path).stat().st_size for path in documents),
         "passages": len(paths),

@@ -1,0 +1,1 @@
+"""Documents to passages that follow their structure and fit the encoder."""

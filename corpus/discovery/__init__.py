@@ -1,0 +1,1 @@
+"""Which files under a folder are documents, and how their bytes are read safely."""

@@ -1,0 +1,1 @@
+"""Files to documents: in this process, in a sandbox, and ahead of need."""

@@ -1,0 +1,1 @@
+"""What all readers build their result with: text, blocks, pages and records, nothing lost."""

@@ -1,0 +1,1 @@
+"""Documents that are ZIP archives of XML: DOCX, PPTX, XLSX, ODT, EPUB."""

@@ -1,0 +1,23 @@
+"""Formats that are ZIP archives: which one a file is, by its parts rather than its name."""
+
+from __future__ import annotations
+
+from corpus.errors import Unreadable
+from corpus.readers.office import docx, epub, odt, pptx, xlsx
+from corpus.readers.office.zip_archive import Archive
+from corpus.types import Reading
+
+
+def read(path: str, data: bytes) -> Reading:
+    """Read an archive that is a document; see `corpus.readers`."""
+    archive = Archive(data)
+    kind = archive.part("mimetype").strip() if archive.has("mimetype") else b""
+    if kind == b"application/epub+zip" or archive.has("META-INF/container.xml"):
+        return epub.read(archive)
+    if kind.startswith(b"application/vnd.oasis.opendocument.text"):
+        return odt.read(archive)
+    main = next((part for type_, part in archive.related("").values() if type_ == "officeDocument"), "")
+    for folder, reader in (("word", docx.read), ("ppt", pptx.read), ("xl", xlsx.read)):
+        if main.startswith(f"{folder}/"):
+            return reader(archive, main)
+    raise Unreadable("an archive, but no document that can be read")

@@ -1,0 +1,1 @@
+"""PDF by PDFium: characters, lines in reading order, paragraphs and headings."""

@@ -1,0 +1,161 @@
+"""Markdown by its own grammar (CommonMark with tables), as blocks with exact spans."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock, table
+from markdown_it.token import Token
+
+from corpus.readers.assemble.coverage import with_gaps_filled
+from corpus.readers.plaintext.plain import read_plain
+from corpus.text.encodings import decode, require_few_lines
+from corpus.text.headings import LONGEST_HEADING
+from corpus.text.lines import LineMap
+from corpus.types import Block, BlockKind, Reading
+
+# A rule at the head of a text is no front matter: that begins with a key.
+_FRONT_MATTER = re.compile(
+    r"\A\ufeff?---[ \t]*\r?\n(?P<body>(?=\s*[\"']?\w[^\n:]*:).*?)^(?:---|\.\.\.)[ \t]*\r?$",
+    re.DOTALL | re.MULTILINE,
+)
+_FRONT_TITLE = re.compile(r"^title[ \t]*:[ \t]*(?P<title>\S.*)", re.MULTILINE | re.IGNORECASE)
+_LEAVES = {
+    "paragraph_open": BlockKind.PARAGRAPH,
+    "heading_open": BlockKind.PARAGRAPH,
+    "fence": BlockKind.CODE,
+    "code_block": BlockKind.CODE,
+    "html_block": BlockKind.PARAGRAPH,
+    "table_open": BlockKind.TABLE,
+}
+_NOT_PARSED = re.compile(r"\r\n?|\A\ufeff")
+_MARKUP = re.compile(r"[\[\]*_`<&\\]")
+# A heading with more marks than this is taken as it stands: they can be nested so that undoing them takes for ever.
+_MOST_MARKS = 32
+
+
+def read(path: str, data: bytes) -> Reading:
+    """Read a Markdown file; see `corpus.readers`."""
+    text, note = decode(data)
+    require_few_lines(text)
+    title, blocks = read_markdown(text)
+    return Reading(text, title, blocks, note=note)
+
+
+def read_markdown(text: str) -> tuple[str, tuple[Block, ...]]:
+    """Take Markdown apart into its title ("" where it states none) and blocks.
+
+    A file without one heading is read as plain text, whose headings are inferred.
+    """
+    front = _FRONT_MATTER.match(text)
+    offset = front.end() if front else 0
+    tokens = _parser().parse(_same_length(text[offset:]))
+    if not any(token.type == "heading_open" for token in tokens):
+        return _without_headings(text, front)
+    found = title, blocks = _blocks(text, offset, tokens)
+    if front is None:
+        return found
+    meta = Block(BlockKind.META, front.start(), front.end())
+    return _front_title(front) or title, with_gaps_filled(text, [meta, *blocks])
+
+
+@cache
+def _parser() -> MarkdownIt:
+    """The parser, which keeps nothing of a text; a notebook has thousands of texts."""
+    # Inline markup matters in headings alone, and is slow to parse where it is hostile.
+    parser = MarkdownIt("commonmark").enable("table").disable("inline")
+    parser.block.ruler.at("table", _table, {"alt": ["paragraph", "reference"]})
+    return parser
+
+
+@cache
+def _inline() -> MarkdownIt:
+    return MarkdownIt("commonmark")
+
+
+def _table(state: StateBlock, first: int, end: int, silent: bool) -> bool:  # noqa: FBT001 - the parser's own signature
+    """The parser's rule for tables without its cells, of which a few lines can have millions."""
+    if not table(state, first, end, True):  # noqa: FBT003
+        return False
+    if silent:
+        return True
+    outside, state.parentType = state.parentType, "table"
+    opening = state.push("table_open", "table", 1)
+    enders = state.md.block.ruler.getRules("blockquote")
+    line = first + 2
+    while line < end and not (
+        state.sCount[line] < state.blkIndent
+        or any(ends(state, line, end, True) for ends in enders)  # noqa: FBT003
+        or state.isEmpty(line)
+        or state.is_code_block(line)
+    ):
+        line += 1
+    opening.map = [first, line]
+    state.push("table_close", "table", -1)
+    state.parentType = outside
+    state.line = line
+    return True
+
+
+def _same_length(text: str) -> str:
+    # The parser counts a lone carriage return as a line end, offsets here are kept by "\n" alone;
+    # and it takes a byte order mark for the first letter.
+    return _NOT_PARSED.sub(lambda match: " \n" if match[0] == "\r\n" else " ", text)
+
+
+def _front_title(front: re.Match[str]) -> str:
+    found = _FRONT_TITLE.search(front["body"])
+    title = found["title"].rstrip(" \t\r") if found else ""
+    return title.strip("\"'") if len(title) <= LONGEST_HEADING else ""
+
+
+def _without_headings(text: str, front: re.Match[str] | None) -> tuple[str, tuple[Block, ...]]:
+    if front is None:
+        return read_plain(text)
+    title, blocks = read_plain(text[front.end() :])
+    shifted = [
+        Block(block.kind, block.start + front.end(), block.end + front.end(), block.heading, block.depth)
+        for block in blocks
+    ]
+    meta = Block(BlockKind.META, front.start(), front.end())
+    return _front_title(front) or title, with_gaps_filled(text, [meta, *shifted])
+
+
+def _blocks(text: str, offset: int, tokens: list[Token]) -> tuple[str, tuple[Block, ...]]:
+    lines = LineMap(text[offset:])
+    blocks: list[Block] = []
+    open_headings: list[tuple[int, str]] = []
+    title = ""
+    lists = 0
+    for i, token in enumerate(tokens):
+        lists += (token.type == "list_item_open") - (token.type == "list_item_close")
+        if token.map is None:
+            continue
+        start = offset + lines.span(token.map[0] + 1)[0]
+        end = offset + lines.span(min(token.map[1], len(lines)))[1]
+        if token.type == "heading_open" and len(tokens[i + 1].content) <= LONGEST_HEADING:
+            level, words = int(token.tag[1]), _words(tokens[i + 1].content)
+            while open_headings and open_headings[-1][0] >= level:
+                open_headings.pop()
+            open_headings.append((level, words))
+            title = title or words
+            blocks.append(Block(BlockKind.HEADING, start, end, _path(open_headings)))
+        elif token.type in _LEAVES:
+            kind = BlockKind.ITEM if lists and token.type == "paragraph_open" else _LEAVES[token.type]
+            depth = max(0, lists - 1)
+            blocks.append(Block(kind, start, end, _path(open_headings), depth))
+    return title, with_gaps_filled(text, blocks)
+
+
+def _path(open_headings: list[tuple[int, str]]) -> tuple[str, ...]:
+    return tuple(words for _, words in open_headings if words)
+
+
+def _words(heading: str) -> str:
+    """A heading's words without their markup."""
+    if 0 < len(_MARKUP.findall(heading)) <= _MOST_MARKS:
+        children = _inline().parseInline(heading)[0].children or ()
+        heading = "".join(child.content if child.type in ("text", "code_inline") else " " for child in children)
+    return " ".join(heading.split())

@@ -1,0 +1,1 @@
+"""Files of records: tables, JSON, mail."""

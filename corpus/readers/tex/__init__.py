@@ -1,0 +1,1 @@
+"""LaTeX and BibTeX."""

@@ -1,0 +1,1 @@
+"""The writing side: one transaction that makes a new generation."""

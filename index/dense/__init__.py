@@ -1,0 +1,1 @@
+"""Search by meaning: FAISS segments, what is in them, and how they are merged."""

@@ -1,0 +1,54 @@
+"""What a path pattern leaves of a collection to choose from."""
+
+# ruff: noqa: S608 - statements are put together from names in this package; values are bound
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from index.dense.faiss_segments import Ids
+from index.storage.rows import AMONG, damaged, ids_json, read_links
+
+# So many passages are compared one by one rather than searched for among all.
+_FEW = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Documents to choose from.
+
+    Attributes:
+        documents: Their row numbers.
+        passages: Row numbers of their passages.
+        vectors: Row numbers of their vectors, unless they are many.
+    """
+
+    documents: frozenset[int]
+    passages: Ids
+    vectors: Ids | None
+
+
+def read_scope(connection: sqlite3.Connection, file: Path, documents: frozenset[int], size: int) -> Scope:
+    """Look up what documents have, which is so many passages.
+
+    Raises:
+        DamagedIndexError: It is not so many, or one does not hold what was written.
+    """
+    among = (ids_json(tuple(documents)),)
+    vectors = None
+    if size <= _FEW:
+        links = list(read_links(connection, file, f"document IN {AMONG}", among))
+        if any(link.document not in documents for link in links):
+            raise damaged(file, "the list of passages of documents")
+        passages = np.array([link.id for link in links], dtype=np.int64)
+        vectors = np.unique(np.array([link.vector for link in links], dtype=np.int64))
+    else:
+        rows = connection.execute(f"SELECT id FROM passages WHERE document IN {AMONG}", among).fetchall()
+        passages = np.array(rows, dtype=np.int64).reshape(-1)
+    if len(passages) != size or len(np.unique(passages)) != size:
+        raise damaged(file, "the number of passages of documents")
+    return Scope(documents, passages, vectors)

@@ -1,0 +1,161 @@
+"""The passages whose vectors are nearest: FAISS finds them, the stored vectors score them."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from index.dense.faiss_segments import Ids, Stored, VectorIndex, cosines, open_all
+from index.dense.filters import Scope
+from index.dense.vector_refs import read_places, uses_of
+from index.dense.vector_rows import not_unit, read_vectors
+from index.encoder.protocol import Vectors
+from index.lexical.posting_blocks import Floats
+from index.storage.database import seam
+from index.storage.metadata import Info, Segment
+from index.storage.rows import AMONG, Link, damaged, ids_json, read_links
+
+# What FAISS computes, which knows nothing of how the vectors' lengths were rounded, differs from their cosine by less.
+_ROUNDING = 1e-3
+# How many more than wanted are fetched at first: enough that nothing left out ties with the last place.
+_BEYOND = 16
+
+# Sorts as results are ordered everywhere: by score turned negative, then by passage key; the rest comes along.
+_Ranked = tuple[float, str, Link]
+
+
+class Candidate(NamedTuple):
+    """A passage and how well it matches, higher is better."""
+
+    link: Link
+    score: float
+
+    @property
+    def passage(self) -> int:
+        """Its row number."""
+        return self.link.id
+
+    @property
+    def key(self) -> str:
+        """Its stable id."""
+        return self.link.key
+
+
+class Nearest:
+    """The vectors of one generation, for searching.
+
+    Args:
+        connection: Holds the generation.
+        file: The database; the FAISS files are beside it.
+        info: What the generation is made of.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, file: Path, info: Info) -> None:
+        self._connection = connection
+        self._file = file
+        self._info = info
+
+    def load(self) -> None:
+        """Read the FAISS files now."""
+        _ = self._segments
+
+    def cosines(self, ids: Sequence[int], vector: Vectors) -> Floats:
+        """Cosines of stored vectors, by row number, with a unit vector: `(n,)`, whatever they are asked beside.
+
+        Raises:
+            DamagedIndexError: What is read does not hold what was written.
+        """
+        found = cosines(self._segments.stored(np.array(ids, dtype=np.int64)), vector)
+        if not np.isfinite(found).all():
+            raise not_unit(self._file)
+        return found
+
+    def search(self, vector: Vectors, limit: int, scope: Scope | None) -> list[Candidate]:
+        """The nearest, best first; ties by passage key.
+
+        Args:
+            vector: `(dim,) float32`, unit L2 norm.
+            limit: At most this many, at least 1.
+            scope: What to choose from, or None for all.
+
+        Raises:
+            DamagedIndexError: What is read does not hold what was written.
+        """
+        share, wanted = 1.0, limit
+        if scope is not None:
+            if scope.vectors is not None:
+                return _candidates(self._ranked(self._scored(scope.vectors, vector), scope), limit)
+            # Of a scope far from the question as many must be compared as without one.
+            share, wanted = len(scope.passages) / self._info.passages, 8 * limit
+        size = int((limit + _BEYOND) / share)
+        while True:
+            ids, bound = self._segments.search(vector, size)
+            scored = self._scored(ids, vector)
+            # Passages are looked up for no more vectors than needed.
+            head = len(scored) if scope is not None else limit + _BEYOND
+            ranked = self._ranked(scored[:head], scope)
+            bound += _ROUNDING
+            if head < len(scored):
+                bound = max(bound, -scored[head][0])
+            # What was left out scores no better than the bound, so it cannot tie with the last place.
+            if len(ranked) >= wanted and bound < -ranked[limit - 1][0]:
+                return _candidates(ranked, limit)
+            if size >= self._segments.held:
+                return _candidates(self._ranked(scored, scope), limit)
+            size *= 2
+
+    @cached_property
+    def _segments(self) -> VectorIndex:
+        return open_all(
+            self._file.parent,
+            self._info.segments,
+            self._members,
+            self._fetch,
+            dimension=self._info.dimension,
+        )
+
+    def _fetch(self, ids: Ids) -> Stored:
+        with seam(self._file):
+            return read_vectors(self._connection, self._file, ids.tolist(), self._info.dimension)
+
+    def _members(self, segment: Segment) -> Ids:
+        """The live vectors of a segment."""
+        with seam(self._file):
+            places = read_places(self._connection, self._file, "segment = ? AND uses > 0", (segment.number,))
+            found = np.array(sorted(place.vector for place in places), dtype=np.int64)
+        if len(found) != segment.live:
+            raise damaged(self._file, f"the number of vectors of {segment.name}")
+        return found
+
+    def _scored(self, ids: Ids, query: Vectors) -> list[tuple[float, int]]:
+        """Vectors by their exact scores, turned negative, the best first."""
+        asked: list[int] = ids.tolist()
+        return sorted(zip((-self.cosines(asked, query)).tolist(), asked, strict=True))
+
+    def _ranked(self, scored: Sequence[tuple[float, int]], scope: Scope | None) -> list[_Ranked]:
+        """The passages of vectors, best first; vectors that no passage has any more have none."""
+        negative_of = {vector: negative for negative, vector in scored}
+        with seam(self._file):
+            uses = uses_of(self._connection, self._file, list(negative_of))
+            values = (ids_json(tuple(negative_of)),)
+            # A damaged index can give out a row more than once.
+            links = set(read_links(self._connection, self._file, f"vector IN {AMONG}", values))
+        counted = Counter(link.vector for link in links)
+        if counted != Counter(uses):
+            wrong = min(vector for vector in counted.keys() | uses.keys() if counted[vector] != uses.get(vector))
+            raise damaged(self._file, f"the number of passages of vector {wrong}")
+        return sorted(
+            (negative_of[link.vector], link.key, link)
+            for link in links
+            if scope is None or link.document in scope.documents
+        )
+
+
+def _candidates(ranked: Sequence[_Ranked], limit: int) -> list[Candidate]:
+    return [Candidate(link, -negative) for negative, _, link in ranked[:limit]]

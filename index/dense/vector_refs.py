@@ -1,0 +1,116 @@
+"""Where each vector is, and how many passages refer to it: kept with every commit, checked with every search."""
+
+# ruff: noqa: S608 - statements are put together from names in this package; values are bound
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from index.dense.faiss_segments import Ids
+from index.storage.rows import AMONG, damaged, ids_json
+
+
+class Place(NamedTuple):
+    """A vector's place.
+
+    Attributes:
+        vector: Its row number.
+        segment: Number of the FAISS file that holds it, or 0.
+        uses: Passages that refer to it.
+        used: Where none does, the generation that was being made when the last one went or the vector came.
+    """
+
+    vector: int
+    segment: int
+    uses: int
+    used: int
+
+
+def place_checksum(vector: int, segment: int, uses: int, used: int) -> int:
+    """The checksum of a place's row: CRC-32, since a question reads some hundred of them."""
+    return zlib.crc32(f"{vector} {segment} {uses} {used}".encode())
+
+
+def read_places(
+    connection: sqlite3.Connection, file: Path, condition: str = "true", values: Sequence[object] = ()
+) -> Iterator[Place]:
+    """The places that meet an SQL condition.
+
+    Raises:
+        DamagedIndexError: A row does not hold what was written.
+    """
+    query = f"SELECT vector, segment, uses, used, checksum FROM places WHERE {condition}"
+    for *fields, check in connection.execute(query, tuple(values)):
+        if place_checksum(*fields) != check:
+            raise damaged(file, f"the place of vector {fields[0]}")
+        yield Place(*fields)
+
+
+def write_places(connection: sqlite3.Connection, places: Iterable[Place]) -> None:
+    """Write places, in place of what was known of their vectors."""
+    connection.executemany(
+        "INSERT OR REPLACE INTO places (vector, segment, uses, used, checksum) VALUES (?, ?, ?, ?, ?)",
+        (
+            (one.vector, one.segment, one.uses, one.used, place_checksum(one.vector, one.segment, one.uses, one.used))
+            for one in places
+        ),
+    )
+
+
+def uses_of(connection: sqlite3.Connection, file: Path, vectors: Sequence[int]) -> dict[int, int]:
+    """How many passages refer to each vector.
+
+    Raises:
+        DamagedIndexError: The place of one is missing or does not hold what was written.
+    """
+    query = f"SELECT vector, segment, uses, used, checksum FROM places WHERE vector IN {AMONG}"
+    uses: dict[int, int] = {}
+    for vector, segment, count, used, check in connection.execute(query, (ids_json(vectors),)):
+        if place_checksum(vector, segment, count, used) != check:
+            raise damaged(file, f"the place of vector {vector}")
+        uses[vector] = count
+    missing = [vector for vector in vectors if vector not in uses]
+    if missing:
+        raise damaged(file, f"the place of vector {missing[0]} (missing)")
+    return uses
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Places as columns, for as many as a commit touches; `(n,) int64` each, vectors ascending."""
+
+    vectors: Ids
+    segments: Ids
+    uses: Ids
+    used: Ids
+
+
+def read_table(
+    connection: sqlite3.Connection, file: Path, condition: str = "true", values: Sequence[object] = ()
+) -> Table:
+    """As `read_places`, in columns."""
+    flat = array("q")
+    for place in read_places(connection, file, condition, values):
+        flat.extend((place.vector, place.segment, place.uses, place.used))
+    rows = (np.frombuffer(flat, dtype=np.int64) if flat else np.empty(0, dtype=np.int64)).reshape(-1, 4)
+    return Table(*rows[np.argsort(rows[:, 0])].T)
+
+
+def read_table_of(connection: sqlite3.Connection, file: Path, vectors: Ids) -> Table:
+    """The places of these vectors, which ascend.
+
+    Raises:
+        DamagedIndexError: One is missing or does not hold what was written.
+    """
+    table = read_table(connection, file, f"vector IN {AMONG}", (ids_json(vectors.tolist()),))
+    if not np.array_equal(table.vectors, vectors):
+        raise damaged(file, "the places of vectors (one is missing)")
+    return table

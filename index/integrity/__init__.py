@@ -1,0 +1,1 @@
+"""Whether an index is what was written, and what can be saved of one that is not."""

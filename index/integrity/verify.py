@@ -1,0 +1,178 @@
+"""Read all of an index and compare it with its checksums and with itself: what a question checks only in part."""
+
+from __future__ import annotations
+
+import sqlite3
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from corpus.errors import DamagedIndexError
+from index.dense.faiss_segments import Ids, load, members
+from index.dense.vector_refs import Table, read_table
+from index.dense.vector_rows import read_vectors
+from index.lexical.bm25 import Postings
+from index.storage.database import DATABASE, REPAIR, open_for_reading, seam
+from index.storage.duplicates import read_repeats
+from index.storage.metadata import Info, read_info, read_left
+from index.storage.rows import damaged, read_documents, read_links, read_passages
+from index.storage.wal import require_log_follows
+
+_PART = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What was read, and what of it does not hold what was written.
+
+    Attributes:
+        documents: Documents.
+        passages: Passages.
+        problems: A message for each part of the index that is damaged.
+    """
+
+    documents: int
+    passages: int
+    problems: tuple[str, ...]
+
+
+def verify(folder: Path) -> Verified:
+    """Check everything: SQLite's own structure, every row, every FAISS file, and that they agree.
+
+    Raises:
+        NoIndexError: There is no index.
+        IncompatibleError: It has another format version.
+        DamagedIndexError: Nothing can be read.
+    """
+    file = folder / DATABASE
+    require_log_follows(file)
+    with closing(open_for_reading(file)) as connection:
+        with seam(file):
+            info = read_info(connection, file)
+        if info is None:
+            raise damaged(file, "table meta (empty)")
+        check = _Check(connection, file, info)
+        parts: tuple[Callable[[], None], ...] = (
+            check.structure,
+            check.documents,
+            check.passages,
+            check.vectors,
+            check.places,
+            check.segments,
+            check.repeats,
+            check.terms,
+            check.rest,
+        )
+        problems = [problem for part in parts if (problem := _problem(part, file))]
+    return Verified(info.documents, info.passages, tuple(problems))
+
+
+def _problem(part: Callable[[], None], file: Path) -> str:
+    try:
+        with seam(file):
+            part()
+    except DamagedIndexError as error:
+        return str(error)
+    return ""
+
+
+class _Check:
+    """One reading of one generation; each part raises DamagedIndexError."""
+
+    def __init__(self, connection: sqlite3.Connection, file: Path, info: Info) -> None:
+        self._connection = connection
+        self._file = file
+        self._info = info
+
+    def structure(self) -> None:
+        (verdict,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
+        if verdict != "ok":
+            raise DamagedIndexError(f"{self._file} is damaged: {' '.join(str(verdict).split())}. {REPAIR}")
+
+    def documents(self) -> None:
+        found = [max(1, document.records) for document in read_documents(self._connection, self._file)]
+        counted = (self._info.files, self._info.documents)
+        self._require((len(found), sum(found)) == counted, "the number of documents")
+
+    def passages(self) -> None:
+        found: Counter[int] = Counter()
+        expected: dict[int, int] = {}
+        for passage in read_passages(self._connection, self._file, "true"):
+            found[passage.document.id] += 1
+            expected[passage.document.id] = passage.document.passages
+            self._require(len(passage.text) == passage.end - passage.start, f"the place of passage {passage.id}")
+        self._require(found == expected, "the number of passages of a document")
+        self._require(found.total() == self._info.passages, "the number of passages")
+
+    def vectors(self) -> None:
+        ids = self._numbers("SELECT id FROM vectors")
+        for start in range(0, len(ids), _PART):
+            read_vectors(self._connection, self._file, ids[start : start + _PART].tolist(), self._info.dimension)
+
+    def places(self) -> None:
+        table = read_table(self._connection, self._file)
+        self._require(np.array_equal(table.vectors, self._numbers("SELECT id FROM vectors")), "the places of vectors")
+        links = read_links(self._connection, self._file, "true")
+        vectors, uses = np.unique(_array(link.vector for link in links), return_counts=True)
+        used = table.uses > 0
+        counted = np.array_equal(table.vectors[used], vectors) and np.array_equal(table.uses[used], uses)
+        self._require(counted, "the number of passages of vectors")
+        self._require(len(vectors) == self._info.vectors, "the number of vectors in use")
+
+    def segments(self) -> None:
+        table = read_table(self._connection, self._file)
+        folder = self._file.parent
+        for segment in self._info.segments:
+            try:
+                index = load(folder, segment, dimension=self._info.dimension)
+            except (OSError, ValueError) as error:
+                raise DamagedIndexError(
+                    f"{folder / segment.name} is damaged: {error}. Questions are still answered rightly, but slower. "
+                    f"{REPAIR}"
+                ) from error
+            held = table.segments == segment.number
+            self._require(np.array_equal(np.sort(members(index)), table.vectors[held]), f"the list of {segment.name}")
+            self._require(_live(table, held) == segment.live, f"the number of vectors in {segment.name}")
+        known = [segment.number for segment in self._info.segments]
+        self._require(not (table.segments[~np.isin(table.segments, known)]).any(), "the list of FAISS files")
+
+    def repeats(self) -> None:
+        counted: Counter[bytes] = Counter()
+        query = "SELECT text_digest, count(*) FROM passages GROUP BY text_digest HAVING count(*) > 1"
+        counted.update(dict(self._connection.execute(query)))
+        known = [digest for (digest,) in self._connection.execute("SELECT text_digest FROM repeats")]
+        self._require(read_repeats(self._connection, self._file, known) == counted, "the list of repeated texts")
+
+    def terms(self) -> None:
+        postings = Postings(self._connection, self._file, self._info.passages)
+        postings.verify()
+        ids = self._numbers("SELECT id FROM passages")
+        self._require(np.array_equal(postings.passages(), ids), "the list of passages in the keyword index")
+
+    def rest(self) -> None:
+        read_left(self._connection, self._file, self._info.skipped)
+        ids, free = self._numbers("SELECT id FROM passages"), self._numbers("SELECT passage FROM free")
+        every = np.unique(np.concatenate([ids, free]))
+        dense = len(every) == len(ids) + len(free) == every.max(initial=0) and every.min(initial=1) == 1
+        self._require(bool(dense), "the list of free row numbers")
+
+    def _numbers(self, query: str) -> Ids:
+        return np.sort(_array(number for (number,) in self._connection.execute(query)))
+
+    def _require(self, holds: bool, what: str) -> None:  # noqa: FBT001 - what is claimed
+        if not holds:
+            raise damaged(self._file, what)
+
+
+def _array(numbers: Iterable[int]) -> Ids:
+    flat = array("q", numbers)
+    return np.frombuffer(flat, dtype=np.int64) if flat else np.empty(0, dtype=np.int64)
+
+
+def _live(table: Table, held: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:
+    return int((table.uses[held] > 0).sum())

@@ -1,0 +1,1 @@
+"""Search by words: analysis, posting blocks, BM25."""

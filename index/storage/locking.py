@@ -1,0 +1,122 @@
+"""One writer at a time: the lock of an index folder, who holds it, and waiting for it."""
+
+# ruff: noqa: PLC0415 - a question, which writes nothing, waits for every import
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from corpus.errors import LockedError, StorageError
+from index.storage import disk
+
+LOCK_NAME = "lock"
+# How long a lock may be free before one who waits for it notices.
+_POLL_SECONDS = 0.1
+
+_LOG = logging.getLogger(__name__)
+
+
+@contextlib.contextmanager
+def writer_lock(folder: Path) -> Iterator[None]:
+    """Be the only writer of an index folder; the system frees the lock if this process dies.
+
+    Raises:
+        LockedError: Another process writes; the message names it.
+        StorageError: The folder is read-only, or its filesystem has no locks.
+    """
+    import socket
+
+    path = folder / LOCK_NAME
+    descriptor = _locked(path)
+    try:
+        holder = {"pid": os.getpid(), "host": socket.gethostname()}
+        _overwrite(descriptor, json.dumps(holder).encode(), path)
+        yield
+    finally:
+        # Closing releases the lock. The file stays: deleting it would let two writers lock two files.
+        os.close(descriptor)
+
+
+def wait_for_writer(folder: Path) -> None:
+    """Return once no other process writes an index folder, and say once whom it waits for.
+
+    It returns at once where there is no such folder or it cannot be locked.
+    """
+    path = folder / LOCK_NAME
+    told = False
+    with contextlib.suppress(StorageError, PermissionError):
+        # Opened anew each time: the folder may be deleted and made again meanwhile.
+        while path.exists():
+            try:
+                os.close(_locked(path))
+            except LockedError:
+                if not told:
+                    _LOG.warning("%s is being written by %s; waiting for it to end", folder, _holder(path))
+                told = True
+                time.sleep(_POLL_SECONDS)
+            else:
+                return
+
+
+def _locked(path: Path) -> int:
+    """Open and lock a file; the lock is held until the descriptor is closed."""
+    try:
+        descriptor = disk.open_or_create(path)
+    except OSError as error:
+        raise StorageError(f"cannot lock {path}: {error.strerror or error}. Check space and permissions.") from error
+    try:
+        _acquire(descriptor, path)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _overwrite(descriptor: int, data: bytes, path: Path) -> None:
+    try:
+        disk.truncate(descriptor, path)
+        disk.write(descriptor, data, path)
+    except OSError as error:
+        raise StorageError(f"cannot write {path}: {error.strerror or error}. Free space or check the disk.") from error
+
+
+def _acquire(descriptor: int, path: Path) -> None:
+    try:
+        _lock_now(descriptor)
+    except (BlockingIOError, PermissionError) as error:
+        raise LockedError(
+            f"{path.parent} is being written by {_holder(path)}. Wait for it to end: qa index --wait."
+        ) from error
+    except OSError as error:
+        raise StorageError(f"cannot lock {path}: {error.strerror or error}. Use a disk that has locks.") from error
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock_now(descriptor: int) -> None:
+        # Windows locks bytes against reading too, so the lock sits far behind the holder's name.
+        os.lseek(descriptor, 1 << 30, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+
+else:
+    import fcntl
+
+    def _lock_now(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _holder(path: Path) -> str:
+    try:
+        holder = json.loads(path.read_text(encoding="utf-8"))
+        return f"process {int(holder['pid'])} on {holder['host']}"
+    except (OSError, ValueError, KeyError, TypeError):
+        # The holder has the lock but has not yet written its name.
+        return "another process"

@@ -1,0 +1,249 @@
+"""Documents and passages as values, and the one place where their rows are read back and checked."""
+
+# ruff: noqa: S608 - statements are put together from names in this package; values are bound
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import sqlite3
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from types import UnionType
+from typing import Any, NamedTuple
+
+from corpus import join_context
+from corpus.errors import DamagedIndexError
+from index.storage.database import REPAIR, checksum
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDocument:
+    """A file of the index: one document, or as many as it has records.
+
+    Attributes:
+        id: Row number; good for this generation only.
+        path: Relative to the corpus root, with forward slashes.
+        sha256: Digest of the file's bytes when it was read, hex.
+        size: Bytes.
+        mtime_ns: Time of the file's last change when it was read.
+        checked_ns: When its bytes were last read.
+        media_type: Such as `text/markdown`.
+        title: The file's own title, or "".
+        passages: How many it has.
+        records: Documents of their own that it holds; 0 where it is one itself.
+    """
+
+    id: int
+    path: str
+    sha256: str
+    size: int
+    mtime_ns: int
+    checked_ns: int
+    media_type: str
+    title: str
+    passages: int
+    records: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPassage:
+    """A passage of the index, its row checked.
+
+    Attributes:
+        id: Row number; good for this generation only.
+        key: Stable: 16 hex digits over path, span and text.
+        document: Where it stands.
+        vector: Row number of its vector.
+        start: First character in the document.
+        end: One past the last.
+        body: Where the text proper begins in `text`.
+        lines: First and last line, 1-based, inclusive.
+        page: Page of a paged document, 1-based, else None.
+        heading: Headings above it, outermost first.
+        context: What the encoder reads before the text proper, or "".
+        text: The passage.
+        text_digest: BLAKE2b-128 of `text`.
+        record_title: That of the record it stands in, "" where that has none; None: the file's.
+    """
+
+    id: int
+    key: str
+    document: StoredDocument
+    vector: int
+    start: int
+    end: int
+    body: int
+    lines: tuple[int, int]
+    page: int | None
+    heading: tuple[str, ...]
+    context: str
+    text: str
+    text_digest: bytes
+    record_title: str | None = None
+
+    @property
+    def title(self) -> str:
+        """Of the record that it stands in, else of the file, or ""."""
+        return self.document.title if self.record_title is None else self.record_title
+
+    @property
+    def encoder_text(self) -> str:
+        """What the encoder reads of it, as `corpus.chunking.splitter.encoder_text`."""
+        return join_context(self.context, self.text[self.body :])
+
+
+class Link(NamedTuple):
+    """What a search needs of a passage's row, checked by itself, as it needs that of many."""
+
+    id: int
+    key: str
+    document: int
+    vector: int
+    start: int
+    end: int
+
+
+_DOCUMENT = (
+    "d.id, d.path, d.sha256, d.size, d.mtime_ns, d.checked_ns, d.media_type, d.title, d.passages, d.records, d.checksum"
+)
+_DOCUMENT_KINDS = (int, str, str, int, int, int, str, str, int, int, bytes)
+_LINK = "id, key, document, vector, start, end, link"
+_PASSAGE = (
+    "p.id, p.key, p.document, p.vector, p.start, p.end, p.link, p.body, p.line_first, p.line_last, p.page, p.title, "
+    "p.heading, p.context, p.text, p.text_digest, p.checksum"
+)
+_PASSAGE_KINDS = (int, str, int, int, int, int, int, int, int, int, int | None, str | None, str, str, str, bytes, bytes)
+# The ids are bound as one JSON list, which has no limit on their number.
+AMONG = "(SELECT value FROM json_each(?))"
+
+
+def ids_json(ids: Sequence[int]) -> str:
+    """Row numbers as the one value that `AMONG` takes."""
+    return json.dumps([int(number) for number in ids])
+
+
+def passage_key(path: str, start: int, end: int, text_digest: bytes) -> str:
+    """The stable id of a passage: 16 hex digits of BLAKE2b over path, span and text digest."""
+    return checksum(path, start, end, text_digest).hex()
+
+
+def text_digest(text: str) -> bytes:
+    """What tells passages of the same text: BLAKE2b-128."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def read_documents(connection: sqlite3.Connection, file: Path) -> Iterator[StoredDocument]:
+    """All files, by path.
+
+    Raises:
+        DamagedIndexError: A row does not hold what was written.
+    """
+    # The table itself: an index can lose a row.
+    for row in connection.execute(f"SELECT {_DOCUMENT} FROM documents d NOT INDEXED ORDER BY d.path"):
+        yield _document_of(row, file)
+
+
+def count_documents(connection: sqlite3.Connection) -> tuple[int, int]:
+    """Files, and the documents in them: a file counts as many as it has records, or one."""
+    (files,) = connection.execute("SELECT count(*) FROM documents").fetchone()
+    several = "SELECT count(*), coalesce(sum(records), 0) FROM documents WHERE records > 0"
+    with_records, records = connection.execute(several).fetchone()
+    return files, files - with_records + records
+
+
+def document_checksum(document: StoredDocument) -> bytes:
+    """The checksum of a document's row: over its columns in their order."""
+    return checksum(*astuple(document))
+
+
+def _document_of(row: Sequence[Any], file: Path) -> StoredDocument:
+    if checksum(*row[:-1]) != row[-1] or not are(row, _DOCUMENT_KINDS) or not _stays_inside(row[1]):
+        raise damaged(file, f"document {row[0]}")
+    found = StoredDocument(*row[:-1])
+    if min(found.passages, found.records) < 0:
+        raise damaged(file, f"document {found.id}")
+    return found
+
+
+def are(row: Sequence[object], kinds: Sequence[type | UnionType]) -> bool:
+    """Whether values are of these kinds; SQLite keeps any in any column, whatever the checksum says."""
+    return all(isinstance(value, kind) for value, kind in zip(row, kinds, strict=True))
+
+
+def _stays_inside(path: str) -> bool:
+    """Whether a path leads to no place but one below the root; whoever writes checksums can also write paths."""
+    parts = set(path.replace(os.sep, "/").split("/"))
+    return "\0" not in path and not {"", ".", ".."} & parts and not os.path.splitdrive(path)[0]
+
+
+def link_checksum(link: Link) -> int:
+    """The checksum of a `Link`: CRC-32, since a question reads hundreds of them."""
+    number, key, document, vector, start, end = link
+    return zlib.crc32(f"{number} {key} {document} {vector} {start} {end}".encode("utf-8", "surrogatepass"))
+
+
+def read_links(
+    connection: sqlite3.Connection, file: Path, condition: str, values: Sequence[object] = ()
+) -> Iterator[Link]:
+    """The links of the passages that meet an SQL condition.
+
+    Raises:
+        DamagedIndexError: A row does not hold what was written.
+    """
+    query = f"SELECT {_LINK} FROM passages WHERE {condition}"
+    # Written out, as a question does this hundreds of times.
+    for number, key, document, vector, start, end, check in connection.execute(query, tuple(values)):
+        kinds = type(number) is type(document) is type(vector) is type(start) is type(end) is int and type(key) is str
+        link = Link(number, key, document, vector, start, end)
+        if not kinds or link_checksum(link) != check:
+            raise damaged(file, f"passage {number}")
+        yield link
+
+
+def read_passages(
+    connection: sqlite3.Connection, file: Path, condition: str, values: Sequence[object] = ()
+) -> Iterator[StoredPassage]:
+    """Passages (as `p`) of documents (as `d`) that meet an SQL condition.
+
+    Raises:
+        DamagedIndexError: A row does not hold what was written.
+    """
+    query = f"SELECT {_PASSAGE}, {_DOCUMENT} FROM passages p JOIN documents d ON d.id = p.document WHERE {condition}"
+    width = _PASSAGE.count(",") + 1
+    documents: dict[tuple[Any, ...], StoredDocument] = {}
+    for row in connection.execute(query, tuple(values)):
+        whole = row[width:]
+        if whole not in documents:
+            documents[whole] = _document_of(whole, file)
+        yield _passage_of(row[:width], documents[whole], file)
+
+
+def passage_checksum(path: str, fields: Sequence[object]) -> bytes:
+    """The checksum of a passage's row: over its document's path, and the columns before it in their order."""
+    return checksum(path, *fields)
+
+
+def _passage_of(row: Sequence[Any], document: StoredDocument, file: Path) -> StoredPassage:
+    if passage_checksum(document.path, row[:-1]) != row[-1] or not are(row, _PASSAGE_KINDS):
+        raise damaged(file, f"passage {row[0]}")
+    number, key, _, vector, start, end, _, body, first, last, page, title, heading, context, text, digest, _ = row
+    sound = len(text) == end - start and 0 <= body <= len(text) and 0 < first <= last
+    headings: object = None
+    with contextlib.suppress(ValueError, RecursionError):
+        headings = json.loads(heading)
+    if not sound or not isinstance(headings, list) or not are(headings, [str] * len(headings)):
+        raise damaged(file, f"passage {number}")
+    lines = (first, last)
+    return StoredPassage(
+        number, key, document, vector, start, end, body, lines, page, tuple(headings), context, text, digest, title
+    )
+
+
+def damaged(file: Path, what: str) -> DamagedIndexError:
+    """The error for a row that does not hold what was written to it."""
+    return DamagedIndexError(f"{file} is damaged: {what} does not hold what was written. {REPAIR}")

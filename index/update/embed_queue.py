@@ -1,0 +1,117 @@
+"""Embed while reading goes on: texts are gathered, sorted by length, embedded ahead, and kept as their vectors come."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from types import TracebackType
+
+import numpy as np
+
+from corpus.errors import QAError
+from index.commit.store import Store
+from index.encoder.protocol import Encoder, Vectors
+
+# Texts gathered before they are sorted: neighbours in length need no padding for one another.
+_GATHERED = 1024
+# Of the first ones fewer, so that the model does not wait for the reading.
+_FIRST = 256
+# Texts embedded between two commits: what an interruption can lose, and how long it can wait.
+_CHUNK = 256
+# While one chunk is in the model, the next is taken apart into tokens.
+_AHEAD = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    digest: bytes
+    text: str
+    bytes: float
+
+
+class Embedding:
+    """Takes texts and stores their vectors; use it as a context manager, which waits for what is under way.
+
+    Args:
+        encoder: Embeds; it is called from other threads.
+        store: Called from the caller's thread only.
+        tell: Told how many bytes of the corpus the vectors just stored stand for.
+
+    Attributes:
+        embedded: Texts given to the encoder so far.
+    """
+
+    def __init__(self, encoder: Encoder, store: Store, tell: Callable[[float], None]) -> None:
+        self._encoder = encoder
+        self._store = store
+        self._tell = tell
+        self._gathered: list[_Text] = []
+        self._enough = min(_FIRST, _GATHERED)
+        self._running: deque[tuple[list[_Text], Future[Vectors]]] = deque()
+        self._coming: set[bytes] = set()
+        self._pool = ThreadPoolExecutor(_AHEAD, thread_name_prefix="embedding")
+        self.embedded = 0
+
+    def __enter__(self) -> Embedding:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        # After an interruption, what is finished is kept; what went wrong is known already.
+        with contextlib.suppress(QAError):
+            for chunk, future in self._running:
+                if not future.cancelled() and future.exception() is None:
+                    self._keep(chunk, future.result())
+
+    def offer(self, digest: bytes, text: str, size: float) -> None:
+        """Have a text embedded unless its vector is stored or coming; `size` is its part of the corpus, in bytes."""
+        if digest in self._coming or self._store.known((digest,)):
+            self._tell(size)
+            return
+        self._coming.add(digest)
+        self._gathered.append(_Text(digest, text, size))
+        # What is finished is kept at once: reading goes on for long.
+        while self._running and self._running[0][1].done():
+            self._keep_oldest()
+        if len(self._gathered) >= self._enough:
+            self._start()
+            self._enough = _GATHERED
+
+    def finish(self) -> None:
+        """Wait until every text that was offered has its vector stored.
+
+        Raises:
+            As the encoder and the store.
+        """
+        self._start()
+        while self._running:
+            self._keep_oldest()
+
+    def _start(self) -> None:
+        # The longest first, so that no core is left alone with a long one.
+        texts = sorted(self._gathered, key=lambda one: (-len(one.text), one.digest))
+        self._gathered = []
+        for start in range(0, len(texts), _CHUNK):
+            while len(self._running) > _AHEAD:
+                self._keep_oldest()
+            chunk = texts[start : start + _CHUNK]
+            future = self._pool.submit(self._encoder.encode_passages, [one.text for one in chunk])
+            self._running.append((chunk, future))
+
+    def _keep_oldest(self) -> None:
+        chunk, future = self._running[0]
+        vectors = future.result()
+        self._running.popleft()
+        self._keep(chunk, vectors)
+
+    def _keep(self, chunk: list[_Text], vectors: Vectors) -> None:
+        digests = [one.digest for one in chunk]
+        self._store.add_vectors(digests, np.asarray(vectors, dtype=np.float32))
+        self._coming.difference_update(digests)
+        self.embedded += len(chunk)
+        self._tell(sum(one.bytes for one in chunk))

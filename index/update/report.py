@@ -1,0 +1,81 @@
+"""What an update is asked to do, what it tells on the way, and what it reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from corpus import Skipped
+from index.encoder.protocol import Encoder
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far an update is, in bytes of the files it has to read."""
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What a person should know about how a file was read, such as its encoding."""
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class BuildReport:
+    """What an update did.
+
+    Attributes:
+        added: Files that are new in the index.
+        changed: Files whose bytes differ from the indexed ones.
+        removed: Files that are no longer in the index.
+        unchanged: Files that hold the same bytes as before.
+        skipped: What was left out, and why.
+        documents: Documents in the index now: a file counts as many as it has records, or one.
+        passages: Passages in the index now.
+        embedded: Texts given to the encoder now.
+        reused: Passages written now that did not need embedding: their text was known, or came up twice.
+        seconds: How long it took.
+        notes: What should be known about files that were read now, in the order of their paths.
+    """
+
+    added: int
+    changed: int
+    removed: int
+    unchanged: int
+    skipped: tuple[Skipped, ...]
+    documents: int
+    passages: int
+    embedded: int
+    reused: int
+    seconds: float
+    notes: tuple[Note, ...] = ()
+
+
+ProgressCallback = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What an update is asked to do.
+
+    Attributes:
+        root: The corpus root; the index lies in its folder `.qa`.
+        encoder: Embeds passages.
+        include: Patterns of the files to take in, () for all, None for those of the last time.
+        exclude: Patterns of the files to leave out, None for those of the last time.
+        allow_empty: Whether an index with documents may become one without.
+        progress: Told how far it is.
+    """
+
+    root: Path
+    encoder: Encoder
+    include: Sequence[str] | None = None
+    exclude: Sequence[str] | None = None
+    allow_empty: bool = False
+    progress: ProgressCallback | None = None

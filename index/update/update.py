@@ -1,0 +1,169 @@
+"""Bring an index up to date with its folder, make it anew, or say what either would do."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+from corpus import INDEX_FOLDER, read_all
+from corpus.errors import CorpusError, DamagedIndexError, IncompatibleError, ModelError, NoIndexError
+from index.commit.change import Extent
+from index.commit.store import Store
+from index.dense.faiss_segments import delete_others
+from index.integrity import salvage
+from index.snapshot import Snapshot
+from index.storage.database import DATABASE, NewerFormatError
+from index.storage.files import hide_from_git, make_folder, sweep
+from index.storage.locking import writer_lock
+from index.storage.metadata import Info, Left
+from index.storage.rows import StoredDocument
+from index.update.diff import survey
+from index.update.report import BuildReport, Request
+from index.update.run import Build, Findings, in_order_of_path, patterns
+
+_LOG = logging.getLogger(__name__)
+_BATCH = 1000
+
+
+def update_index(request: Request) -> BuildReport:
+    """Build the index of a folder, or bring it up to date; only what changed is read and embedded.
+
+    Raises:
+        CorpusError: The folder is missing, or all its documents are suddenly gone.
+        LockedError: Another process writes this index.
+        DamagedIndexError: The index does not hold what was written; `rebuild` cures that.
+        IncompatibleError: Another version of the format.
+        StorageError: The disk refused; the index is as it was.
+    """
+    started = time.monotonic()
+    with _writing(request.root) as folder, _opened(folder) as store:
+        return Build(_resumed(request, store), store, started).run(Extent.NAMED)
+
+
+def rebuild_index(request: Request) -> BuildReport:
+    """Read every file again and write every row anew; vectors of texts that are known are reused.
+
+    A damaged index is replaced, its embeddings taken over as far as they hold.
+
+    Raises:
+        As `update`, but for damage.
+    """
+    started = time.monotonic()
+    with _writing(request.root) as folder:
+        try:
+            with _opened(folder) as store:
+                store.require_intact()
+                return Build(_resumed(request, store), store, started).run(Extent.ALL)
+        except (DamagedIndexError, IncompatibleError) as error:
+            if isinstance(error, NewerFormatError | ModelError):
+                raise
+            _LOG.warning("the index is made anew: %s", error)
+            request = _as_before(request, folder)
+            salvage.set_aside(folder)
+        with _opened(folder) as store:
+            return Build(request, store, started).run(Extent.ALL)
+
+
+def _resumed(request: Request, store: Store) -> Request:
+    """The request, with the patterns of the database that a process was killed over before it had made it anew."""
+    unfinished = salvage.is_aside(store.folder) and store.info() is None
+    return _as_before(request, store.folder) if unfinished else request
+
+
+def _as_before(request: Request, folder: Path) -> Request:
+    """The request with the patterns of a database that is to be made anew, where none are given."""
+    if request.include is not None and request.exclude is not None:
+        return request
+    left = salvage.patterns_left(folder)
+    if left is None:
+        _LOG.warning("which files the index took in cannot be told any more; those asked for now are, or all")
+        return request
+    include, exclude = left
+    return replace(
+        request,
+        include=include if request.include is None else request.include,
+        exclude=exclude if request.exclude is None else request.exclude,
+    )
+
+
+def rebuild_derived(root: Path) -> None:
+    """Make anew, from the documents, passages and vectors of an index, all that follows from them.
+
+    No file of the corpus is read and nothing is embedded.
+
+    Raises:
+        LockedError: Another process writes this index.
+        DamagedIndexError: They themselves do not hold what was written; `rebuild` cures that.
+        IncompatibleError: Another version of the format.
+        StorageError: The disk refused; the index is as it was.
+    """
+    with _writing(root) as folder, _opened(folder) as store:
+        store.rederive()
+
+
+def preview_update(
+    root: Path, *, include: Sequence[str] | None = None, exclude: Sequence[str] | None = None
+) -> BuildReport:
+    """What `update` would do, by reading files but writing nothing; `embedded` and `reused` are not known: 0.
+
+    Raises:
+        CorpusError: The folder is missing or cannot be read.
+    """
+    started = time.monotonic()
+    info: Info | None = None
+    documents: dict[str, StoredDocument] = {}
+    left: tuple[Left, ...] = ()
+    with contextlib.suppress(NoIndexError), Snapshot(root / INDEX_FOLDER) as snapshot:
+        info, left = snapshot.info, snapshot.skipped()
+        documents = {document.path: document for document in snapshot.documents()}
+    included, excluded = patterns(info, include, exclude)
+    plan = survey(root, documents, left, include=included, exclude=excluded)
+    found = Findings()
+    for read in read_all(root, (*plan.added, *plan.suspect)):
+        found.look(read, documents.get(read.file.path))
+    return BuildReport(
+        added=found.added,
+        changed=found.changed,
+        removed=len(plan.removed) + len(found.removed),
+        unchanged=len(plan.unchanged) + found.unchanged,
+        skipped=in_order_of_path((*plan.left, *found.left)),
+        documents=0 if info is None else info.documents,
+        passages=0 if info is None else info.passages,
+        embedded=0,
+        reused=0,
+        seconds=time.monotonic() - started,
+        notes=tuple(found.notes),
+    )
+
+
+@contextlib.contextmanager
+def _writing(root: Path) -> Iterator[Path]:
+    if not root.is_dir():
+        raise CorpusError(f"there is no folder {root}. Name a folder of documents.")
+    folder = root / INDEX_FOLDER
+    make_folder(folder)
+    with writer_lock(folder):
+        sweep(folder)
+        if not (folder / DATABASE).exists():  # whoever deletes the file later wants to
+            hide_from_git(folder)
+        yield folder
+
+
+@contextlib.contextmanager
+def _opened(folder: Path) -> Iterator[Store]:
+    salvage.resume(folder)
+    with Store(folder) as store:
+        left = salvage.vectors_left(folder)
+        while rows := list(islice(left, _BATCH)):
+            store.adopt_vectors(rows)
+        info = store.info()
+        # A process that was killed behind its commit left those of the generation before.
+        delete_others(folder, [] if info is None else [segment.name for segment in info.segments])
+        yield store
+        # Not before there is a generation: who goes on after a kill learns of the model and the patterns there.
+        salvage.discard(folder)

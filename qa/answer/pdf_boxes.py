@@ -1,0 +1,64 @@
+"""Where the answering sentences stand on the pages of a PDF, so that others can draw them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from corpus import digest, read_file
+from corpus.errors import Unreadable
+from corpus.formats import PDF
+from qa.answer.results import Hit, Result, State
+
+if TYPE_CHECKING:
+    from corpus import Worker
+
+
+class BoxFinder:
+    """Reads the pages that answers cite again; use it as a context manager. It costs nothing until a PDF is cited."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._open = ExitStack()
+        self._worker: Worker | None = None
+
+    def __enter__(self) -> BoxFinder:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open.close()
+
+    def fill(self, result: Result) -> Result:
+        """The same result with the boxes of its highlights in PDF files, where they can be found."""
+        return replace(result, passages=tuple(self._filled(result.passages)))
+
+    def _filled(self, hits: tuple[Hit, ...]) -> Iterator[Hit]:
+        for hit in hits:
+            source = hit.source
+            cited = source.media_type == PDF.media_type and source.state is State.VERIFIED
+            if not cited or source.page is None or not hit.highlights:
+                yield hit
+                continue
+            wanted = [(source.page, mark.text) for mark in hit.highlights]
+            found: list[tuple[tuple[int, float, float, float, float], ...]] = [()] * len(wanted)
+            # The file may have changed since it was verified, and a sentence that cannot be drawn still answers.
+            with contextlib.suppress(Unreadable):
+                data = read_file(self._root, source.path)
+                if digest(data) == source.sha256:
+                    found = self._reader().boxes(data, wanted)
+            marks = (replace(mark, boxes=boxes) for mark, boxes in zip(hit.highlights, found, strict=True))
+            yield replace(hit, highlights=tuple(marks))
+
+    def _reader(self) -> Worker:
+        if self._worker is None:
+            from corpus import Worker  # noqa: PLC0415 - most answers cite text
+
+            self._worker = self._open.enter_context(Worker())
+        return self._worker

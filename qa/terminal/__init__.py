@@ -1,0 +1,1 @@
+"""Text on a terminal: answers, reports, links, cleaning and wrapping."""

@@ -1,0 +1,261 @@
+"""What people see: answers, reports and states as text, and results as JSON. With `qa/cli/main.py` the only way out."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sys
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+from corpus.formats import PDF
+from qa.answer.results import Hit, Result, State, cite
+from qa.terminal.hyperlinks import are_understood, file_url, linked, this_host
+from qa.terminal.text import Marked, cells, clean, clean_line, clean_name, mark, plain, wrap
+
+__all__ = [
+    "Look",
+    "Places",
+    "as_json",
+    "can_show",
+    "clean",
+    "clean_name",
+    "few",
+    "note",
+    "out",
+    "problem",
+    "result",
+]
+
+WIDEST = 100
+_NARROWEST = 30
+_INDENT = "    "
+BOLD, DIM, WARN = "\x1b[1m", "\x1b[2m", "\x1b[33m"
+_OFF = "\x1b[0m"
+_FLAGS = {State.CHANGED: "changed since it was indexed", State.MISSING: "the file is gone"}
+# What stands below a heading in Markdown and reStructuredText.
+_UNDERLINE = re.compile(r"([=\-~^\"'`#*+.:_])\1+")
+# From the highest down: from this probability on, this word.
+_CONFIDENCE = ((0.8, "high"), (0.5, "fair"), (0.0, "low"))
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How to write on a stream.
+
+    Attributes:
+        width: Columns to fill.
+        styled: Whether escape sequences for bold and colour may be written.
+        separator: Stands between headings.
+        linked: Whether those that make a text a link may be written.
+    """
+
+    width: int = 80
+    styled: bool = False
+    separator: str = " › "
+    linked: bool = False
+
+    @classmethod
+    def of(cls, stream: TextIO | None, environ: Mapping[str, str] = os.environ) -> Look:
+        """Find out what a stream can show: styles only on a terminal, and never against NO_COLOR."""
+        terminal = stream is not None and stream.isatty()
+        styled = terminal and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
+        width = min(WIDEST, max(_NARROWEST, shutil.get_terminal_size((80, 24)).columns))
+        links = are_understood(environ, terminal=terminal)
+        return cls(width, styled, " › " if can_show(stream, "›") else " > ", links)
+
+    def style(self, text: str, code: str) -> str:
+        """Put a style around a text, where styles may be."""
+        return f"{code}{text}{_OFF}" if self.styled and text else text
+
+    def link(self, text: str, url: str) -> str:
+        """Make a text a link, where links may be; it takes no more columns."""
+        return linked(text, url) if self.linked and text else text
+
+    def fit(self, text: Marked, *, indent: str = "") -> str:
+        """Wrap a text to the width, its marked characters in bold."""
+        lines = wrap(text, self.width - len(indent))
+        shown = (line.styled(BOLD, _OFF) if self.styled else line.text for line in lines)
+        return "\n".join((indent + line).rstrip() for line in shown)
+
+
+def can_show(stream: TextIO | None, text: str) -> bool:
+    """Whether a stream's encoding holds a text."""
+    try:
+        text.encode(getattr(stream, "encoding", None) or "utf-8")
+    except (UnicodeError, LookupError):
+        return False
+    return True
+
+
+class Places:
+    """Makes paths of the collection into paths that open from the folder `here` (None: it is unknown).
+
+    A path that would climb out of the folder by many steps is written in full where that is shorter.
+    """
+
+    def __init__(self, root: Path, here: Path | None) -> None:
+        self._base = os.path.realpath(root)
+        self._here = None if here is None else os.path.realpath(here)
+        self._host = this_host()
+
+    def __call__(self, path: str) -> str:
+        """The path that a person here would open."""
+        full = os.path.normpath(Path(self._base, path))
+        if self._here is None:
+            return full
+        try:
+            near = os.path.relpath(full, self._here)
+        except ValueError:  # another drive
+            return full
+        if near.startswith("-"):
+            near = os.path.join(".", near)  # noqa: PTH118 - a Path would drop the "./" that keeps it from being an option
+        return near if not near.startswith("..") or len(near) <= len(full) else full
+
+    def url(self, path: str, page: int | None = None) -> str:
+        """The URL that a terminal would open, of a PDF at a page."""
+        return file_url(os.path.normpath(Path(self._base, path)), host=self._host, page=page)
+
+
+def result(answer: Result, look: Look, place: Places) -> str:
+    """Write out the answer to a question, then the passages it stands on."""
+    parts = [_verdict(answer, look)]
+    parts.extend(_hit(hit, look, place) for hit in answer.passages)
+    return "\n\n".join(parts) + "\n"
+
+
+def _verdict(answer: Result, look: Look) -> str:
+    percent = _percent(answer.confidence)
+    if not answer.found:
+        if not answer.passages:
+            return look.fit(plain("Not in this collection: no passage comes near the question."))
+        return look.fit(
+            plain(f"Not in this collection, as far as I can tell (confidence {percent}). The nearest passages:")
+        )
+    word = next(word for least, word in _CONFIDENCE if answer.confidence >= least)
+    confidence = look.style(f"Confidence: {word} ({percent})", DIM)
+    if answer.answer is None:
+        return look.fit(plain("The answer should stand in these passages.")) + "\n" + confidence
+    marks = "".join(f" [{rank}]" for rank in answer.answer.citations)
+    return look.fit(plain(clean(answer.answer.text).strip("\n") + marks)) + "\n" + confidence
+
+
+def _percent(probability: float) -> str:
+    """A share that never claims certainty."""
+    if probability >= 0.995:
+        return "over 99 %"
+    if probability < 0.005:
+        return "under 1 %"
+    return f"{probability * 100:.0f} %"
+
+
+def _hit(hit: Hit, look: Look, place: Places) -> str:
+    source = hit.source
+    where = clean_name(cite(place(source.path), source.lines, source.page))
+    page = source.page if source.media_type == PDF.media_type else None
+    shown = look.style(where, BOLD)
+    if source.state is not State.MISSING:
+        shown = look.link(shown, place.url(source.path, page))
+    head = f"{look.style(f'[{hit.rank}]', BOLD)} {shown}"
+    lines = []
+    trail = _trail(hit, look)
+    if trail and cells(f"[{hit.rank}] {where}  {trail}") <= look.width:
+        head += f"  {look.style(trail, DIM)}"
+    elif trail:
+        lines.append(look.style(look.fit(plain(trail), indent=_INDENT), DIM))
+    flag = _FLAGS.get(source.state)
+    if flag:
+        lines.append(_INDENT + look.style(f"! {flag}", WARN))
+    lines.append(look.fit(_body(hit), indent=_INDENT))
+    if hit.also_in:
+        lines.append(look.style(look.fit(plain(_also_in(hit, place)), indent=_INDENT), DIM))
+    return "\n".join([head, *lines])
+
+
+def _trail(hit: Hit, look: Look) -> str:
+    """The headings above a passage; the title comes first unless the first heading says it, or one of a row."""
+    said = hit.title in hit.heading[:1] or any(heading.startswith(f"{hit.title} (row ") for heading in hit.heading)
+    title = (hit.title,) if hit.title and not said else ()
+    return look.separator.join(filter(None, map(clean_line, (*title, *hit.heading))))
+
+
+def _also_in(hit: Hit, place: Places) -> str:
+    shown = [clean_name(cite(place(other.path), other.lines, other.page)) for other in hit.also_in]
+    return "also in " + few(shown, 3)
+
+
+def _body(hit: Hit) -> Marked:
+    """The passage with its answering sentences marked, without heading lines that stand above it anyway."""
+    first = hit.source.chars[0]
+    spans = [(light.chars[0] - first, light.chars[1] - first) for light in hit.highlights]
+    start = _after_headings(hit.text, {*hit.heading, hit.title})
+    if start and any(begin < start for begin, _ in spans):
+        start = 0
+    text = mark(hit.text[start:], [(begin - start, end - start) for begin, end in spans])
+    lead = re.match(r"(?:[^\S\n]*\n)*", text.text)
+    return text[lead.end() if lead else 0 :].rstrip()
+
+
+def _after_headings(text: str, headings: set[str]) -> int:
+    """Where a passage goes on behind leading lines that only repeat its headings; 0 if nothing would be left."""
+    names = {_bare(heading) for heading in headings if heading}
+    at = 0
+    for match in re.finditer(r"[^\n]*\n", text):
+        line = match[0].strip()
+        if line and _bare(line) not in names and not (at and _UNDERLINE.fullmatch(line)):
+            break
+        at = match.end()
+    return at if text[at:].strip() else 0
+
+
+def _bare(heading: str) -> str:
+    return re.sub(r"[*_`]", "", heading.strip().strip("#")).strip()
+
+
+def few(items: Sequence[str], most: int) -> str:
+    """The first few of a list in words: "a, b and 3 more"."""
+    rest = len(items) - most
+    return ", ".join(items[:most]) + (f" and {rest:,} more" if rest > 0 else "")
+
+
+def problem(message: str) -> str:
+    """A complaint in one line."""
+    return f"qa: {clean_name(message)}"
+
+
+def as_json(value: dict[str, Any], stream: TextIO | None) -> str:
+    """An exact JSON object on one line; what could drive a terminal, or what the stream cannot hold, is escaped."""
+    text = re.sub(r"[^ -~]", _escaped, json.dumps(value, ensure_ascii=False))
+    return text if can_show(stream, text) else json.dumps(value)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    character = match[0]
+    harmless = unicodedata.category(character) not in {"Cc", "Cf", "Cs", "Zl", "Zp"}
+    return character if harmless else json.dumps(character)[1:-1]
+
+
+def out(text: str) -> None:
+    """Write a result to stdout, at once.
+
+    Raises:
+        OSError: It cannot be written: the reader is gone, the disk is full.
+    """
+    _write(sys.stdout, text)
+
+
+def note(text: str) -> None:
+    """Write lines beside the results, to stderr."""
+    if text:
+        _write(sys.stderr, text.rstrip("\n") + "\n")
+
+
+def _write(stream: TextIO | None, text: str) -> None:
+    if stream is not None:  # None: it came closed
+        stream.write(text)
+        stream.flush()

@@ -1,0 +1,186 @@
+"""Cutting documents into passages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from corpus.chunking.splitter import context_of, encoder_text, join_context, split
+from corpus.types import Passage
+from tests.documents import check_passages, count_characters, count_real_tokens, count_words, document, passages
+from tests.paths import SAMPLE
+
+
+def texts(text: str, *, path: str = "a.md", max_tokens: int = 254) -> list[str]:
+    return [passage.text for passage in passages(text, path=path, max_tokens=max_tokens)]
+
+
+def test_a_passage_carries_what_gives_it_meaning() -> None:
+    """Heading lines stand in the text that is shown, and in the context in place of the text that is read."""
+    text = "# Guide\n\n## Taxis\n\nTake one.\n\nOr walk.\n\n## Trains\n\nEvery hour.\n"
+    found = passages(text, path="a.md")
+    assert found == (
+        Passage(
+            start=0,
+            end=38,
+            text="# Guide\n\n## Taxis\n\nTake one.\n\nOr walk.",
+            body=19,
+            title="Guide",
+            heading=("Guide", "Taxis"),
+            context="Guide › Taxis",
+            lines=(1, 7),
+        ),
+        Passage(
+            start=40,
+            end=62,
+            text="## Trains\n\nEvery hour.",
+            body=11,
+            title="Guide",
+            heading=("Guide", "Trains"),
+            context="Guide › Trains",
+            lines=(9, 11),
+        ),
+    )
+    assert encoder_text(found[0]) == "Guide › Taxis\nTake one.\n\nOr walk."
+
+
+@pytest.mark.parametrize("text", ["", "\ufeff", " \n\x0c\r\n\t\x85\u3000"])
+def test_blank_documents_have_no_passages(text: str) -> None:
+    assert passages(text) == passages(text, path="a.md") == ()
+
+
+def test_a_heading_that_no_context_repeats_is_read_as_text() -> None:
+    """Or nobody could find it: headings with nothing below them."""
+    (found,) = passages("# Guide\n\n## Lost\n\n## Taxis\n\nTake one.\n", path="a.md")
+    assert (found.body, found.heading) == (0, ("Guide", "Taxis"))
+    assert encoder_text(found) == "Guide › Taxis\n# Guide\n\n## Lost\n\n## Taxis\n\nTake one."
+    (found,) = passages("# A\n\n## B\n", path="a.md")
+    assert (found.text, found.body, found.heading) == ("# A\n\n## B", 0, ("A",))
+
+
+def test_many_headings_without_text_are_cut_like_text() -> None:
+    text = "".join(f"# Number {n}\n" for n in range(100)) + "\nBody.\n"
+    found = passages(text, path="a.md", max_tokens=60)
+    assert len(found) == 6
+    assert all(passage.body == 0 for passage in found)
+    assert len(passages("# Same\n" * 1000 + "\nBody.\n", path="a.md")) > 10
+
+
+def test_no_passage_crosses_a_heading() -> None:
+    assert texts("# A\n\na\n\n# B\n\nb\n\n# C\n\nc\n") == ["# A\n\na", "# B\n\nb", "# C\n\nc"]
+
+
+def test_small_blocks_stand_together_up_to_the_target() -> None:
+    """Of 120 tokens; a list stays with the line that introduces it."""
+    paragraph = "word " * 49 + "end."
+    assert len(texts("\n\n".join([paragraph] * 2))) == 1
+    assert [len(piece.split()) for piece in texts("\n\n".join([paragraph] * 5))] == [100, 100, 50]
+    assert texts(
+        "The list is:\n- one\n- two\n\nAnother one, which stands by itself here.\n", path="a.txt", max_tokens=12
+    ) == [
+        "The list is:\n- one\n- two",
+        "Another one, which stands by itself here.",
+    ]
+
+
+def test_a_paragraph_stays_whole_up_to_a_size() -> None:
+    """180 tokens; a longer one is cut between sentences into pieces of about the same size."""
+    assert [len(piece.split()) for piece in texts("One two three. " * 60)] == [180]
+    assert [len(piece.split()) for piece in texts("One two three. " * 61)] == [93, 90]
+
+
+def test_pieces_of_a_list_item_carry_its_first_words() -> None:
+    text = "# T\n\n- Exit A: " + "leads on and on. " * 30 + "\n  - one\n  - two\n"
+    found = passages(text, path="a.md", max_tokens=60)
+    assert [passage.heading for passage in found] == [("T",), ("T", "Exit A"), ("T", "Exit A"), ("T", "Exit A")]
+    assert found[1].context == "T › Exit A"
+    assert found[3].text == "- one\n  - two"
+
+
+def test_nested_items_carry_the_item_above() -> None:
+    """Where a passage begins inside a list: the nearest item further out, none across a paragraph."""
+    items = "".join(f"  - this is nested item number {n}\n" for n in range(20))
+    found = passages(f"# T\n\n- Exit A - the way\n{items}", path="a.md", max_tokens=60)
+    assert [passage.heading for passage in found] == [("T",), ("T", "Exit A"), ("T", "Exit A")]
+    found = passages("- one\n\nA paragraph of some words.\n\n" + items, max_tokens=20)
+    assert {passage.heading for passage in found} == {()}
+
+
+def test_a_label_that_would_not_fit_is_left_out() -> None:
+    label = "long " * 12 + "label"
+    found = passages(f"# T\n\n- {label}: " + "a b c. " * 20, path="a.md", max_tokens=24)
+    assert {(passage.heading, passage.context) for passage in found} == {(("T",), "T")}
+
+
+def test_a_context_names_each_heading_once() -> None:
+    assert context_of("T", ("A", "A", "B"), count_tokens=count_words, max_tokens=254) == "T › A › B"
+    assert context_of("T", ("T", ""), count_tokens=count_words, max_tokens=254) == "T"
+    assert context_of("", (), count_tokens=count_words, max_tokens=254) == ""
+
+
+def test_a_long_context_loses_its_middle() -> None:
+    """Title and innermost heading say most; at last the title goes, and 240 characters are the end."""
+    parts = ("A" * 100, "B" * 100, "C" * 30)
+    assert context_of("T" * 90, parts, count_tokens=count_words, max_tokens=254) == " › ".join(["T" * 90, *parts[1:]])
+    assert context_of("T" * 200, parts[:1], count_tokens=count_words, max_tokens=254) == "A" * 100
+    assert context_of("T" * 300, (), count_tokens=count_words, max_tokens=254) == "T" * 240
+
+
+def test_a_context_takes_at_most_half_of_what_is_read() -> None:
+    assert context_of("T" * 20, (), count_tokens=count_characters, max_tokens=40) == "T" * 20
+    assert context_of("T" * 20, (), count_tokens=count_characters, max_tokens=39) == ""
+
+
+def test_context_and_text_are_joined_by_a_newline() -> None:
+    assert join_context("A", "b") == "A\nb"
+    assert join_context("", "b") == "b"
+
+
+def test_punctuation_joins_its_neighbour() -> None:
+    """A rule is no passage of its own where there is room beside it in its section."""
+    long = "word " * 19 + "end."
+    assert texts(f"# T\n\n{long}\n\n***\n\n{long}\n", max_tokens=30) == [f"# T\n\n{long}\n\n***", long]
+    assert texts(f"***\n\n{'word ' * 199}end.\n", max_tokens=220) == [f"***\n\n{'word ' * 199}end."]
+    assert texts("# T\n\na\n\n# U\n\n---\n") == ["# T\n\na", "# U\n\n---"]
+
+
+def test_punctuation_stays_alone_where_there_is_no_room() -> None:
+    assert texts("# T\n\n" + "word " * 17 + "end.\n\n***\n", max_tokens=20) == [
+        "# T\n\n" + "word " * 17 + "end.",
+        "***",
+    ]
+
+
+def test_a_tokenizer_that_counts_more_for_a_whole() -> None:
+    """Pieces are made smaller until each is read whole."""
+
+    def count(texts: Sequence[str]) -> list[int]:
+        return [len(words) + max(0, len(words) - 10) for words in map(str.split, texts)]
+
+    one = document("One two three four five. " * 20)
+    found = check_passages(one, count_tokens=count, max_tokens=18)
+    assert [len(passage.text.split()) for passage in found] == [10] * 10
+
+
+def test_what_cannot_fit_is_still_a_passage() -> None:
+    """A character of more tokens than are read at all stands by itself; nothing is lost, nothing hangs."""
+    found = split(document("ab c"), count_tokens=lambda texts: [9 * len(text) for text in texts], max_tokens=2)
+    assert [passage.text for passage in found] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("path", sorted(str(file.relative_to(SAMPLE)) for file in SAMPLE.rglob("*.*")))
+def test_the_sample_is_cut_well_at_any_size(path: str) -> None:
+    one = document((SAMPLE / path).read_text(encoding="utf-8"), path=path)
+    for limit in (16, 60, 254):
+        assert check_passages(one, count_tokens=count_real_tokens, max_tokens=limit)
+        check_passages(one, count_tokens=count_words, max_tokens=limit)
+    check_passages(one, count_tokens=count_characters, max_tokens=200)
+
+
+def test_the_sample_as_a_whole() -> None:
+    """Its number of passages changes only with intent: `corpus.chunking.splitter.VERSION` would have to be raised."""
+    files = sorted(SAMPLE.rglob("*.*"))
+    made = [document(file.read_text(encoding="utf-8"), path=file.name) for file in files]
+    sizes = [len(split(one, count_tokens=count_real_tokens, max_tokens=254)) for one in made]
+    assert (len(files), sum(sizes)) == (15, 142)

@@ -1,0 +1,84 @@
+"""The pieces that are not cut."""
+
+from __future__ import annotations
+
+from corpus.chunking.units import Unit, balanced, bounded, units_of
+from corpus.types import Block, BlockKind
+from tests.documents import count_characters, count_words
+
+
+def units(text: str, *, kind: BlockKind = BlockKind.PARAGRAPH, room: int = 8) -> list[tuple[str, int]]:
+    found = list(units_of(text, Block(kind, 0, len(text)), count=bounded(count_words, 254), room=room))
+    return [(text[unit.start : unit.end], unit.tokens) for unit in found]
+
+
+def test_sentences_are_units() -> None:
+    assert units("One two. Three!\n\nFour.") == [("One two.", 2), ("Three!", 1), ("Four.", 1)]
+
+
+def test_lines_of_code_and_rows_are_units() -> None:
+    """With their indent; blank lines are none."""
+    text = "if x. y:\n    z = 1\n \n\n\tw"
+    assert units(text, kind=BlockKind.CODE) == [("if x. y:", 3), ("    z = 1", 3), ("\tw", 1)]
+    assert units("| a | b |\n|---|---|", kind=BlockKind.TABLE) == [("| a | b |", 5), ("|---|---|", 1)]
+
+
+def test_a_long_sentence_is_cut_at_a_clause() -> None:
+    """In the second half of what fits; else at the last blank."""
+    assert units("one two three four five, six seven eight nine") == [
+        ("one two three four five, six seven", 7),
+        ("eight nine", 2),
+    ]
+    assert units("甲乙丙丁戊、" * 30) == [("甲乙丙丁戊、" * 20, 8), ("甲乙丙丁戊、" * 10, 4)]
+
+
+def test_a_long_word_is_cut_anywhere() -> None:
+    text = "x" * 25
+    found = list(units_of(text, Block(BlockKind.PARAGRAPH, 0, 25), count=count_characters, room=10))
+    assert found == [Unit(0, 9, 9), Unit(9, 18, 9), Unit(18, 25, 7)]
+
+
+def test_a_character_of_more_tokens_than_there_is_room_is_a_unit() -> None:
+    found = list(
+        units_of("ab", Block(BlockKind.PARAGRAPH, 0, 2), count=lambda texts: [9 * len(text) for text in texts], room=5)
+    )
+    assert [(unit.start, unit.end) for unit in found] == [(0, 1), (1, 2)]
+
+
+def test_the_count_has_a_floor() -> None:
+    """A token for sixteen visible characters, however few the tokenizer sees; white space is free."""
+    count = bounded(count_words, 254)
+    assert count(["a b c", "x" * 16, "x" * 17, "x" + " " * 100 + "y", ""]) == [3, 1, 2, 2, 0]
+
+
+def test_what_is_far_too_long_is_not_counted() -> None:
+    """Its floor is over the limit already, and a count of millions of characters is slow."""
+    asked: list[str] = []
+
+    def count(texts: list[str]) -> list[int]:
+        asked.extend(texts)
+        return [1000] * len(texts)
+
+    assert bounded(count, 2)(["y" * 32, "x" * 33]) == [1000, 1000]  # type: ignore[arg-type]
+    assert asked == ["y" * 32, ""]
+
+
+def pieces(*sizes: int, target: int, room: int) -> list[list[int]]:
+    made = [Unit(n, n + 1, size) for n, size in enumerate(sizes)]
+    return [[unit.tokens for unit in piece] for piece in balanced(made, target, room)]
+
+
+def test_pieces_are_of_about_the_same_size() -> None:
+    """No short rest at the end."""
+    assert pieces(*[5] * 10, target=20, room=100) == [[5] * 5, [5] * 5]
+    assert pieces(*[5] * 9, target=20, room=100) == [[5] * 5, [5] * 4]
+
+
+def test_no_piece_is_larger_than_the_room() -> None:
+    assert pieces(9, 9, 9, target=100, room=10) == [[9], [9], [9]]
+    assert pieces(3, 30, 3, target=12, room=30) == [[3], [30], [3]]
+
+
+def test_what_fits_the_target_is_one_piece() -> None:
+    assert pieces(5, 5, target=20, room=100) == [[5, 5]]
+    assert pieces(target=20, room=100) == []

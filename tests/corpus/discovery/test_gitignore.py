@@ -1,0 +1,138 @@
+"""Patterns of paths: written for one path, moved into a folder, and what they spare a walk."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corpus.discovery import gitignore
+from corpus.errors import UsageError
+
+NAMES = [
+    "a",
+    "b",
+    "ab",
+    "a b",
+    "b.md",
+    "a.md",
+    "[a]",
+    "*",
+    "a*",
+    "?",
+    "#a",
+    "!a",
+    "a ",
+    "\\",
+    "a\\",
+    "é",
+    "a\nb",
+    "a\t",
+]
+PATHS = st.lists(st.sampled_from(NAMES), min_size=1, max_size=4).map("/".join)
+PIECES = st.sampled_from(
+    ["", "[a", "b]", "a", "b", "*", "**", "?", "a*", "[ab]", "*.md", "b.md", "ab", r"\*", r"a\ ", "[!a]*"]
+)
+PATTERNS = st.builds(
+    lambda sign, lead, parts, tail: sign + lead + "/".join(parts) + tail,
+    st.sampled_from(["", "", "", "!"]),
+    st.sampled_from(["", "/"]),
+    st.lists(PIECES, min_size=1, max_size=4),
+    st.sampled_from(["", "/", " "]),
+)
+
+
+def matches(line: str, path: str) -> bool:
+    return gitignore.specification([line]).match_file(path)
+
+
+@settings(deadline=None)
+@given(PATHS, PATHS)
+def test_a_literal_pattern_is_of_one_path_and_what_lies_below(path: str, other: str) -> None:
+    line = gitignore.literal(path)
+    assert gitignore.usable([line]) == [line]
+    assert matches(line, path)
+    assert matches(line, f"{path}/{other}")
+    assert matches(line, other) == (other == path or other.startswith(path + "/"))
+
+
+def usable(line: str) -> bool:
+    try:
+        return bool(gitignore.usable([line]))
+    except UsageError:
+        return False
+
+
+@settings(deadline=None)
+@given(PATTERNS.filter(usable), PATHS, PATHS)
+def test_a_pattern_moved_into_a_folder_means_there_what_it_meant(line: str, folder: str, path: str) -> None:
+    """And nothing elsewhere."""
+    moved = gitignore.below(folder, line)
+    assert matches(line.removeprefix("!"), path) == matches(moved.removeprefix("!"), f"{folder}/{path}")
+    assert line.startswith("!") == moved.startswith("!")
+    if not path.startswith(folder + "/"):
+        assert not matches(moved.removeprefix("!"), path)
+
+
+@pytest.mark.parametrize(
+    ("line", "moved"), [(r"\#a", "/f/**/#a"), (r"\!a", "/f/**/!a"), ("/a", "/f/a"), ("a/b", "/f/a/b")]
+)
+def test_what_only_the_beginning_of_a_line_means_is_not_kept(line: str, moved: str) -> None:
+    assert gitignore.below("f", line) == moved
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(PATTERNS.filter(usable), min_size=1, max_size=4), PATHS)
+def test_no_folder_is_spared_that_holds_what_is_taken_in(lines: list[str], path: str) -> None:
+    """Whatever file matches, the walk gets to it."""
+    reach = gitignore.Reach(lines)
+    if gitignore.specification(lines).match_file(path):
+        parts = path.split("/")
+        assert all(reach.holds("/".join(parts[:depth]) + "/") for depth in range(1, len(parts)))
+
+
+@pytest.mark.parametrize(
+    ("lines", "held", "spared"),
+    [
+        (["/a/b/**"], ["a/", "a/b/", "a/b/c/", "a/b/c/d/"], ["b/", "a/c/", "a/c/b/"]),
+        (["/a/b.md"], ["a/"], ["b/", "a/c/"]),
+        (["/a/*/c.md", "/d"], ["a/", "a/x/", "d/", "d/e/"], ["c/", "a/x/y/"]),
+        (["/a/**/b.md"], ["a/", "a/x/", "a/x/y/"], ["b/"]),
+        (["/a/x", "!/b/x"], ["a/"], ["b/"]),
+        ([r"/a\*/x"], ["a*/"], ["ab/"]),
+        (["*.md"], ["a/", "b/c/"], []),
+        (["docs/"], ["a/", "b/c/"], []),
+        (["**/x", "/a/b"], ["a/", "b/c/"], []),
+        (["/**/x"], ["a/", "b/c/"], []),
+        (["# a comment alone"], ["a/"], []),
+    ],
+)
+def test_which_folders_are_looked_into(lines: list[str], held: list[str], spared: list[str]) -> None:
+    reach = gitignore.Reach(lines)
+    assert [folder for folder in (*held, *spared) if reach.holds(folder)] == held
+
+
+COUNTING = """
+import json, sys
+from pathlib import Path
+from corpus.discovery.walk import walk
+opened = []
+sys.addaudithook(lambda event, args: opened.append(str(args[0])) if event == "os.scandir" else None)
+files = [file.path for file in walk(Path(sys.argv[1]), include=sys.argv[2:]).files]
+print(json.dumps([files, sorted({Path(one).relative_to(sys.argv[1]).as_posix() for one in opened})]))
+"""
+
+
+def test_folders_that_no_pattern_reaches_are_not_opened(tmp_path: Path) -> None:
+    """A collection of two folders in a home does not cost a walk through all of it."""
+    for place in ("papers/deep/x.md", "talk.md", "other/very/deep/y.md", "photos/2024/z.md", "papers2/z.md"):
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).write_text("x")
+    command = [sys.executable, "-c", COUNTING, str(tmp_path), "/papers/**", "/talk.md"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert json.loads(done.stdout) == [["papers/deep/x.md", "talk.md"], [".", "papers", "papers/deep"]]

@@ -1,0 +1,353 @@
+"""Which files are documents."""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from corpus.discovery.walk import MAX_IGNORE_BYTES, MAX_PATTERNS, FoundFile, Skipped, Walk, concerns, walk
+from corpus.errors import CorpusError, UsageError
+from corpus.formats import MAX_BYTES
+
+
+def make(root: Path, *paths: str, **texts: str) -> None:
+    for path in paths:
+        file = root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(texts.get(path, "x"), encoding="utf-8")
+
+
+def ignore(root: Path, path: str, lines: Iterable[str]) -> None:
+    (root / path).parent.mkdir(parents=True, exist_ok=True)
+    (root / path).write_text("\n".join(lines), encoding="utf-8")
+
+
+def found(root: Path, *, include: tuple[str, ...] = (), exclude: tuple[str, ...] = ()) -> list[str]:
+    return [file.path for file in walk(root, include=include, exclude=exclude).files]
+
+
+def test_files_come_in_the_order_of_their_paths(tmp_path: Path) -> None:
+    """Code points decide, folders are no unit; size and time come with each."""
+    make(tmp_path, "b.md", "a/z.txt", "a.md", "a-b/c.md", "A.md", "é.md", "a/b/c/d.rst", "-dash.md", "new\nline.md")
+    os.utime(tmp_path / "A.md", ns=(5, 7))
+    files = walk(tmp_path).files
+    assert [file.path for file in files] == [
+        "-dash.md",
+        "A.md",
+        "a-b/c.md",
+        "a.md",
+        "a/b/c/d.rst",
+        "a/z.txt",
+        "b.md",
+        "new\nline.md",
+        "é.md",
+    ]
+    assert files[1] == FoundFile("A.md", 1, 7)
+
+
+def test_an_empty_folder_has_no_files(tmp_path: Path) -> None:
+    assert walk(tmp_path) == Walk((), (), ("",))
+
+
+def test_hidden_files_and_folders_are_left_out_in_silence(tmp_path: Path) -> None:
+    """The index among them."""
+    make(tmp_path, ".hidden.md", ".qa/index.md", ".git/a.md", "a/.b/c.md", "a/d.md")
+    assert walk(tmp_path).skipped == ()
+    assert found(tmp_path) == ["a/d.md"]
+
+
+def test_other_formats_are_named(tmp_path: Path) -> None:
+    make(tmp_path, "a.png", "b.md")
+    assert walk(tmp_path).skipped == (Skipped("a.png", "not a format that can be read"),)
+
+
+def test_the_settings_of_the_collection_are_no_document(tmp_path: Path) -> None:
+    """Nor are they named as left out; a file of that name further down is one like any other."""
+    make(tmp_path, "qa.toml", "sub/qa.toml", "a.md")
+    assert walk(tmp_path).skipped == (Skipped("sub/qa.toml", "not a format that can be read"),)
+    assert found(tmp_path) == ["a.md"]
+
+
+@pytest.mark.parametrize("name", [".gitignore", ".qaignore"])
+def test_ignore_files_leave_out_in_silence(tmp_path: Path, name: str) -> None:
+    """Files, folders with all below them, anchored paths, links, comments."""
+    make(tmp_path, "keep.md", "drop.md", "build/a.md", "sub/build/b.md", "sub/top.md", "top.md", "note.png")
+    (tmp_path / "link.md").symlink_to("keep.md")
+    ignore(tmp_path, name, ["# comment", "drop.md", "build/", "/top.md", "*.png", "link.md", ""])
+    assert walk(tmp_path).skipped == ()
+    assert found(tmp_path) == ["keep.md", "sub/top.md"]
+
+
+def test_negation_brings_back(tmp_path: Path) -> None:
+    """But not from a folder that is left out."""
+    make(tmp_path, "a.txt", "b.txt", "out/c.txt")
+    ignore(tmp_path, ".gitignore", ["*.txt", "!b.txt", "out/", "!out/c.txt"])
+    assert found(tmp_path) == ["b.txt"]
+
+
+def test_the_innermost_ignore_file_wins(tmp_path: Path) -> None:
+    """Its patterns are relative to its folder and say nothing about the others."""
+    make(tmp_path, "a.txt", "sub/a.txt", "sub/b.txt", "sub/deep/a.txt", "sub/deep/b.txt", "b.txt")
+    ignore(tmp_path, ".gitignore", ["a.txt"])
+    ignore(tmp_path, "sub/.gitignore", ["!a.txt", "/b.txt"])
+    assert found(tmp_path) == ["b.txt", "sub/a.txt", "sub/deep/a.txt", "sub/deep/b.txt"]
+
+
+def test_qaignore_overrules_gitignore_in_its_folder(tmp_path: Path) -> None:
+    make(tmp_path, "a.txt", "b.txt")
+    ignore(tmp_path, ".gitignore", ["a.txt"])
+    ignore(tmp_path, ".qaignore", ["!a.txt", "b.txt"])
+    assert found(tmp_path) == ["a.txt"]
+
+
+def test_qaignore_overrules_gitignore_in_every_folder(tmp_path: Path) -> None:
+    """What is said to this tool alone counts more, whatever a repository below says to git."""
+    make(tmp_path, "sub/a.txt", "sub/b.txt", "sub/c.txt", "out/d.txt")
+    ignore(tmp_path, ".gitignore", ["out/"])
+    ignore(tmp_path, ".qaignore", ["a.txt", "!b.txt", "!out/"])
+    ignore(tmp_path, "sub/.gitignore", ["!a.txt", "b.txt", "c.txt"])
+    assert found(tmp_path) == ["out/d.txt", "sub/b.txt"]
+    ignore(tmp_path, "sub/.qaignore", ["!a.txt", "b.txt"])
+    assert found(tmp_path) == ["out/d.txt", "sub/a.txt"]
+
+
+def test_a_line_that_is_no_pattern_is_named_and_the_others_count(tmp_path: Path) -> None:
+    make(tmp_path, "a.md", "b.md", "c.md")
+    ignore(tmp_path, ".gitignore", ["a.md", "!", "# comment", "c.md", "**/x/**/y/**/z"])
+    reason = "ignore file has lines that are no patterns (line 2, 5)"
+    assert walk(tmp_path).skipped == (Skipped(".gitignore", reason),)
+    assert found(tmp_path) == ["b.md"]
+    ignore(tmp_path, ".gitignore", ["!"] * 9)
+    assert walk(tmp_path).skipped[0].reason.endswith("(line 1, 2, 3, 4, 5 and others)")
+
+
+def test_an_ignore_file_of_any_newlines_is_read(tmp_path: Path) -> None:
+    """With a byte order mark, as Windows editors write it."""
+    make(tmp_path, "a.md", "b.md", "c.md")
+    (tmp_path / ".qaignore").write_bytes(b"\xef\xbb\xbfa.md\r\nb.md\r\n")
+    assert found(tmp_path) == ["c.md"]
+
+
+def test_an_ignore_file_that_is_none_is_passed_over(tmp_path: Path) -> None:
+    """A FIFO is not waited for, and of a file of gigabytes no more than a megabyte is read."""
+    make(tmp_path, "a.md", "sub/b.md")
+    os.mkfifo(tmp_path / ".gitignore")
+    with (tmp_path / "sub" / ".gitignore").open("wb") as stream:
+        stream.truncate(10 * 1024**3)
+    assert walk(tmp_path).skipped == (Skipped("sub/.gitignore", "ignore file cannot be used: larger than 1 MiB"),)
+    assert found(tmp_path) == ["a.md", "sub/b.md"]
+    assert MAX_IGNORE_BYTES == 1024 * 1024
+
+
+def test_patterns_of_an_ignore_file_are_capped(tmp_path: Path) -> None:
+    make(tmp_path, "a0.md", f"a{MAX_PATTERNS - 1}.md", f"a{MAX_PATTERNS}.md")
+    ignore(tmp_path, ".gitignore", [f"a{number}.md" for number in range(MAX_PATTERNS + 1)])
+    assert walk(tmp_path).skipped == (Skipped(".gitignore", "only its first 1,000 patterns are used"),)
+    assert found(tmp_path) == [f"a{MAX_PATTERNS}.md"]
+
+
+def test_patterns_of_many_stars_are_passed_over(tmp_path: Path) -> None:
+    """Of three in a name it is soon clear whether they match; of forty it would take centuries."""
+    names = ["a" * 250, "a" * 245 + "b.md", "aXaXb.md"]
+    for name in names:
+        (tmp_path / name).touch()
+    ignore(tmp_path, ".gitignore", ["*a" * 40 + "*c", "**/x/**/y/**", "*a*X*b.md", "*a*a*c"])
+    begun = time.perf_counter()
+    assert found(tmp_path) == ["a" * 250, "a" * 245 + "b.md"]
+    assert time.perf_counter() - begun < 1
+    (skipped,) = walk(tmp_path).skipped
+    assert skipped == Skipped(".gitignore", "ignore file has lines that are no patterns (line 1, 2)")
+
+
+def test_an_ignore_file_behind_a_link_is_not_read(tmp_path: Path) -> None:
+    make(tmp_path, "a.md", "rules")
+    (tmp_path / "rules").write_text("*.md", encoding="utf-8")
+    (tmp_path / ".gitignore").symlink_to("rules")
+    assert found(tmp_path) == ["a.md", "rules"]
+
+
+def test_links_are_not_followed(tmp_path: Path) -> None:
+    """To files, to folders, in a loop, out of the root, or to nothing."""
+    root = tmp_path / "root"
+    make(root, "a.md", "sub/b.md")
+    make(tmp_path, "outside.md")
+    (root / "file.md").symlink_to("a.md")
+    (root / "loop").symlink_to(".")
+    (root / "out.md").symlink_to("../outside.md")
+    (root / "void.md").symlink_to("nothing")
+    assert found(root) == ["a.md", "sub/b.md"]
+    assert walk(root).skipped == tuple(
+        Skipped(path, "symbolic link, not followed") for path in ("file.md", "loop", "out.md", "void.md")
+    )
+
+
+def test_hard_links_are_two_files(tmp_path: Path) -> None:
+    make(tmp_path, "a.md")
+    (tmp_path / "b.md").hardlink_to(tmp_path / "a.md")
+    assert found(tmp_path) == ["a.md", "b.md"]
+
+
+def test_special_files_are_named(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.md")
+    assert walk(tmp_path).skipped == (Skipped("pipe.md", "not a regular file"),)
+
+
+def test_names_that_are_not_utf_8_are_named_as_bytes(tmp_path: Path) -> None:
+    """Folders too; what is below them is not visited."""
+    bad = os.fsencode(tmp_path) + b"/caf\xe9"
+    os.mkdir(bad)  # noqa: PTH102 - a name of bytes
+    Path(os.fsdecode(bad + b"/a.md")).touch()
+    assert walk(tmp_path).skipped == (Skipped("caf\\udce9", "its name is not valid UTF-8"),)
+    assert found(tmp_path) == []
+
+
+def test_unicode_names_are_taken_as_they_are(tmp_path: Path) -> None:
+    """Composed and decomposed forms are two names."""
+    make(tmp_path, "caf\u00e9.md", "cafe\u0301.md")
+    assert found(tmp_path) == ["cafe\u0301.md", "caf\u00e9.md"]
+
+
+def test_include_and_exclude(tmp_path: Path) -> None:
+    """Patterns of .gitignore; exclude wins, and what include leaves out is not named."""
+    make(tmp_path, "a.md", "b.txt", "c.png", "sub/a.md", "sub/c.md", "old/a.md")
+    assert found(tmp_path, include=("*.md",)) == ["a.md", "old/a.md", "sub/a.md", "sub/c.md"]
+    assert found(tmp_path, include=("*.md",), exclude=("old/", "/a.md")) == ["sub/a.md", "sub/c.md"]
+    assert found(tmp_path, include=("sub/",)) == ["sub/a.md", "sub/c.md"]
+    assert walk(tmp_path, include=("*.md",)).skipped == ()
+    assert walk(tmp_path, exclude=("*.png",)).skipped == ()
+
+
+def test_exclude_overrules_a_negation(tmp_path: Path) -> None:
+    make(tmp_path, "a.md")
+    ignore(tmp_path, ".qaignore", ["!a.md"])
+    assert found(tmp_path, exclude=("a.md",)) == []
+
+
+@pytest.mark.parametrize("pattern", ["!", "\\"])
+def test_a_pattern_that_cannot_be_meant(tmp_path: Path, pattern: str) -> None:
+    with pytest.raises(UsageError, match=r"^Invalid git pattern: .* Patterns are written as in \.gitignore\.$"):
+        walk(tmp_path, include=(pattern,))
+    with pytest.raises(UsageError):
+        walk(tmp_path, exclude=(pattern,))
+
+
+def test_a_file_over_the_cap_is_named_unread(tmp_path: Path) -> None:
+    with (tmp_path / "a.txt").open("wb") as stream:
+        stream.truncate(MAX_BYTES)
+    with (tmp_path / "b.txt").open("wb") as stream:
+        stream.truncate(MAX_BYTES + 1)
+    assert found(tmp_path) == ["a.txt"]
+    assert walk(tmp_path).skipped == (Skipped("b.txt", "larger than 8 MiB (8,388,609 bytes)"),)
+
+
+def test_a_root_that_cannot_be_read(tmp_path: Path) -> None:
+    make(tmp_path, "a.md")
+    with pytest.raises(CorpusError, match=r"^cannot read the folder .*gone: No such file or directory\. Name a folder"):
+        walk(tmp_path / "gone")
+    with pytest.raises(CorpusError, match=r"a\.md: Not a directory\. Name a folder of documents\.$"):
+        walk(tmp_path / "a.md")
+
+
+def test_a_folder_that_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others are walked; nothing is known about what is in it."""
+    make(tmp_path, "a.md", "locked/b.md", "open/c.md")
+    scandir = os.scandir
+
+    def refuse(path: Path) -> object:
+        if path.name == "locked":
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    assert found(tmp_path) == ["a.md", "open/c.md"]
+    assert walk(tmp_path).skipped == (Skipped("locked/", "folder cannot be read: Permission denied", unreadable=True),)
+
+
+def test_an_entry_that_cannot_be_looked_at_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(tmp_path, "a.md")
+    scandir = os.scandir
+
+    class Entry:
+        name = "b.md"
+
+        def stat(self, *, follow_symlinks: bool) -> os.stat_result:
+            raise OSError(errno.EIO, "Input/output error")
+
+    class Entries:
+        def __init__(self, path: Path) -> None:
+            with scandir(path) as entries:
+                self.entries: list[object] = [*entries, Entry()]
+
+        def __enter__(self) -> list[object]:
+            return self.entries
+
+        def __exit__(self, *_: object) -> None: ...
+
+        def close(self) -> None: ...
+
+    monkeypatch.setattr(os, "scandir", Entries)
+    assert found(tmp_path) == ["a.md"]
+    assert walk(tmp_path).skipped == (Skipped("b.md", "cannot be read: Input/output error", unreadable=True),)
+
+
+def test_a_deep_tree_is_walked(tmp_path: Path) -> None:
+    folder = "d/" * 300
+    (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / folder / "a.md").touch()
+    assert found(tmp_path) == [folder + "a.md"]
+
+
+def test_the_folders_looked_into_are_told(tmp_path: Path) -> None:
+    """Not those that are hidden, ignored, excluded or out of every pattern's reach."""
+    make(tmp_path, "a/b/c.md", "d/e.md", ".git/f.md", "build/g.md", "old/h.md")
+    ignore(tmp_path, ".gitignore", ["build/"])
+    assert walk(tmp_path, exclude=["old/"]).folders == ("", "a/", "a/b/", "d/")
+    assert walk(tmp_path, include=["/a/**"]).folders == ("", "a/", "a/b/")
+
+
+@pytest.mark.parametrize(
+    ("path", "concerned"),
+    [
+        ("a.md", True),
+        ("sub/a.md", True),
+        ("sub/gone.md", True),
+        ("sub", True),
+        ("gone", True),
+        ("gone/deep/a.md", True),
+        (".gitignore", True),
+        ("sub/.qaignore", True),
+        ("picture.png", False),
+        (".hidden.md", False),
+        (".qa/index.db", False),
+        (".git/.gitignore", False),
+        ("sub/.a.md.swp", False),
+        ("build/a.md", False),
+        ("build/.gitignore", False),
+        ("sub/a.log", False),
+        ("old/a.md", False),
+        ("old.md", False),
+        ("sub/drop.md", False),
+    ],
+)
+def test_what_a_change_may_concern(tmp_path: Path, path: str, concerned: bool) -> None:
+    """What a walk would not come to does not concern it."""
+    make(tmp_path, "a.md", "sub/a.md", "sub/drop.md", "sub/a.log", "picture.png", "build/a.md", "old/a.md", "old.md")
+    ignore(tmp_path, ".gitignore", ["build/", "*.log"])
+    ignore(tmp_path, "sub/.qaignore", ["drop.md"])
+    assert concerns(tmp_path, path, exclude=["old/", "old.md"]) == concerned
+
+
+def test_what_no_pattern_takes_in_concerns_nobody(tmp_path: Path) -> None:
+    make(tmp_path, "a/b.md", "a/b.txt", "c/d.md")
+    paths = ["a/b.md", "a/b.txt", "a", "a/gone.txt", "c/d.md", "c"]
+    assert [path for path in paths if concerns(tmp_path, path, include=["/a/**/*.md"])] == [
+        "a/b.md",
+        "a",
+        "a/gone.txt",
+        "c",
+    ]

@@ -1,0 +1,165 @@
+"""The process that reads files: its limits, its deaths, and that it is only there when it is needed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from corpus.errors import Unreadable
+from corpus.loading.sandbox import Limits, Worker
+from qa import build_index
+from tests.encoders import BagEncoder
+from tests.formats import packed
+from tests.formats.samples import SAMPLES
+from tests.paths import REPOSITORY
+
+FILES = {sample.path: sample.data for sample in SAMPLES}
+# Inflates to more than the worker has memory for, within what one part may have: XML takes many times its size.
+LARGE = packed.docx("<w:p/>" * 4_500_000)
+
+
+def reason(worker: Worker, path: str, data: bytes) -> str:
+    with pytest.raises(Unreadable) as caught:
+        worker.read(path, data)
+    return caught.value.reason
+
+
+def children() -> set[str]:
+    """The processes that this one has started and that are still there."""
+    tasks = Path("/proc/self/task").iterdir()
+    return {child for task in tasks for child in (task / "children").read_text().split()}
+
+
+def test_a_file_that_takes_too_long_is_left_out_and_the_next_is_read() -> None:
+    with Worker(Limits(seconds=1)) as worker:
+        begun = time.monotonic()
+        assert reason(worker, "slow.json", b"[" + b"[1]," * 1_900_000 + b"1]") == "took longer than 1 s to read"
+        assert time.monotonic() - begun < 20
+        assert worker.read("lakes.tsv", FILES["lakes.tsv"]).text == "lake: Weiher\ndepth: 3"
+
+
+def test_a_file_that_needs_too_much_memory_is_left_out_and_the_next_is_read() -> None:
+    with Worker(Limits(memory=160 * 1024 * 1024)) as worker:
+        assert reason(worker, "large.docx", LARGE) == "needs more than 160 MiB of memory to read"
+        assert worker.read("lakes.tsv", FILES["lakes.tsv"]).text == "lake: Weiher\ndepth: 3"
+
+
+def test_the_process_may_be_killed_between_files() -> None:
+    """As by a system short of memory: the next file is read by another."""
+    with Worker() as worker:
+        before = children()
+        worker.read("lakes.tsv", FILES["lakes.tsv"])
+        (child,) = children() - before
+        os.kill(int(child), 9)
+        assert worker.read("lakes.tsv", FILES["lakes.tsv"]).text == "lake: Weiher\ndepth: 3"
+        assert child not in children()
+
+
+def test_nothing_is_left_running() -> None:
+    before = children()
+    with Worker() as worker:
+        worker.read("lakes.tsv", FILES["lakes.tsv"])
+        assert len(children() - before) == 1
+    assert children() == before
+
+
+def test_it_ends_when_the_one_that_asks_is_killed(tmp_path: Path) -> None:
+    """No process is left behind that waits for files."""
+    program = (
+        "import os, sys, time\nfrom corpus.loading.sandbox import Worker\nworker = Worker()\n"
+        "worker.read('a.tsv', b'a\\tb\\n1\\t2\\n')\n"
+        "print(worker._process.pid, flush=True)\nos.kill(os.getpid(), 9)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, timeout=60, check=False
+    )
+    pid = int(done.stdout)
+    for _ in range(100):
+        state = Path(f"/proc/{pid}/stat")
+        if not state.exists() or ") Z" in state.read_text():
+            return
+        time.sleep(0.1)
+    pytest.fail("it is still there")
+
+
+def test_a_folder_of_text_starts_no_process(tmp_path: Path) -> None:
+    """Nor imports what starts one, so that a question over notes costs what it did."""
+    program = (
+        "import sys\nfrom pathlib import Path\nfrom corpus import read_all, walk\n"
+        "root = Path(sys.argv[1])\nprint([one.outcome.text for one in read_all(root, walk(root).files)])\n"
+        "heavy = {'pypdfium2', 'pypdfium2_raw', 'charset_normalizer', 'xml', 'email', 'html.parser', 'zipfile'}\n"
+        "print(sorted(heavy & sys.modules.keys()))\n"
+        "print(Path('/proc/self/task/%d/children' % __import__('os').getpid()).read_text())\n"
+    )
+    (tmp_path / "a.md").write_text("Words.\n", encoding="utf-8")
+    found = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path)],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert found.stdout == "['Words.\\n']\n[]\n\n"
+
+
+def test_libraries_that_parse_are_imported_by_the_other_process_alone(tmp_path: Path) -> None:
+    program = (
+        "import sys\nfrom pathlib import Path\nfrom corpus.loading.load import load\n"
+        "print(len(load(Path(sys.argv[1]), 'paper.pdf').pages), 'pypdfium2' in sys.modules)\n"
+    )
+    (tmp_path / "paper.pdf").write_bytes(FILES["paper.pdf"])
+    found = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path)],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert found.stdout == "3 False\n"
+
+
+def test_where_no_process_can_be_started_nothing_is_forgotten(tmp_path: Path) -> None:
+    """As where there are no descriptors left: what the index knew of the file is kept."""
+    program = (
+        "import resource, sys\nfrom corpus.errors import Unreadable\nfrom corpus.loading.sandbox import Worker\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (4, 4))\n"
+        "try:\n    Worker().read('a.tsv', b'a\\tb\\n1\\t2\\n')\n"
+        "except Unreadable as error:\n    print(error.reason, error.unknown)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout == "cannot be read: no process can be started (Too many open files) True\n"
+
+
+def test_a_worker_that_was_closed_reads_nothing(tmp_path: Path) -> None:
+    worker = Worker()
+    worker.read("lakes.tsv", FILES["lakes.tsv"])
+    before = children()
+    worker.close()
+    with pytest.raises(Unreadable) as caught:
+        worker.read("lakes.tsv", FILES["lakes.tsv"])
+    assert (caught.value.reason, caught.value.unknown) == ("given up", True)
+    assert len(children()) == len(before) - 1
+
+
+def test_bad_files_do_not_stop_a_build(tmp_path: Path) -> None:
+    """Between good ones, each is left out with its reason."""
+    (tmp_path / "a.tsv").write_bytes(FILES["lakes.tsv"])
+    (tmp_path / "b.docx").write_bytes(b"PK\x03\x04")
+    (tmp_path / "c.pdf").write_bytes(b"%PDF-1.4\n")
+    (tmp_path / "d.pdf").write_bytes(FILES["paper.pdf"])
+    (tmp_path / "e.md").write_text("# Words\n\nMore words.\n", encoding="utf-8")
+    report = build_index(tmp_path, encoder=BagEncoder())
+    assert report.documents == 3
+    assert [(skip.path, skip.reason) for skip in report.skipped] == [
+        ("b.docx", "damaged: no archive that can be opened"),
+        ("c.pdf", "damaged or cut short: it cannot be opened as a PDF"),
+    ]

@@ -1,0 +1,38 @@
+"""What no block covers becomes one."""
+
+from __future__ import annotations
+
+from corpus.readers.assemble.coverage import is_blank, with_gaps_filled
+from corpus.types import Block, BlockKind
+
+
+def test_gaps_become_paragraphs_under_the_heading_above() -> None:
+    text = "x  # T\nlost\n- item  \ntail"
+    found = with_gaps_filled(
+        text,
+        [Block(BlockKind.ITEM, 12, 20, ("T",), 1), Block(BlockKind.HEADING, 3, 6, ("T",))],
+    )
+    assert found == (
+        Block(BlockKind.PARAGRAPH, 0, 1),
+        Block(BlockKind.HEADING, 3, 6, ("T",)),
+        Block(BlockKind.PARAGRAPH, 7, 11, ("T",)),
+        Block(BlockKind.ITEM, 12, 18, ("T",), 1),
+        Block(BlockKind.PARAGRAPH, 21, 25, ("T",)),
+    )
+
+
+def test_overlaps_are_cut_and_blank_blocks_dropped() -> None:
+    """The earlier block keeps what two claim."""
+    blocks = [
+        Block(BlockKind.PARAGRAPH, 0, 3),
+        Block(BlockKind.CODE, 1, 5),
+        Block(BlockKind.CODE, 2, 4),
+        Block(BlockKind.CODE, 5, 7),
+    ]
+    assert with_gaps_filled("abcde  ", blocks) == (Block(BlockKind.PARAGRAPH, 0, 3), Block(BlockKind.CODE, 3, 5))
+
+
+def test_a_byte_order_mark_is_blank() -> None:
+    assert is_blank("\ufeff \ufeff\n\xa0\x85")
+    assert not is_blank("\ufeffa")
+    assert with_gaps_filled("\ufeff \ufeffa\ufeff ", []) == (Block(BlockKind.PARAGRAPH, 3, 4),)

@@ -1,0 +1,67 @@
+"""Where an answering sentence stands on the page of a PDF."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from corpus.errors import Unreadable
+from corpus.loading.sandbox import Worker
+from qa import Retriever, build_index
+from qa.answer.pdf_boxes import BoxFinder
+from tests.encoders import BagEncoder
+from tests.formats import pdf
+
+FIRST = "The heron stands in shallow water every morning until noon."
+SECOND = "An otter was seen below the weir of Pillnitz in two win~ters out of three."
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A paper of two pages, the sentence about the otter on two lines of the second, and a note."""
+    pages = [
+        [pdf.Words(60, 700, FIRST)],
+        [*pdf.column(60, 600, SECOND, room=280), pdf.Words(60, 500, "Nothing else was seen.")],
+    ]
+    (tmp_path / "weir.pdf").write_bytes(pdf.make(pages))
+    (tmp_path / "note.md").write_text("# Note\n\nSwans are white.\n", encoding="utf-8")
+    build_index(tmp_path, encoder=BagEncoder())
+    return tmp_path
+
+
+def test_a_sentence_has_a_box_a_line(root: Path) -> None:
+    """Of the letters themselves, in points from the upper left corner, even where a word is broken."""
+    with Retriever.open(root, encoder=BagEncoder()) as retriever, BoxFinder(root) as finder:
+        plain = retriever.ask("Was an otter seen below the weir?", k=1)
+        found = finder.fill(plain)
+    assert plain.passages[0].highlights[0].boxes == ()
+    (mark, *_) = found.passages[0].highlights
+    assert mark.text == SECOND.replace("~", "")
+    first, second = mark.boxes
+    assert (first[0], second[0]) == (2, 2)
+    for (_, left, top, right, bottom), baseline in ((first, 600), (second, 588)):
+        assert 60 <= left < 62
+        assert left < right < 60 + 280
+        assert top == pytest.approx(pdf.HEIGHT - baseline - 7, abs=2)
+        assert bottom == pytest.approx(pdf.HEIGHT - baseline, abs=3)
+    shown = found.as_json()["passages"][0]["highlights"][0]
+    assert json.loads(json.dumps(shown))["boxes"][0] == {"page": 2, "box": list(first[1:])}
+
+
+def test_what_is_no_pdf_or_has_changed_has_no_boxes(root: Path) -> None:
+    with Retriever.open(root, encoder=BagEncoder()) as retriever, BoxFinder(root) as finder:
+        note = retriever.ask("Are swans white?", k=1)
+        assert finder.fill(note) == note
+        paper = retriever.ask("Was an otter seen below the weir?", k=1)
+        (root / "weir.pdf").write_bytes(pdf.make([[pdf.Words(60, 700, SECOND.replace("~", ""))]]))
+        assert finder.fill(paper) == paper
+
+
+def test_what_is_not_on_the_page_has_no_boxes() -> None:
+    data = pdf.make([[pdf.Words(60, 700, FIRST)]])
+    with Worker() as worker:
+        assert worker.boxes(data, [(1, "No such words."), (9, FIRST), (1, "…")]) == [(), (), ()]
+        with pytest.raises(Unreadable, match=r"^damaged or cut short: it cannot be opened as a PDF$"):
+            worker.boxes(data[:100], [(1, FIRST)])

@@ -1,0 +1,132 @@
+"""Markdown by its own grammar."""
+
+from __future__ import annotations
+
+import pytest
+
+from corpus.readers.plaintext.markdown import read_markdown
+from corpus.types import BlockKind
+
+
+def blocks(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
+    """Kind, text and headings of each block."""
+    return [(block.kind.value, text[block.start : block.end], block.heading) for block in read_markdown(text)[1]]
+
+
+def test_each_construct_has_its_kind() -> None:
+    text = "# Guide\n\nWords.\n\n- one\n- two\n\n```py\nx = 1\n```\n\n    y = 2\n\n"
+    text += "| a | b |\n|---|---|\n| 1 | 2 |\n\n<div>z</div>\n"
+    assert read_markdown(text)[0] == "Guide"
+    assert blocks(text) == [
+        ("heading", "# Guide", ("Guide",)),
+        ("paragraph", "Words.", ("Guide",)),
+        ("item", "- one", ("Guide",)),
+        ("item", "- two", ("Guide",)),
+        ("code", "```py\nx = 1\n```", ("Guide",)),
+        ("code", "y = 2", ("Guide",)),
+        ("table", "| a | b |\n|---|---|\n| 1 | 2 |", ("Guide",)),
+        ("paragraph", "<div>z</div>", ("Guide",)),
+    ]
+
+
+def test_headings_nest_and_lose_their_markup() -> None:
+    """Setext headings too; an empty heading opens nothing; a heading in a fence is none."""
+    text = "Top\n===\n\n## The `code` and *more* [link](u) ##\n\na\n\n#\n\nb\n\n```\n# no\n```\n\n### Last\n"
+    assert read_markdown(text)[0] == "Top"
+    assert [block.heading for block in read_markdown(text)[1] if block.kind is BlockKind.HEADING] == [
+        ("Top",),
+        ("Top", "The code and more link"),
+        (),
+        ("Last",),
+    ]
+
+
+def test_nested_items_know_their_depth() -> None:
+    text = "# T\n\n- a\n  - b\n    1. c\n\n       more of c\n- d\n"
+    assert [(text[block.start : block.end], block.depth) for block in read_markdown(text)[1][1:]] == [
+        ("- a", 0),
+        ("- b", 1),
+        ("1. c", 2),
+        ("more of c", 2),
+        ("- d", 0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("front", "title"),
+    [
+        ("---\ntitle: The Title\ntags: [a]\n---", "The Title"),
+        ("---\r\nTitle: 'Quoted'\r\n---", "Quoted"),
+        ("\ufeff---\ntitle: Marked\n...", "Marked"),
+        ("---\ntags: none\n---", "Heading"),
+    ],
+)
+def test_front_matter_is_set_apart(front: str, title: str) -> None:
+    """It is covered, is no heading, and may state the title."""
+    text = f"{front}\n\n# Heading\n\nBody.\n"
+    found, parts = read_markdown(text)
+    assert found == title
+    assert [part.kind for part in parts] == [BlockKind.META, BlockKind.HEADING, BlockKind.PARAGRAPH]
+    assert text[parts[0].start : parts[0].end] == front.lstrip("\ufeff")
+    assert text[parts[1].start : parts[1].end] == "# Heading"
+
+
+def test_front_matter_before_text_without_headings() -> None:
+    """The rest is read as plain text; spans count from the start of the file."""
+    text = "---\nkey: value\n---\nSome Short Title\n\n" + "Body text. " * 30
+    title, parts = read_markdown(text)
+    assert title == "Some Short Title"
+    assert [(part.kind.value, text[part.start : part.end][:16]) for part in parts] == [
+        ("meta", "---\nkey: value\n-"),
+        ("heading", "Some Short Title"),
+        ("paragraph", "Body text. Body "),
+    ]
+
+
+def test_a_rule_at_the_head_is_no_front_matter() -> None:
+    """Front matter begins with a key."""
+    text = "---\n\n# Title\n\nBody.\n\n---\n\nMore.\n"
+    assert read_markdown(text)[0] == "Title"
+    assert [kind for kind, _, _ in blocks(text)] == ["paragraph", "heading", "paragraph", "paragraph", "paragraph"]
+
+
+def test_a_file_without_headings_is_read_as_plain_text() -> None:
+    text = "GETTING THERE\n\nTake the train.\n"
+    assert blocks(text) == [
+        ("heading", "GETTING THERE", ("GETTING THERE",)),
+        ("paragraph", "Take the train.", ("GETTING THERE",)),
+    ]
+
+
+def test_a_byte_order_mark_does_not_hide_the_first_heading() -> None:
+    text = "\ufeff# Title\n\nBody.\n"
+    assert blocks(text) == [("heading", "# Title", ("Title",)), ("paragraph", "Body.", ("Title",))]
+
+
+def test_newlines_of_all_kinds_keep_offsets() -> None:
+    r"""A lone "\r" ends no line here; "\r\n" does, and both count as characters."""
+    text = "# Title\r\n\r\none\rtwo\r\n\r\n## Next\r\n\r\nthree\x85four\u2028five\n"
+    assert blocks(text) == [
+        ("heading", "# Title", ("Title",)),
+        ("paragraph", "one\rtwo", ("Title",)),
+        ("heading", "## Next", ("Title", "Next")),
+        ("paragraph", "three\x85four\u2028five", ("Title", "Next")),
+    ]
+
+
+def test_what_the_parser_leaves_out_is_kept() -> None:
+    """Rules, link definitions and what is nested too deep stand in paragraphs of their own."""
+    text = "# T\n\n***\n\n[a]: https://b.c\n\n" + "> " * 40 + "deep\n"
+    assert "".join(piece for _, piece, _ in blocks(text)).replace(" ", "").replace("\n", "") == text.replace(
+        " ", ""
+    ).replace("\n", "")
+
+
+def test_a_heading_of_many_words_is_text() -> None:
+    """Or every passage below it would carry it."""
+    text = "# Title\n\n" + "word " * 100 + "\n===\n\nBody.\n"
+    assert [(kind, heading) for kind, _, heading in blocks(text)] == [
+        ("heading", ("Title",)),
+        ("paragraph", ("Title",)),
+        ("paragraph", ("Title",)),
+    ]

@@ -1,0 +1,137 @@
+"""Text without markup, or with the light kind."""
+
+from __future__ import annotations
+
+import pytest
+
+from corpus.readers.plaintext.plain import read_plain
+from corpus.types import BlockKind
+
+BODY = "It was a long paragraph, wide enough to be a body of its own, and it went on."
+
+
+def blocks(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
+    """Kind, text and headings of each block."""
+    return [(block.kind.value, text[block.start : block.end], block.heading) for block in read_plain(text)[1]]
+
+
+def headings(text: str) -> list[tuple[str, ...]]:
+    return [block.heading for block in read_plain(text)[1] if block.kind is BlockKind.HEADING]
+
+
+@pytest.mark.parametrize("text", ["", "\ufeff", " \n\t\r\n\x0c", "\xa0\n\x85\n\u3000", "\ufeff \ufeff\n"])
+def test_blank_texts_have_no_blocks(text: str) -> None:
+    assert read_plain(text) == ("", ())
+
+
+def test_a_title_with_an_underline() -> None:
+    """The underline is part of the heading; each style is a level, in order of first use."""
+    text = f"Test of time\n============\n\n{BODY}\n\nAdam\n----\n\n{BODY}\n\nBig\n===\n\n{BODY}\n"
+    assert read_plain(text)[0] == "Test of time"
+    assert blocks(text) == [
+        ("heading", "Test of time\n============", ("Test of time",)),
+        ("paragraph", BODY, ("Test of time",)),
+        ("heading", "Adam\n----", ("Test of time", "Adam")),
+        ("paragraph", BODY, ("Test of time", "Adam")),
+        ("heading", "Big\n===", ("Big",)),
+        ("paragraph", BODY, ("Big",)),
+    ]
+
+
+def test_an_overline_is_a_style_of_its_own() -> None:
+    text = f"=====\nTitle\n=====\n{BODY}\n\nPart\n=====\n{BODY}\n"
+    assert headings(text) == [("Title",), ("Title", "Part")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["A title that is long\n---\n\nBody", "- item\n------\n\nBody", "***\n---\n\nBody"],
+)
+def test_rules_are_no_underlines(text: str) -> None:
+    """Too short for the title, or below an item or another rule."""
+    assert headings(text) == []
+
+
+def test_hash_and_wiki_headings() -> None:
+    text = f"# One ##\n{BODY}\n## About C#\n{BODY}\n= Wiki =\n{BODY}\n== Sub ==\n{BODY}\n= = = Deep = = =\n{BODY}\n"
+    assert headings(text) == [("One",), ("One", "About C#"), ("Wiki",), ("Wiki", "Sub"), ("Wiki", "Sub", "Deep")]
+
+
+@pytest.mark.parametrize("line", ["#hash", "# " + "w" * 300, "= open", "a = b =", "=", "#"])
+def test_what_only_begins_like_a_mark(line: str) -> None:
+    assert headings(f"{line}\n\n{BODY}\n# A\n{BODY}\n# B\n{BODY}\n") == [("A",), ("B",)]
+
+
+def test_an_underlined_line_longer_than_any_heading_is_text() -> None:
+    assert headings("word " * 80 + "\n" + "=" * 80 + f"\n\n{BODY}\n") == []
+
+
+def test_items_keep_their_wrapped_lines_and_their_depth() -> None:
+    """Depth is the indent in columns, a tab being four."""
+    text = "• one\n  goes on\n  • two\n\t◦ three\n1. four\n(a) five\nback\n"
+    found = read_plain(text)[1]
+    assert [(block.kind.value, text[block.start : block.end], block.depth) for block in found] == [
+        ("item", "• one\n  goes on", 0),
+        ("item", "• two", 2),
+        ("item", "◦ three", 4),
+        ("item", "1. four", 0),
+        ("item", "(a) five", 0),
+        ("paragraph", "back", 0),
+    ]
+
+
+def test_rows_with_bars_or_tabs_are_a_table() -> None:
+    text = f"{BODY}\n| a | b |\n| 1 | 2 |\nx\ty\tz\n{BODY}\n"
+    assert [kind for kind, _, _ in blocks(text)] == ["paragraph", "table", "paragraph"]
+    assert blocks(text)[1][1] == "| a | b |\n| 1 | 2 |\nx\ty\tz"
+
+
+def test_wrapped_lines_are_one_paragraph_and_short_lines_are_not() -> None:
+    """A line that fills the page goes on; one that ends early ends there, unless the next is in lower case."""
+    wide = "These words fill the page up to about seventy columns, so it goes on,"
+    text = f"{wide}\nEnding here.\nShort line\nAnother one\nwhich goes on\n"
+    assert [piece for _, piece, _ in blocks(text)] == [
+        f"{wide}\nEnding here.",
+        "Short line",
+        "Another one\nwhich goes on",
+    ]
+
+
+def test_a_line_in_capitals_is_a_heading_without_a_blank_line() -> None:
+    assert blocks(f"GETTING THERE\n{BODY}\n")[0] == ("heading", "GETTING THERE", ("GETTING THERE",))
+
+
+def test_two_titles_above_each_other_are_two_headings() -> None:
+    text = f"{BODY}\n\nTest of Time\nPresentations\n\n{BODY}\n"
+    assert headings(text) == [("Test of Time",), ("Test of Time", "Presentations")]
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        (f"Getting around Town\n\n{BODY}", "Getting around Town"),
+        (f"\ufeffGetting around Town\n\n{BODY}", "Getting around Town"),
+        (f"\ufeff# Marked\n\n{BODY}", "Marked"),
+        (f"Word\n\n{BODY}", ""),
+        (f"12\n\nA Second Line\n\n{BODY}", "A Second Line"),
+        (f"notes I made on the way to the hall:\n\n{BODY}", "notes I made on the way to the hall"),
+        ("this is simply the first sentence of it.\n\nAnother.", ""),
+        ("- item one\n\nTitle Here\n\nbody", ""),
+        (f"{BODY}\n{BODY}\n\n{BODY}", ""),
+        ("", ""),
+    ],
+)
+def test_the_title_is_one_of_the_first_two_lines(text: str, title: str) -> None:
+    assert read_plain(text)[0] == title
+
+
+def test_windows_newlines_and_form_feeds() -> None:
+    r"""Offsets count "\r"; a line of a form feed or NEL alone is a blank line."""
+    text = f"Title\r\n=====\r\n\r\n{BODY}\r\n\x0c\r\nNext\r\n----\r\n{BODY}\r\n\x85\r\nEnd.\r\n"
+    assert blocks(text) == [
+        ("heading", "Title\r\n=====", ("Title",)),
+        ("paragraph", BODY, ("Title",)),
+        ("heading", "Next\r\n----", ("Title", "Next")),
+        ("paragraph", BODY, ("Title", "Next")),
+        ("paragraph", "End.", ("Title", "Next")),
+    ]

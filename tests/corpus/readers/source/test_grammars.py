@@ -1,0 +1,165 @@
+"""Functions and classes of each language by its grammar."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from corpus.chunking import splitter
+from corpus.loading.load import parse
+from corpus.loading.sandbox import Worker
+from corpus.readers.source.code import read
+from corpus.readers.source.grammars import VERSION, definitions, edition
+from tests.documents import check_passages, count_words, document
+from tests.paths import REPOSITORY
+
+# A file of each language, and the names of its definitions with the lines of the file that belong to each.
+SOURCES = {
+    "a.c": (
+        "#include <x.h>\n\n// Rows.\n// Fast.\nstatic int *row(int n)\n{\n  return 0;\n}\n\n"
+        "typedef struct {\n  int oars;\n} Boat;\n\nint later(void);\nstruct Boat *lent(struct Boat *b);\n"
+        "struct Dog {\n  int legs;\n};\n",
+        {"row": (3, 8), "Boat": (10, 12), "Dog": (16, 18)},
+    ),
+    "a.h": (
+        "namespace river {\nclass Boat {\n public:\n  int oars() const;\n\n  /** Sinks. */\n  ~Boat() {\n  }\n};\n}\n",
+        {"river": (1, 10), "river/Boat": (2, 9), "river/Boat/~Boat": (6, 8)},
+    ),
+    "a.cpp": (
+        "template <class T>\nT Boat<T>::row(int n) {\n  return n;\n}\n\n"
+        "bool operator==(Boat a, Boat b) {\n  return true;\n}\n",
+        {"Boat<T>::row": (1, 4), "operator==": (6, 8)},
+    ),
+    "a.cs": (
+        "namespace River {\n  /// <summary>A boat.</summary>\n  [Wet]\n  class Boat : Thing {\n"
+        "    Boat() {\n      row();\n"
+        "    }\n    int Oars { get; set; }\n    int Row() {\n      return 1;\n    }\n  }\n}\n",
+        {"River": (1, 13), "River/Boat": (2, 12), "River/Boat/Boat": (5, 7), "River/Boat/Row": (9, 11)},
+    ),
+    "a.go": (
+        "package river\n\n// Boat floats.\ntype Boat struct {\n\toars int\n}\n\n"
+        "func (b *Boat) Row(n int) {\n\tb.oars++\n}\n",
+        {"Boat": (3, 6), "Boat.Row": (8, 10)},
+    ),
+    "A.java": (
+        "/** A boat. */\n@Wet\npublic class Boat<T> {\n  int oars; // two\n\n  /** Rows. */\n  @Override\n"
+        "  public int row(int n) {\n    return n;\n  }\n}\n",
+        {"Boat": (1, 11), "Boat/row": (6, 10)},
+    ),
+    "a.js": (
+        "// Rows.\nexport const row = async (n) => {\n  await n;\n};\n\nexports.sink = function () {\n"
+        "  return 1;\n};\n\n"
+        "class Boat {\n  #leak() {\n    return 2;\n  }\n}\n",
+        {"row": (1, 4), "exports.sink": (6, 8), "Boat": (10, 14), "Boat/#leak": (11, 13)},
+    ),
+    "a.kt": (
+        "// Floats.\nclass Boat(val oars: Int) {\n  val wet = true\n  fun row(): Int {\n    return oars\n  }\n}\n",
+        {"Boat": (1, 7), "Boat/row": (4, 6)},
+    ),
+    "a.php": (
+        "<?php\n/** A boat. */\nclass Boat {\n  public $oars;\n  public function row() {\n    return 1;\n  }\n}\n",
+        {"Boat": (2, 8), "Boat/row": (5, 7)},
+    ),
+    "a.rs": (
+        "/// Floats.\n#[derive(Wet)]\npub struct Boat<T> {\n    oars: T,\n}\n\n"
+        "impl<T> Thing for Boat<T> {\n    // Rows.\n"
+        "    fn row(&self) {\n    }\n    fn sink(&self);\n}\n",
+        {"Boat": (1, 5), "Thing for Boat<T>": (7, 12), "Thing for Boat<T>/row": (8, 10)},
+    ),
+    "a.scala": (
+        "// Floats.\nclass Boat {\n  def row(n: Int) = {\n    n\n  }\n}\n",
+        {"Boat": (1, 6), "Boat/row": (3, 5)},
+    ),
+    "a.swift": (
+        "/// Floats.\nstruct Boat {\n  let oars = 2\n  init() {\n    row()\n  }\n}\n",
+        {"Boat": (1, 7), "Boat/init": (4, 6)},
+    ),
+    "a.ts": (
+        "// Floats.\nexport interface Boat {\n  row(): void;\n}\n\n"
+        "export function sink<T>(b: T): b is Boat {\n  return true;\n}\n",
+        {"Boat": (1, 4), "sink": (6, 8)},
+    ),
+    "a.tsx": (
+        "export const Boat = (props: Oars) => {\n  return <div>{props.n}</div>;\n};\n",
+        {"Boat": (1, 3)},
+    ),
+}
+
+
+@pytest.mark.parametrize("path", SOURCES)
+def test_each_language_has_its_definitions(path: str) -> None:
+    """With the comments and attributes above them; what is shorter than three lines stays with what is around it."""
+    text, expected = SOURCES[path]
+    found: dict[str, list[int]] = {}
+    for block in read(path, text.encode()).blocks:
+        for depth in range(1, len(block.heading) + 1):
+            lines = text.count("\n", 0, block.start) + 1, text.count("\n", 0, block.end) + 1
+            found.setdefault("/".join(block.heading[:depth]), []).extend(lines)
+    assert {name: (min(lines), max(lines)) for name, lines in found.items()} == expected
+    check_passages(document(text, path=path), count_tokens=count_words, max_tokens=20)
+
+
+def test_offsets_are_characters() -> None:
+    """Not bytes: umlauts, an emoji and a byte order mark stand before."""
+    text = "\ufeff// Über 🦦\n\nfunction gehen() {\n  return 'ä';\n}\n"
+    (start, end, name), *rest = definitions(text, "text/javascript") or []
+    assert (text[start:end], name, rest) == (text[text.index("function") : -1], ("gehen",), [])
+
+
+def test_behind_an_error_it_goes_on() -> None:
+    text = "int a(int n) {\n  return ((;\n}\n\n@@@ what\n\nint b(int n) {\n  return 1;\n}\n"
+    assert [name for _, _, name in definitions(text, "text/x-c") or []][-1] == ("b",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "int x = " + "(" * 400_000,
+        "void f() " + "{\n" * 100_000,
+        "// x\n" * 150_000 + "int f(int a)\n{\n  return 1;\n}\n",
+        "int f(int a)\n{\n  return 1;\n}\n" * 15_000,
+        "class A {\n" * 40_000,
+        "<>{}()[]\"'\n" * 20_000,
+    ],
+    ids=["brackets", "blocks", "comments", "functions", "classes", "garbage"],
+)
+def test_hostile_sources_take_linear_time(text: str) -> None:
+    """Measured by the processor's time: quadratic, each would take minutes."""
+    begun = time.process_time()
+    definitions(text, "text/x-c++")
+    assert time.process_time() - begun < 30
+
+
+def test_too_large_a_file_is_left_to_the_rules() -> None:
+    assert definitions("int x;\n" * 200_000, "text/x-c") is None
+    assert definitions("x", "text/x-python") is None
+
+
+def test_the_index_notes_which_grammars_there_are() -> None:
+    """So that an index is made anew where there are others."""
+    assert edition() % 100 == VERSION
+    assert splitter.splitter_version() // 1_000_000 == edition()
+
+
+def test_without_the_extra_the_rules_go_on() -> None:
+    """Nothing of it is imported, and the number is another."""
+    code = (
+        "import sys\nsys.modules['tree_sitter'] = None\n"
+        "from corpus.readers.source.code import read\nfrom corpus.readers.source.grammars import edition\n"
+        "from corpus.chunking import splitter as split\n"
+        "found = read('a.js', b'function row(n) {\\n  return n;\\n}\\n')\n"
+        "print(found.blocks[0].heading, edition(), split.splitter_version() < 1000000, "
+        "'tree_sitter_javascript' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    assert done.stdout == "('row',) 0 True False\n"
+
+
+def test_the_worker_has_the_grammars_too() -> None:
+    text, _ = SOURCES["a.rs"]
+    with Worker() as worker:
+        found = parse("a.rs", text.encode(), worker=worker)
+    assert any(block.heading[:1] == ("Thing for Boat<T>",) for block in found.blocks)

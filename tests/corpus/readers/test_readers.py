@@ -1,0 +1,36 @@
+"""Which formats have a reader."""
+
+from __future__ import annotations
+
+import pytest
+
+from corpus.formats import format_of, is_readable_name
+from corpus.readers import reader_for
+from corpus.readers.plaintext import markdown, plain
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("a/b.md", "text/markdown"),
+        ("A.MARKDOWN", "text/markdown"),
+        ("b.txt", "text/plain"),
+        ("README", "text/plain"),
+        ("c.rst", "text/x-rst"),
+        ("d.org", "text/x-org"),
+        ("e.adoc", "text/asciidoc"),
+        ("f.log", "text/plain"),
+        ("g.PDF", "application/pdf"),
+        ("g.png", None),
+        ("h.md.bak", None),
+    ],
+)
+def test_the_name_decides(path: str, kind: str | None) -> None:
+    found = format_of(path)
+    assert (None if found is None else found.media_type) == kind
+    assert is_readable_name(path) == (kind is not None)
+
+
+def test_markdown_has_a_reader_of_its_own() -> None:
+    assert reader_for("plaintext.markdown") is markdown.read
+    assert reader_for("plaintext.plain") is plain.read

@@ -1,0 +1,235 @@
+"""Files of many records: each is a document with a title of its own, and no passage holds two."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from corpus.chunking.splitter import encoder_text, split
+from corpus.loading.load import parse
+from corpus.types import Document
+from qa import Retriever, build_index
+from qa.collection.show import show
+from qa.collection.status import status
+from qa.terminal.answers import Look, Places, result
+from qa.terminal.reports import build_json
+from tests.documents import check_passages, count_words
+from tests.encoders import BagEncoder
+from tests.formats import packed
+
+ABSTRACT = (
+    "We study {what} on the flooded meadows of three rivers, over many winters and with little money. Our counts were "
+    "made by hand, from hides of willow, and are given here in full for the first time. They show what was long held "
+    "to be true by the people who live there, and a few things besides."
+)
+TITLES = (
+    "Herons at Dawn",
+    "Counting Otters Twice: Observers, Cameras and the Fishermen of the Upper Weir Compared over Eleven Long Winters",
+    "Why do Dippers Dive?",
+    "On the Sleep of Swans",
+)
+PAGE = "new\n\nSubscribe\n\nMar 11\n\n" + "".join(
+    f"{title}\n\n{ABSTRACT.format(what=title.lower())}\n\n" for title in TITLES
+)
+
+
+def test_a_page_of_abstracts_has_a_title_for_each() -> None:
+    """In plain text, as it is copied from a browser."""
+    found = split(parse("page.txt", PAGE.encode()), count_tokens=count_words, max_tokens=254)
+    titles = [passage.heading[-1].rstrip("?") for passage in found if "flooded meadows" in passage.text]
+    assert titles == [title.rstrip("?") for title in TITLES]
+    assert all(passage.heading[-1] in passage.context for passage in found if passage.heading)
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "citation"),
+    [
+        ("birds.csv", "{title},{text}\n", "birds.csv, row 3"),
+        ("birds.jsonl", '{{"title": "{title}", "text": "{text}"}}\n', "birds.jsonl, record 2"),
+        (
+            "birds.mbox",
+            "From a Fri Nov 21 10:00:00 2025\nFrom: a@b.org\nSubject: {title}\n\n{text}\n\n",
+            "birds.mbox, message 2",
+        ),
+        ("birds.bib", "@misc{{k,\ntitle = {{{title}}},\nnote = {{{text}}}}}\n\n", "birds.bib:5-7"),
+    ],
+)
+def test_each_record_is_found_under_its_title(name: str, line: str, citation: str, tmp_path: Path) -> None:
+    """It counts as a document, no passage holds two, and the place that is cited is that of the record."""
+    records = {"Heron": "Stands in shallow water.", "Otter": "Sleeps in a burrow.", "Swan": "Hisses at kayaks."}
+    text = "title,text\n" if name.endswith(".csv") else ""
+    text += "".join(line.format(title=title, text=words) for title, words in records.items())
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    encoder = BagEncoder()
+    report = build_index(tmp_path, encoder=encoder)
+    assert (report.added, report.documents, report.passages) == (1, 3, 3)
+    with Retriever.open(tmp_path, encoder=encoder) as retriever:
+        (hit,) = retriever.search("Where does the Otter sleep: in a burrow?", k=1)
+    assert (hit.title, hit.heading, hit.citation) == ("Otter", ("Otter",), citation)
+    assert "Sleeps in a burrow." in hit.text
+    assert "Stands" not in hit.text
+
+
+def titles(one: Document) -> list[str]:
+    """The title of each passage."""
+    return [passage.title for passage in check_passages(one, count_tokens=count_words, max_tokens=254)]
+
+
+def lines(*values: object) -> bytes:
+    return "\n".join(map(json.dumps, values)).encode()
+
+
+LETTER = "From a Fri Nov 21 10:00:00 2025\nFrom: a@b.org\n{}\n{}\n\n"
+WITHOUT_TITLES = {
+    "a.mbox": (
+        LETTER.format("", "Ahoy.") + LETTER.format("Subject: Oars\n", "Lost.") + LETTER.format("", "Bye.")
+    ).encode(),
+    "a.jsonl": lines({"text": "Ahoy."}, {"title": "Oars", "text": "Lost."}, {"text": "Bye."}),
+    "a.json": json.dumps([{"text": "Ahoy."}, {"name": "Oars", "text": "Lost."}, {"text": "Bye."}]).encode(),
+    "a.csv": b"title,text\n,Ahoy.\nOars,Lost.\n,Bye.\n",
+    "a.bib": b"@misc{,\nnote={Ahoy}}\n@misc{Oars,\nnote={Lost}}\n@misc{,\nnote={Bye}}\n",
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_TITLES)
+def test_a_record_without_a_title_counts_as_others_do(name: str) -> None:
+    """Its passages have none, be it the first, or below one that has a title."""
+    one = parse(name, WITHOUT_TITLES[name])
+    assert [record.title for record in one.records] == ["", "Oars", ""]
+    assert titles(one) == ["", "Oars", ""]
+
+
+ONE_DOCUMENT = {
+    "an object": ("a.json", b'{"title": "Oars", "text": "Of ash."}'),
+    "a list of numbers": ("a.json", b"[1, 2, 3]"),
+    "values that are no objects": ("a.jsonl", lines("Oars", {"title": "Oars"})),
+    "a table without titles": ("a.csv", b"river,km\nElbe,1094\nMulde,314\n"),
+    "a table without names": ("a.tsv", b"1\t2\n3\t4\n"),
+    "a workbook without titles": ("a.xlsx", packed.xlsx({"Rents": [["Street", "Rent"], ["Quay 7", 310]]})),
+    "a workbook with titles in one sheet": (
+        "a.xlsx",
+        packed.xlsx({"Boats": [["Name", "Oars"], ["Heron", 2]], "Rents": [["Street", "Rent"], ["Quay 7", 310]]}),
+    ),
+    "a message": ("a.eml", b"From: a@b.org\nSubject: Oars\n\nLost.\n"),
+    "many short records": ("a.csv", b"name,km\n" + b"Elbe,1094\n" * 5001),
+    "BibTeX without entries": ("a.bib", b"% nothing yet\n"),
+}
+
+
+@pytest.mark.parametrize("name", ONE_DOCUMENT)
+def test_other_files_are_one_document(name: str) -> None:
+    assert parse(*ONE_DOCUMENT[name]).records == ()
+
+
+def test_what_an_object_says_of_its_records_belongs_to_none_of_them() -> None:
+    """It stands before the first, under the title of the file."""
+    data = {"title": "Boats", "year": 1998, "boats": [{"name": "Heron", "oars": 2}, {"name": "Otter", "oars": 4}]}
+    one = parse("a.json", json.dumps(data).encode())
+    assert (one.title, titles(one)) == ("Boats", ["Boats", "Heron", "Otter"])
+    assert [record.title for record in one.records] == ["Heron", "Otter"]
+
+
+def test_a_title_of_all_records_alone_goes_with_the_first() -> None:
+    one = parse(
+        "a.json", json.dumps({"title": "Boats", "boats": [{"name": "Heron", "oars": 2}, {"name": "Otter"}]}).encode()
+    )
+    assert (one.title, one.records[0].start, titles(one)) == ("Boats", 0, ["Heron", "Otter"])
+
+
+def test_rows_of_a_workbook_with_titles_are_records() -> None:
+    """The name of a sheet goes with its first row; an empty sheet has none; citations are of the sheet."""
+    sheets: dict[str, list[list[str | float]]] = {
+        "Sloops": [["Name", "Oars"], ["Heron", 2], ["Otter", 4]],
+        "None": [],
+        "Punts": [["Title", "Oars"], ["Swan", 1]],
+    }
+    one = parse("boats.xlsx", packed.xlsx(sheets))
+    found = check_passages(one, count_tokens=count_words, max_tokens=254)
+    assert [(passage.title, passage.heading, passage.page) for passage in found] == [
+        ("Heron", ("Sloops", "Heron (row 2)"), 1),
+        ("Otter", ("Sloops", "Otter (row 3)"), 1),
+        ("Swan", ("Punts", "Swan (row 2)"), 3),
+    ]
+    assert found[2].text.startswith("Punts\n")
+
+
+def test_a_title_alone_is_a_record() -> None:
+    """It does not become the heading of the next."""
+    text = LETTER.format("Subject: Oars\n", "").replace("From: a@b.org\n", "") + LETTER.format("Subject: Tar\n", "Hot.")
+    one = parse("a.mbox", text.encode())
+    found = check_passages(one, count_tokens=count_words, max_tokens=254)
+    assert [(passage.title, passage.text.partition("\n")[0]) for passage in found] == [("Oars", "Oars"), ("Tar", "Tar")]
+
+
+def test_records_of_the_same_title_share_no_passage() -> None:
+    data = b"".join(b"@misc{k,\ntitle = {Oars},\nnote = {%d}}\n" % number for number in range(3))
+    assert titles(parse("a.bib", data)) == ["Oars"] * 3
+
+
+def test_what_the_encoder_reads_says_a_title_once() -> None:
+    one = parse("a.jsonl", lines({"title": "Oars", "text": "Of ash."}, {"title": "Tar", "text": "Of pine."}))
+    found = split(one, count_tokens=count_words, max_tokens=254)
+    assert [encoder_text(passage) for passage in found] == ["Oars\ntext: Of ash.", "Tar\ntext: Of pine."]
+
+
+def test_counts_and_titles_are_the_same_wherever_they_are_said(tmp_path: Path) -> None:
+    """In the report, the status, the answer and its JSON; files are counted as files."""
+    (tmp_path / "a.csv").write_text("title,text\nHeron,Wades.\nOtter,Dives in burrows.\n", encoding="utf-8")
+    (tmp_path / "b.md").write_text("# Swans\n\nThey hiss.\n", encoding="utf-8")
+    encoder = BagEncoder()
+    report = build_index(tmp_path, encoder=encoder)
+    assert (report.added, build_json(report)["documents"], status(tmp_path).documents) == (2, 3, 3)
+    assert build_index(tmp_path, encoder=encoder).unchanged == 2
+    with Retriever.open(tmp_path, encoder=encoder) as retriever:
+        answer = retriever.ask("Who dives in burrows?", k=1)
+    found = answer.as_json()
+    assert (found["index"]["documents"], found["passages"][0]["title"]) == (3, "Otter")
+    assert result(answer, Look(), Places(tmp_path, tmp_path)).count("Otter") == 1
+    shown = show(tmp_path, "a.csv, row 3")
+    assert [text for _, text in shown.lines] == ["Otter", "", "text: Dives in burrows."]
+
+
+def page(*names: str, number: int = 12) -> str:
+    """A page of abstracts, each of them a passage."""
+    body = (
+        "The {} came late in all of {} winters on the river, says the keeper of the lower weir, and stayed until March."
+    )
+    return "".join(
+        f"On the Winter of {name}\n\n{body.format(name, count)} {body.format(name, 30)}\n\n"
+        for name in names
+        for count in [number if name == "Otters" else 12]
+    )
+
+
+def test_an_edited_record_is_embedded_alone(tmp_path: Path) -> None:
+    """Those behind it move, and keep their embeddings; what is gone is no longer found."""
+    names = ["Herons", "Otters", "Dippers", "Swans", "Salmon", "Grebes", "Kingfishers"]
+    file, encoder = tmp_path / "page.txt", BagEncoder()
+
+    def build(text: str) -> tuple[int, int, int, int]:
+        file.write_text(text, encoding="utf-8")
+        report = build_index(tmp_path, encoder=encoder)
+        return report.documents, report.passages, report.embedded, report.reused
+
+    assert build(page(*names)) == (7, 7, 7, 0)
+    assert build(page(*names, number=1200)) == (7, 7, 1, 6)
+    assert build(page("Badgers", *names, number=1200)) == (8, 8, 1, 7)
+    assert build(page(*names[:-1], number=1200)) == (6, 6, 0, 6)
+    with Retriever.open(tmp_path, encoder=encoder) as retriever:
+        assert retriever.snapshot.document_frequency(["kingfishers", "grebes"]) == {"kingfishers": 0, "grebes": 1}
+        (hit,) = retriever.search("What of the winter of Grebes?", k=1)
+    assert (hit.title, hit.source.path) == ("On the Winter of Grebes", "page.txt")
+
+
+def test_too_few_records_are_one_document_again(tmp_path: Path) -> None:
+    """Then the first title is that of the file."""
+    file, encoder = tmp_path / "page.txt", BagEncoder()
+    found = []
+    for names in (["Herons", "Otters", "Dippers", "Swans", "Salmon", "Grebes"], ["Herons", "Otters", "Dippers"]):
+        file.write_text(page(*names), encoding="utf-8")
+        documents = build_index(tmp_path, encoder=encoder).documents
+        with Retriever.open(tmp_path, encoder=encoder) as retriever:
+            found.append((documents, retriever.search("the winter of Dippers", k=1)[0].title))
+    assert found == [(6, "On the Winter of Dippers"), (1, "On the Winter of Herons")]

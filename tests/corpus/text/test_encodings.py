@@ -1,0 +1,72 @@
+"""Text files in other encodings than UTF-8: read, and said so."""
+
+from __future__ import annotations
+
+import pytest
+
+from corpus.loading.load import parse
+from corpus.text.encodings import decode
+
+GERMAN = "Die Größe der Brücke über die Müglitz beträgt „zwölf“ Meter – für Fußgänger genügt das.\n"
+RUSSIAN = (
+    "Серая цапля часами стоит на мелководье, и её терпение вошло в поговорку. "
+    "Мы считали цапель на залитых лугах всю зиму. Самая большая стая насчитывала сорок две птицы.\n"
+)
+JAPANESE = (
+    "アオサギは浅い水の中に何時間も立っていて、その忍耐力は有名です。"
+    "私たちは冬の間ずっと、水浸しの草地でサギの数を数えました。\n"
+)
+POLISH = (
+    "Czapla siwa godzinami stoi w płytkiej wodzie, a jej cierpliwość jest przysłowiowa. "
+    "Liczyliśmy czaple na zalanych łąkach przez całą zimę. Największe stado liczyło czterdzieści dwa ptaki. "
+    "Wydra żyje w pobliżu jazu, gdzie łowi ryby każdej nocy, aż do świtu.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "note"),
+    [
+        (GERMAN, "utf-8", ""),
+        (GERMAN, "cp1252", "read as windows-1252"),
+        ("café", "latin-1", "read as windows-1252"),
+        ("\ufeff" + GERMAN, "utf-16-le", "read as utf-16-le"),
+        ("\ufeff" + JAPANESE, "utf-16-be", "read as utf-16-be"),
+        ("\ufeff" + RUSSIAN, "utf-32-le", "read as utf-32-le"),
+        (RUSSIAN * 3, "cp1251", "read as cp1251"),
+        (JAPANESE * 3, "shift_jis", "read as cp932"),
+        (POLISH * 3, "cp1250", "read as cp1250"),
+    ],
+)
+def test_the_encoding_is_told_and_said(text: str, encoding: str, note: str) -> None:
+    """The text is whole, to the character, so that spans count in it; a byte order mark stays."""
+    assert decode(text.encode(encoding)) == (text, note)
+
+
+def test_a_line_in_another_encoding_spoils_only_itself() -> None:
+    data = GERMAN.encode() * 3 + "naïve\n".encode("latin-1")
+    assert decode(data) == (GERMAN * 3 + "na\ufffdve\n", "read as utf-8; 1 place is not valid")
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"a word and another \xed\xa0\x80", "a word and another í\xa0€"),
+        ("größte Brücke".encode() + b" \xed\xa0\x80", "größte Brücke \ufffd\ufffd\ufffd"),
+    ],
+)
+def test_lone_surrogates_never_get_into_a_text(data: bytes, text: str) -> None:
+    """Which neither SQLite nor JSON can hold exactly; here as UTF-8 would write them if it could."""
+    found, note = decode(data)
+    assert found == text
+    assert note
+
+
+def test_a_document_carries_what_is_to_be_known() -> None:
+    found = parse("a.md", "# Größe\n\nZwölf Meter.\n".encode("cp1252"))
+    assert (found.title, found.text[9:21], found.note) == ("Größe", "Zwölf Meter.", "read as windows-1252")
+
+
+def test_the_encoding_that_a_page_states_counts() -> None:
+    data = "<meta charset=koi8-r><p>Цапля</p>".encode("koi8-r")
+    found = parse("a.html", data)
+    assert (found.text, found.note) == ("Цапля", "read as koi8-r")

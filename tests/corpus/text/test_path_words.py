@@ -1,0 +1,24 @@
+"""Words of a path."""
+
+from __future__ import annotations
+
+import pytest
+
+from corpus.text.path_words import path_words
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("travel/getting-around.txt", "travel getting around"),
+        ("CopAcc_NDA-and-ToP.txt", "Cop Acc NDA and To P"),
+        ("notes/2023-review.md", "notes 2023 review"),
+        ("v1.2/readme", "v 1 2 readme"),
+        ("papers/Schrödinger_überblick.md", "papers Schrödinger überblick"),
+        ("論文/要約.txt", "論文 要約"),
+        ("---.md", ""),
+    ],
+)
+def test_words_stand_in_order_without_the_suffix(path: str, words: str) -> None:
+    """Case, digits and punctuation part words; the suffix of the file is no word."""
+    assert path_words(path) == words

@@ -1,0 +1,141 @@
+"""Sentence spans."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus.text.sentences import sentence_spans
+
+
+def sentences(text: str) -> list[str]:
+    return [text[start:end] for start, end in sentence_spans(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("One. Two! Three? Four", ["One.", "Two!", "Three?", "Four"]),
+        ("  One.\n Two.  ", ["One.", "Two."]),
+        ("", []),
+        (" \n\t\x85", []),
+        # Abbreviations
+        ("Use e.g. this, i.e. that. Then Fig. 3 shows it.", ["Use e.g. this, i.e. that.", "Then Fig. 3 shows it."]),
+        ("Dr. Smith met Prof. Li. They spoke.", ["Dr. Smith met Prof. Li.", "They spoke."]),
+        ("Acme Inc. is big. It grew.", ["Acme Inc. is big.", "It grew."]),
+        ("He works for Acme Inc. She does not.", ["He works for Acme Inc.", "She does not."]),
+        ("Bob et al. 2015 said so. The U.S. is big.", ["Bob et al. 2015 said so.", "The U.S. is big."]),
+        # A word of its own before a sentence, an abbreviation before a number
+        ("He said no. They left. See no. 5 now.", ["He said no.", "They left.", "See no. 5 now."]),
+        ("It stands in Alg. 1 below. See Chap. 2.", ["It stands in Alg. 1 below.", "See Chap. 2."]),
+        # Initials
+        ("Diederik P. Kingma came. Then J. Ba spoke.", ["Diederik P. Kingma came.", "Then J. Ba spoke."]),
+        # Decimals, versions, web addresses, file names
+        ("It costs 3.14 dollars. Take v2.0.1 now.", ["It costs 3.14 dollars.", "Take v2.0.1 now."]),
+        ("See https://a.b/c.d?e=1. Open a.txt! Done", ["See https://a.b/c.d?e=1.", "Open a.txt!", "Done"]),
+        # Runs of marks
+        ("Wait... What? Wait… what? Really?! Yes", ["Wait...", "What?", "Wait… what?", "Really?!", "Yes"]),
+        # Quotes and brackets stay with their sentence
+        ("“Yes.” He left. (Really.) And so.", ["“Yes.”", "He left.", "(Really.)", "And so."]),
+        ('"Is it?" she asked. "No!" he said.', ['"Is it?" she asked.', '"No!" he said.']),
+        ("He left. *Then* she did. «Oui.» Bon.", ["He left.", "*Then* she did.", "«Oui.»", "Bon."]),
+        # What goes on in lower case was no end
+        ("Approx. five. and six. Seven.", ["Approx. five. and six.", "Seven."]),
+    ],
+)
+def test_sentences_end_where_a_reader_ends_them(text: str, expected: list[str]) -> None:
+    assert sentences(text) == expected
+
+
+def test_list_items_and_blank_lines_end_sentences() -> None:
+    """Whatever the punctuation; the number of an item is no sentence of its own."""
+    assert sentences("- one, two\n- Three\n1. Four. Five\n 2) Six\n\nSeven\n \t\nEight") == [
+        "- one, two",
+        "- Three",
+        "1. Four.",
+        "Five",
+        "2) Six",
+        "Seven",
+        "Eight",
+    ]
+
+
+def test_a_wrapped_line_does_not_end_a_sentence() -> None:
+    assert sentences("One goes\non here. Two.") == ["One goes\non here.", "Two."]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("漢字です。次の文！終わり？Yes", ["漢字です。", "次の文！", "終わり？", "Yes"]),
+        ("「はい。」終わり。", ["「はい。」", "終わり。"]),
+        ("“好。”他说。完", ["“好。”", "他说。", "完"]),
+        ("مرحبا؟ نعم۔ لا", ["مرحبا؟", "نعم۔", "لا"]),
+        ("यह है। वह है॥ अब", ["यह है।", "वह है॥", "अब"]),
+    ],
+)
+def test_other_scripts_have_their_own_marks(text: str, expected: list[str]) -> None:
+    """Chinese and Japanese need no blank behind a mark."""
+    assert sentences(text) == expected
+
+
+def test_a_range_is_searched_alone() -> None:
+    """Spans count from the start of the text; nothing outside the range is taken in."""
+    text = "One. Two. Three. Four."
+    assert sentence_spans(text, 5, 16) == [(5, 9), (10, 16)]
+    assert sentence_spans(text, 6) == [(6, 9), (10, 16), (17, 22)]
+
+
+PIECES = st.sampled_from(
+    [
+        "A",
+        "b",
+        "Dr",
+        "e.g",
+        "3",
+        "。",
+        "」",
+        ".",
+        "?",
+        "…",
+        '"',
+        "”",
+        ")",
+        "(",
+        " ",
+        "\n",
+        "\n\n",
+        "- ",
+        "\r",
+        "\x85",
+        "👍🏽",
+        "؟",
+    ]
+)
+
+
+@given(st.lists(PIECES, max_size=40).map("".join), st.integers(0, 20), st.integers(0, 60))
+def test_every_visible_character_stands_in_one_sentence(text: str, start: int, length: int) -> None:
+    """Spans are in order, stripped, inside the range, and leave out blanks alone."""
+    first = min(start, len(text))
+    stop = min(first + length, len(text))
+    at = first
+    for begin, end in sentence_spans(text, first, stop):
+        assert at <= begin < end <= stop
+        assert text[begin:end] == text[begin:end].strip()
+        assert not text[at:begin].strip()
+        at = end
+    assert not text[at:stop].strip()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["." * 200_000 + "x", "؟" * 200_000 + "x", "A. " * 100_000, '"' * 200_000, "\n" * 200_000 + "x", ".)" * 100_000],
+)
+def test_hostile_punctuation_takes_linear_time(text: str) -> None:
+    begun = time.perf_counter()
+    sentence_spans(text)
+    assert time.perf_counter() - begun < 3

@@ -1,0 +1,154 @@
+"""One segment: built, written, read again, searched."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import faiss
+import numpy as np
+import pytest
+
+from index.dense import faiss_segments
+from index.dense.faiss_segments import Ids, Stored, VectorIndex, cosines
+from tests.index.segments import DIMENSION, built, is_exact, members, scattered, searched, stored
+
+
+@pytest.mark.parametrize(("count", "exact"), [(1, True), (64, True), (65, False), (200, False)])
+def test_a_segment_is_compressed_above_its_size_and_comes_back_from_its_file(
+    tmp_path: Path, count: int, exact: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(faiss_segments, "EXACT_MOST", 64)
+    rows = scattered(count)
+    index = built(rows, first=7)
+    segment = faiss_segments.save(index, tmp_path, number=3, generation=5)
+    assert (segment.number, segment.name, segment.held, segment.dead) == (3, "vectors-5-3.faiss", count, 0)
+    assert (tmp_path / segment.name).stat().st_size == segment.size
+    assert faiss_segments.is_there(tmp_path, segment)
+    again = faiss_segments.load(tmp_path, segment, dimension=DIMENSION)
+    assert is_exact(again) is is_exact(index) is exact
+    assert members(again) == list(range(7, 7 + count))
+    for query in scattered(5, seed=1):
+        ids, bound = searched(index).search(query, 10)
+        same, same_bound = searched(again).search(query, 10)
+        assert (ids.tolist(), bound) == (same.tolist(), same_bound)
+
+
+def test_what_is_no_such_segment_is_refused(tmp_path: Path) -> None:
+    """Though its checksum holds: another dimension or size, another kind of index, half a file."""
+    segment = faiss_segments.save(built(scattered(20)), tmp_path, number=1, generation=1)
+    with pytest.raises(ValueError, match="of this kind and size"):
+        faiss_segments.load(tmp_path, segment, dimension=DIMENSION + 1)
+    with pytest.raises(ValueError, match="of this kind and size"):
+        faiss_segments.load(tmp_path, replace(segment, held=19), dimension=DIMENSION)
+    with pytest.raises(ValueError, match="checksum"):
+        faiss_segments.load(tmp_path, replace(segment, digest="0" * 64), dimension=DIMENSION)
+    flat = faiss.IndexFlatIP(DIMENSION)
+    flat.add(scattered(20))
+    for data in (faiss.serialize_index(flat).tobytes(), (tmp_path / segment.name).read_bytes()[:-9], b"", b"IxMp"):
+        (tmp_path / segment.name).write_bytes(data)
+        bad = replace(segment, size=len(data), digest=faiss_segments._digest(data))
+        with pytest.raises(ValueError, match=r"of this kind and size|cannot read it"):
+            faiss_segments.load(tmp_path, bad, dimension=DIMENSION)
+    (tmp_path / segment.name).unlink()
+    assert not faiss_segments.is_there(tmp_path, segment)
+    with pytest.raises(OSError, match="No such file"):
+        faiss_segments.load(tmp_path, segment, dimension=DIMENSION)
+
+
+def test_a_segment_is_built_from_few_vectors_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(faiss_segments, "EXACT_MOST", 64)
+    monkeypatch.setattr(faiss_segments, "_CHUNK", 32)
+    rows, asked = scattered(100), []
+
+    def fetch(wanted: Ids) -> Stored:
+        asked.append(len(wanted))
+        return stored(rows[wanted])
+
+    index = faiss_segments.build(np.arange(100), fetch, dimension=DIMENSION)
+    assert members(index) == list(range(100))
+    assert max(asked) <= 32
+
+
+def test_nothing_left_out_of_exact_segments_scores_above_the_bound() -> None:
+    """Over three segments; where nothing is left out there is no bound."""
+    parts = [scattered(count, seed) for seed, count in enumerate((50, 20, 5))]
+    rows = np.concatenate(parts)
+    nearest = searched(built(parts[0], 0), built(parts[1], 50), built(parts[2], 70))
+    assert nearest.held == 75
+    for query in scattered(10, seed=9):
+        scores = cosines(stored(rows), query)
+        for limit in (1, 5, 6, 30):
+            ids, bound = nearest.search(query, limit)
+            found = set(ids.tolist())
+            assert set(np.argsort(-scores)[:limit].tolist()) <= found
+            assert max(scores[number] for number in range(75) if number not in found) <= bound + 1e-3
+        ids, bound = nearest.search(query, 50)
+        assert (sorted(ids.tolist()), bound) == (list(range(75)), -np.inf)
+    assert searched().search(rows[0], 5)[0].tolist() == []
+
+
+def test_several_compressed_segments_are_searched_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By threads of FAISS's own, and as many are given back as one segment with all of them would give."""
+    monkeypatch.setattr(faiss_segments, "EXACT_MOST", 64)
+    rows = scattered(2000)
+    nearest = searched(built(rows[:1000], 0), built(rows[1000:], 1000), built(rows[:3], 2000))
+    assert nearest._side_by_side.count() == 2
+    ids, bound = nearest.search(rows[1500], 5)
+    assert 1500 in ids
+    assert len(ids) == faiss_segments._OVERSAMPLE * 5 + faiss_segments._EXTRA / DIMENSION**0.5 + 3
+    assert bound == -np.inf
+    together, _ = nearest.search(rows[1500], 2000)
+    assert sorted(together.tolist()) == list(range(2003))
+
+
+def test_vectors_of_exact_segments_are_had_from_them_bit_for_bit_and_others_are_fetched(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(faiss_segments, "EXACT_MOST", 64)
+    rows, asked = stored(scattered(200)), []
+
+    def fetch(wanted: Ids) -> Stored:
+        asked.extend(wanted.tolist())
+        return rows[wanted]
+
+    ids = (np.arange(50), np.arange(50, 60), np.arange(60, 190))
+    nearest = VectorIndex([faiss_segments.build(part, fetch, dimension=DIMENSION) for part in ids], fetch)
+    asked.clear()
+    wanted = np.array([55, 3, 120, 49, 50, 0, 199, 59, 55])
+    assert nearest.stored(wanted).tobytes() == rows[wanted].tobytes()
+    assert asked == [120, 199]
+    assert nearest.stored(wanted[:2]).tobytes() == rows[wanted[:2]].tobytes()
+    assert asked == [120, 199]
+    assert nearest.stored(wanted[:0]).shape == (0, DIMENSION)
+    alone = VectorIndex([], fetch)
+    assert alone.stored(wanted).tobytes() == rows[wanted].tobytes()
+
+
+def test_an_exact_segment_that_holds_anything_but_float16_is_refused(tmp_path: Path) -> None:
+    """Eight bits a dimension, say, though the file is sound: its bytes would be taken for other vectors."""
+    rows = scattered(20)
+    kind = faiss.IndexScalarQuantizer(DIMENSION, faiss.ScalarQuantizer.QT_8bit, faiss.METRIC_INNER_PRODUCT)
+    kind.train(rows)
+    index = faiss.IndexIDMap(kind)
+    index.add_with_ids(rows, np.arange(1, 21))
+    segment = faiss_segments.save(index, tmp_path, number=1, generation=1)
+    with pytest.raises(ValueError, match="as they are stored"):
+        faiss_segments.load(tmp_path, segment, dimension=DIMENSION)
+
+
+def test_row_numbers_that_do_not_ascend_are_refused(tmp_path: Path) -> None:
+    rows = scattered(3)
+    for ids in ([1, 3, 2], [1, 2, 2], [0, 1, 2]):
+        index = faiss_segments.build(np.array(ids), lambda wanted: stored(rows[: len(wanted)]), dimension=DIMENSION)
+        segment = faiss_segments.save(index, tmp_path, number=1, generation=1)
+        with pytest.raises(ValueError, match="not of rows"):
+            faiss_segments.load(tmp_path, segment, dimension=DIMENSION)
+
+
+def test_a_segment_without_vectors_finds_nothing() -> None:
+    """As one is whose file was lost when nothing in it was in use any more."""
+    rows = scattered(3)
+    nearest = searched(built(rows[:0]), built(rows))
+    assert sorted(nearest.search(rows[0], 5)[0].tolist()) == [1, 2, 3]
+    assert nearest.stored(np.array([3, 1])).tobytes() == stored(rows[[2, 0]]).tobytes()

@@ -1,0 +1,124 @@
+"""Which vectors a commit writes into segments: few segments, and each vector written few times."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from index.dense import faiss_segments, merge_policy
+from index.storage.metadata import Segment
+from tests.index.segments import limit_sizes
+
+
+def made(number: int, held: int, dead: int = 0) -> Segment:
+    return Segment(number, f"vectors-1-{number}.faiss", 1, "", held, dead)
+
+
+class History:
+    """Commits of new vectors, as the store makes them; none is ever removed."""
+
+    def __init__(self) -> None:
+        self.segments: list[Segment] = []
+        self.written: list[int] = []
+        self._members: dict[int, list[int]] = {}
+
+    def commit(self, new: int) -> None:
+        plan = merge_policy.arrange(self.segments, new)
+        members = list(range(len(self.written), len(self.written) + new))
+        self.written += [0] * new
+        for segment in plan.merged:
+            members += self._members.pop(segment.number)
+        for vector in members:
+            self.written[vector] += 1
+        self.segments = list(plan.kept)
+        for start in range(0, len(members), faiss_segments.SEGMENT_MOST):
+            part = members[start : start + faiss_segments.SEGMENT_MOST]
+            number = max(self._members, default=0) + 1
+            self._members[number] = part
+            self.segments.append(made(number, len(part)))
+
+
+def most_segments(total: int) -> int:
+    """So many of any size, and twice as many full ones as there must be."""
+    return 2 + math.ceil(math.log2(total)) + 2 * (total // faiss_segments.SEGMENT_MOST)
+
+
+SIZES = {
+    "any": np.random.default_rng(0).integers(1, 51, 1000).tolist(),
+    "one": [1] * 1000,
+    "most": [50] * 1000,
+    "ascending": [*range(1, 51)] * 20,
+    "few and many": [50, *[1] * 49] * 20,
+}
+
+
+@pytest.mark.parametrize("most", [2_000, faiss_segments.SEGMENT_MOST])
+@pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES.keys())
+def test_a_thousand_commits_leave_few_segments_and_write_each_vector_few_times(
+    sizes: list[int], most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit_sizes(monkeypatch, exact=64, most=most)
+    history = History()
+    for size in sizes:
+        history.commit(size)
+        total = len(history.written)
+        assert len(history.segments) <= most_segments(total)
+        assert sum(segment.live for segment in history.segments) == total
+        assert max(segment.held for segment in history.segments) <= most
+    assert max(history.written) <= 1 + math.log(min(most, len(history.written)), 1.5)
+
+
+def test_commits_that_become_smaller_leave_few_segments_too() -> None:
+    history = History()
+    for size in range(50, 0, -1):
+        history.commit(size)
+        assert len(history.segments) <= most_segments(len(history.written))
+
+
+@st.composite
+def collections(draw: st.DrawFn) -> tuple[list[Segment], list[Segment]]:
+    """Segments with some of their vectors dead, and those of them whose files are lost."""
+    sizes = draw(st.lists(st.tuples(st.integers(1, 400), st.floats(0, 1)), max_size=8))
+    segments = [made(number, held, round(held * share)) for number, (held, share) in enumerate(sizes, 1)]
+    return segments, [segment for segment in segments if draw(st.integers(0, 5)) == 0]
+
+
+@settings(max_examples=300, deadline=None)
+@given(collection=collections(), new=st.integers(0, 500))
+def test_an_arrangement_takes_in_what_is_worn_lost_or_small(
+    collection: tuple[list[Segment], list[Segment]], new: int
+) -> None:
+    """Each segment stays or goes; none that must not stay does; what is made by merging is never above the most."""
+    segments, lost = collection
+    with pytest.MonkeyPatch.context() as patch:
+        limit_sizes(patch, exact=64, most=300)
+        plan = merge_policy.arrange(segments, new, lost=lost)
+    assert sorted((*plan.kept, *plan.merged), key=lambda one: one.number) == segments
+    assert list(plan.kept) == sorted(plan.kept, key=lambda one: one.number)
+    bad = [one for one in segments if one in lost or not one.live or one.dead > max(64, 0.25 * one.held)]
+    assert set(bad) <= set(plan.merged)
+    size = new + sum(one.live for one in plan.merged)
+    if len(plan.merged) > len(bad):
+        assert size <= 300
+    for one in plan.kept:
+        assert one.live > size or one.live + size > 300 or not size
+
+
+def test_a_segment_is_worn_by_a_quarter_dead_and_more_than_a_few() -> None:
+    for segment, is_worn in (
+        (made(1, 1000, 250), False),
+        (made(1, 1000, 251), True),
+        (made(1, 100, 64), False),
+        (made(1, 100, 65), True),
+        (made(1, 10, 10), True),
+    ):
+        assert merge_policy.arrange([segment], 0).merged == ((segment,) if is_worn else ())
+
+
+def test_no_new_vectors_write_nothing() -> None:
+    segments = [made(1, 100), made(2, 1), made(3, 1)]
+    assert merge_policy.arrange(segments, 0) == merge_policy.Arrangement(tuple(segments), ())

@@ -1,0 +1,157 @@
+"""Segments of vectors through the store and a snapshot: exact, compressed, and with damaged files."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from index.dense.faiss_segments import cosines
+from index.encoder.protocol import Vectors
+from index.snapshot import Snapshot
+from tests.index.segments import Truth, check, clustered, commit, dealt, limit_sizes, scattered, scope, unit
+
+
+def recall(snapshot: Snapshot, queries: Vectors, documents: frozenset[int] | None = None) -> float:
+    """How many of the ten nearest are found; scores are exact and in order whatever was found."""
+    found = 0
+    truth = Truth(snapshot, documents)
+    for query in queries:
+        got = snapshot.dense(query, 10, documents=documents)
+        assert len(got) == 10
+        assert got == sorted(got, key=lambda one: (-one.score, one.key))
+        scores = cosines(snapshot.vectors([one.link.vector for one in got]), query)
+        assert [one.score for one in got] == scores.tolist()
+        found += len({*got} & {*truth.nearest(query, 10)})
+    return found / (10 * len(queries))
+
+
+def test_compressed_segments_find_nearly_all_that_brute_force_finds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ten nearest of 3,072 in clusters, in three segments; also among the half that a scope allows."""
+    limit_sizes(monkeypatch, exact=64, most=1024)
+    info = commit(tmp_path, clustered(3072), dealt(3072, 6))
+    assert [segment.held for segment in info.segments] == [1024] * 3
+    queries = clustered(20, seed=5)
+    with Snapshot(tmp_path) as snapshot:
+        assert recall(snapshot, queries) >= 0.95
+        monkeypatch.setattr("index.dense.filters._FEW", 0)
+        assert recall(snapshot, queries, scope(snapshot, ["0.txt", "2.txt", "4.txt"])) >= 0.95
+
+
+def test_scopes_of_compressed_segments_give_what_brute_force_gives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit_sizes(monkeypatch, exact=64, most=256)
+    rows = clustered(600)
+    rows[300:320] = rows[:20]  # ties across segments
+    commit(tmp_path, rows, dealt(600, 8))
+    with Snapshot(tmp_path) as snapshot:
+        for paths in (["0.txt"], ["1.txt", "5.txt"], [f"{number}.txt" for number in range(8)], []):
+            documents = scope(snapshot, paths)
+            truth = Truth(snapshot, documents)
+            for query in (rows[0], rows[310], *clustered(5, seed=5)):
+                assert snapshot.dense(query, 10, documents=documents) == truth.nearest(query, 10)
+
+
+def test_several_exact_segments_give_what_brute_force_gives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With and without a scope that is searched as a share of all; ties over segments, and more than are asked for."""
+    limit_sizes(monkeypatch, exact=100, most=100)
+    rows = clustered(130)
+    rows[[100, 101, 125, 126]] = rows[[1, 4, 5, 101]]
+    rows[20:80] = rows[20]
+    commit(tmp_path, rows, {"a.txt": range(90)})
+    commit(tmp_path, rows, {"b.txt": range(90, 120)})
+    info = commit(tmp_path, rows, {"c.txt": range(120, 130)})
+    assert [segment.held for segment in info.segments] == [90, 30, 10]
+    monkeypatch.setattr("index.dense.filters._FEW", 0)
+    with Snapshot(tmp_path) as snapshot:
+        for documents in (None, scope(snapshot, ["a.txt", "c.txt"]), scope(snapshot, ["c.txt"])):
+            truth = Truth(snapshot, documents)
+            for query in (rows[1], rows[20], rows[126], *clustered(10, seed=5)):
+                for limit in (1, 2, 10, 1000):
+                    assert snapshot.dense(query, limit, documents=documents) == truth.nearest(query, limit)
+
+
+@pytest.mark.parametrize("exact", [64, 4096])
+def test_dead_vectors_never_come_back(tmp_path: Path, exact: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They stay in their files; a search that meets no others goes on until it has enough."""
+    limit_sizes(monkeypatch, exact=exact, most=4096)
+    rows = clustered(2000)
+    rows[::5] = unit(rows[:1] + 0.05 * scattered(400))
+    before = commit(tmp_path, rows, dealt(2000, 5))
+    info = commit(tmp_path, rows, {}, removed=frozenset({"0.txt"}))
+    assert info.segments == (replace(before.segments[0], dead=400),)
+    with Snapshot(tmp_path) as snapshot:
+        for limit in (1, 10, 5000):
+            found = snapshot.passages([one.passage for one in snapshot.dense(rows[0], limit)])
+            assert len(found) == min(limit, 1600)
+            assert all(int(passage.text) % 5 for passage in found)
+    again = commit(tmp_path, rows, {"0.txt": range(0, 2000, 5)})
+    assert again.segments == before.segments
+    with Snapshot(tmp_path) as snapshot:
+        found = snapshot.passages([one.passage for one in snapshot.dense(rows[0], 10)])
+        assert not any(int(passage.text) % 5 for passage in found)
+
+
+@pytest.mark.parametrize("damage", ["missing", "flipped", "truncated", "empty"])
+def test_a_lost_or_damaged_compressed_file_is_made_again(
+    tmp_path: Path, damage: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Readers find the same without it; the next commit writes a file again that has gone or has another size."""
+    limit_sizes(monkeypatch, exact=64, most=256)
+    rows, queries = clustered(600), clustered(10, seed=5)
+    info = commit(tmp_path, rows, dealt(600, 3))
+    with Snapshot(tmp_path) as snapshot:
+        expected = [snapshot.dense(query, 10) for query in queries]
+    path = tmp_path / info.segments[0].name
+    data = bytearray(path.read_bytes())
+    if damage == "missing":
+        path.unlink()
+    else:
+        data[len(data) // 2] ^= 1
+        path.write_bytes({"flipped": bytes(data), "truncated": bytes(data[:-1]), "empty": b""}[damage])
+    with caplog.at_level(logging.WARNING), Snapshot(tmp_path) as snapshot:
+        assert [snapshot.dense(query, 10) for query in queries] == expected
+    assert f"{path.name} is not used" in caplog.text
+    assert path.exists() is (damage != "missing")
+    if damage != "flipped":
+        after = commit(tmp_path, rows, {}, removed=frozenset({"0.txt"}))
+        assert info.segments[0].name not in [segment.name for segment in after.segments]
+        assert sum(segment.live for segment in after.segments) == 400
+
+
+def test_a_file_made_again_has_no_dead_vectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    limit_sizes(monkeypatch, exact=64, most=1024)
+    rows = clustered(500)
+    commit(tmp_path, rows, dealt(500, 10))
+    info = commit(tmp_path, rows, {}, removed=frozenset({"3.txt"}))
+    assert [(segment.held, segment.dead) for segment in info.segments] == [(500, 50)]
+    (tmp_path / info.segments[0].name).unlink()
+    with Snapshot(tmp_path) as snapshot:
+        assert snapshot._nearest._segments.held == 450
+        assert snapshot.dense(rows[3], 500) == Truth(snapshot).nearest(rows[3], 500)
+
+
+def test_a_commit_writes_few_vectors_and_deletes_files_that_nothing_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit_sizes(monkeypatch, exact=64, most=256)
+    rows = clustered(600)
+    first = commit(tmp_path, rows, {"a.txt": range(500)})
+    times = {segment.name: (tmp_path / segment.name).stat().st_mtime_ns for segment in first.segments}
+    (tmp_path / "vectors-9-9.faiss").write_bytes(b"of a build that was killed")
+    (tmp_path / "other.faiss").write_bytes(b"")
+    with pytest.raises(AssertionError):
+        check(tmp_path)
+    (tmp_path / "other.faiss").rename(tmp_path / "other")
+    second = commit(tmp_path, rows, {"b.txt": range(500, 510)})
+    assert second.segments[:2] == first.segments
+    assert {name: (tmp_path / name).stat().st_mtime_ns for name in times} == times
+    assert second.segments[2].held == 10
+    third = commit(tmp_path, rows, {"c.txt": range(510, 521)})
+    assert (third.segments[:2], third.segments[2].held) == (first.segments, 21)
+    assert (tmp_path / "other").exists()

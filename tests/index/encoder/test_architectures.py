@@ -1,0 +1,266 @@
+"""Every kind of model, compiled, gives the vectors that sentence-transformers gives, and reads the same tokens."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from index.encoder.model_files import Model, find
+from index.encoder.openvino_backend import CompiledEncoder
+from index.encoder.protocol import Vectors
+from index.encoder.tokenizer import Tokens
+from index.encoder.torch_backend import TorchEncoder
+from tests.small_models import BUILDERS, CORPUS, HIDDEN, MAX_LENGTH, SHORTENED, build, load, pooling
+
+TEXTS = (
+    "Robots",
+    "Which paper won the award?",
+    "Zürich liegt am See, die Straße führt über die Brücke nach Köln.",
+    "القاهرة مدينة كبيرة على نهر النيل",
+    "東京は日本の首都です。",
+    "🙂 fine, 🚀🚀",
+    "https://example.org/a_b/index.html?c=1&d=%20e#f",
+    "RETURN THE FORM TO THE OFFICE BY NOON",
+    "naïve café, résumé: 3.11 of 1,000 papers (32 %)",
+    "a b c d e f g h i j k l m n",
+    "The meeting was moved to Thursday at half past nine, and nobody told the people.",
+    "The robots barked at the moon. " * 5,
+)
+# More than any model here reads: other words first than in the longest text, which is the corpus from its beginning.
+TOO_LONG = " ".join(reversed(CORPUS.split()))
+# Least cosine of a text's vector with the original's, as strict as what a compiled copy has to pass.
+AGREEMENT = 0.9995
+# Of single tokens, whose rounding errors in bf16 no mean evens out.
+TOKEN_AGREEMENT = 0.98
+# What is below this is another vector, and no rounding.
+CLEARLY_LESS = 0.99
+
+
+@dataclass(frozen=True)
+class Case:
+    """A small model as this project runs it and as its own library does, with what the latter gives in fp32.
+
+    Attributes:
+        texts: What both embed; the last one is about as long as a passage may be.
+        questions: The texts, and one that is cut.
+    """
+
+    model: Model
+    encoder: CompiledEncoder
+    original: Any
+    texts: list[str]
+    questions: list[str]
+    text_vectors: Vectors
+    question_vectors: Vectors
+
+    @property
+    def document_prompt(self) -> str:
+        """What the original puts in front of a passage."""
+        prompt: str | None = self.original.prompts.get("document")
+        return prompt or ""
+
+
+@pytest.fixture(scope="module")
+def case_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Case]]:
+    """The models by their names, each made once; their compiled copies stay out of the user's cache."""
+    folder = tmp_path_factory.mktemp("models")
+
+    @functools.cache
+    def make(kind: str) -> Case:
+        model = find(str(build(kind, folder)))
+        encoder = CompiledEncoder(model)
+        original = load(model.folder)
+        texts = [*TEXTS, longest(encoder)]
+        questions = [*texts, TOO_LONG]
+        text_vectors, question_vectors = as_documents(original, texts), as_queries(original, questions)
+        return Case(model, encoder, original, texts, questions, text_vectors, question_vectors)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield make
+
+
+@pytest.fixture(params=BUILDERS)
+def case(request: pytest.FixtureRequest, case_of: Callable[[str], Case]) -> Case:
+    return case_of(request.param)
+
+
+def longest(encoder: CompiledEncoder) -> str:
+    """As many words as fit into a passage."""
+    words = CORPUS.split()
+    candidates = (" ".join(words[:size]) for size in range(len(words), 0, -1))
+    return next(text for text in candidates if encoder.count_tokens([text])[0] <= encoder.max_tokens)
+
+
+def as_documents(original: Any, texts: list[str]) -> Vectors:
+    found: Vectors = original.encode_document(texts, normalize_embeddings=True, show_progress_bar=False)
+    return found
+
+
+def as_queries(original: Any, texts: list[str]) -> Vectors:
+    found: Vectors = original.encode_query(texts, normalize_embeddings=True, show_progress_bar=False)
+    return found
+
+
+def least(found: Vectors, expected: Vectors) -> float:
+    """The smallest cosine of two unit vectors in the same row."""
+    assert found.shape == expected.shape
+    return float(np.min(np.sum(found * expected, axis=1)))
+
+
+def characters(text: str) -> set[int]:
+    """Where the text is not blank."""
+    return {place for place, sign in enumerate(text) if not sign.isspace()}
+
+
+def test_passages_have_the_vectors_of_the_original(case: Case) -> None:
+    found = case.encoder.encode_passages(case.texts)
+    size = {"bert-cls-dense": SHORTENED, "bert-joined": 2 * HIDDEN}.get(case.model.folder.name, HIDDEN)
+    assert found.shape == (len(case.texts), size)
+    assert np.allclose(np.linalg.norm(found, axis=1), 1.0, atol=1e-6)
+    assert least(found, case.text_vectors) >= AGREEMENT
+
+
+def test_questions_have_the_vectors_of_the_original(case: Case) -> None:
+    """Also the one that is longer than the model reads."""
+    assert case.encoder.count_tokens(case.questions[-1:])[0] > MAX_LENGTH
+    found = np.array([case.encoder.encode_query(text) for text in case.questions])
+    assert least(found, case.question_vectors) >= AGREEMENT
+
+
+def test_torch_gives_these_vectors_too(case: Case) -> None:
+    """In bf16 throughout, and so a little less exactly."""
+    encoder = TorchEncoder(case.model)
+    assert least(encoder.encode_passages(case.texts), case.text_vectors) >= 0.999
+    found = np.array([encoder.encode_query(text) for text in case.questions])
+    assert least(found, case.question_vectors) >= 0.999
+
+
+def test_different_texts_have_clearly_different_vectors(case: Case) -> None:
+    """Otherwise a text with the vector of another would pass."""
+    for vectors in (case.text_vectors, case.question_vectors):
+        cosines = vectors @ vectors.T
+        assert np.max(cosines[np.tril_indices(len(vectors), -1)]) < CLEARLY_LESS
+
+
+def test_tokens_have_the_vectors_of_the_original(case: Case) -> None:
+    """Each its own, not that of the token before it."""
+    for text, found in zip(case.texts, case.encoder.encode_passage_tokens(case.texts), strict=True):
+        whole = case.original.encode_document([text], output_value="token_embeddings", show_progress_bar=False)[0]
+        read = case.original.tokenizer(case.document_prompt + text, return_special_tokens_mask=True)
+        own = np.flatnonzero(np.array(read["special_tokens_mask"]) == 0)[-len(found.spans) :]
+        expected = whole.numpy()[own]
+        expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+        assert least(found.vectors, expected) >= TOKEN_AGREEMENT
+        if len(own) > 1:
+            assert least(np.roll(found.vectors, 1, axis=0), expected) < TOKEN_AGREEMENT
+
+
+def test_tokens_stand_for_their_characters(case: Case) -> None:
+    """Together for all that is not blank, in order, and each for what the original's tokenizer says."""
+    prompt = len(case.document_prompt)
+    for text, found in zip(case.texts, case.encoder.encode_passage_tokens(case.texts), strict=True):
+        spans = [(start, end) for start, end in found.spans.tolist()]
+        assert {place for span in spans for place in range(*span)} == characters(text)
+        assert spans == sorted(spans)
+        read = case.original.tokenizer(case.document_prompt + text, return_offsets_mapping=True)
+        offsets = [(max(start - prompt, 0), end - prompt) for start, end in read["offset_mapping"]]
+        assert spans == [span for span in offsets if span[1] > 0]
+
+
+def test_a_cut_question_has_its_first_tokens(case: Case) -> None:
+    found = case.encoder.encode_query_tokens(TOO_LONG)
+    end = int(found.spans[-1, 1])
+    assert {place for span in found.spans.tolist() for place in range(*span)} == characters(TOO_LONG[:end])
+    assert case.encoder.count_tokens([TOO_LONG[:end]])[0] == len(found.spans) == len(found.vectors)
+    assert len(found.spans) > MAX_LENGTH - 6
+
+
+def test_tokens_are_counted_as_the_original_counts_them(case: Case) -> None:
+    tokenizer = case.original.tokenizer
+    count = [len(tokenizer(text, add_special_tokens=False)["input_ids"]) for text in case.questions]
+    assert case.encoder.count_tokens(case.questions) == count
+    prompt = tokenizer(case.document_prompt, add_special_tokens=False)["input_ids"]
+    taken = len(prompt) + 1 if prompt else 0
+    assert case.original.max_seq_length == MAX_LENGTH
+    assert case.encoder.max_tokens == MAX_LENGTH - tokenizer.num_special_tokens_to_add() - taken
+
+
+def test_the_same_tokens_are_read(case: Case) -> None:
+    tokens = Tokens(case.model)
+    prompts = tokens.settings.prompts
+    assert (prompts.query, prompts.passage) == (case.original.prompts.get("query") or "", case.document_prompt)
+    reads = tokens.read(case.texts, prompt=prompts.passage)
+    expected = case.original.tokenizer([prompts.passage + text for text in case.texts])
+    assert [read.ids for read in reads] == expected["input_ids"]
+    cut = [tokens.read_cut(text, prompt=prompts.query).ids for text in case.questions]
+    expected = case.original.tokenizer([prompts.query + text for text in case.questions], truncation=True)
+    assert cut == expected["input_ids"]
+    assert len(cut[-1]) == MAX_LENGTH
+
+
+def test_a_passage_as_long_as_promised_is_read_whole(case: Case) -> None:
+    whole = case.texts[-1]
+    assert case.encoder.count_tokens([whole])[0] > case.encoder.max_tokens - 10
+    assert len(case.original.tokenizer(case.document_prompt + whole)["input_ids"]) <= MAX_LENGTH
+    with pytest.raises(ValueError, match=r"a passage has \d+ tokens and the model reads"):
+        case.encoder.encode_passages([f"{whole} {TEXTS[0] * 10}"])
+
+
+def another_pooling(*modes: str) -> Callable[[Any], None]:
+    def spoil(original: Any) -> None:
+        original[1] = pooling(*modes)
+
+    return spoil
+
+
+def no_prompts(original: Any) -> None:
+    original.prompts = {}
+
+
+def no_lower_casing(original: Any) -> None:
+    from tokenizers.normalizers import BertNormalizer
+
+    original.tokenizer.backend_tokenizer.normalizer = BertNormalizer(lowercase=False)
+
+
+def positions_from_0(original: Any) -> None:
+    weight = original[0].auto_model.embeddings.position_embeddings.weight
+    weight.data = weight.data.roll(2, dims=0)
+
+
+def padding_read(original: Any) -> None:
+    def read_all(_: Any, given: tuple[dict[str, Any]]) -> None:
+        given[0]["attention_mask"].fill_(1)
+
+    original[0].register_forward_pre_hook(read_all)
+
+
+@pytest.mark.parametrize(
+    ("kind", "spoil"),
+    [
+        pytest.param("bert-mean", another_pooling("cls"), id="bert-cls-for-mean"),
+        pytest.param("bert-mean", padding_read, id="bert-padding-read"),
+        pytest.param("bert-cls-dense", another_pooling("mean"), id="bert-mean-for-cls"),
+        pytest.param("bert-joined", another_pooling("max", "mean"), id="bert-joined-the-other-way"),
+        pytest.param("mpnet-mean", positions_from_0, id="mpnet-positions-from-0"),
+        pytest.param("roberta-mean", positions_from_0, id="roberta-positions-from-0"),
+        pytest.param("roberta-mean", another_pooling("max"), id="roberta-max-for-mean"),
+        pytest.param("xlm-roberta-prompts", no_prompts, id="xlm-roberta-no-prompts"),
+        pytest.param("distilbert-max", no_lower_casing, id="distilbert-no-lower-casing"),
+        pytest.param("distilbert-max", another_pooling("mean"), id="distilbert-mean-for-max"),
+        pytest.param("modernbert-mean", padding_read, id="modernbert-padding-read"),
+    ],
+)
+def test_a_mistake_would_be_seen(kind: str, spoil: Callable[[Any], None], case_of: Callable[[str], Case]) -> None:
+    """An original spoiled in one place is far from the compiled copy, so the tests above can fail."""
+    case = case_of(kind)
+    spoiled = load(case.model.folder)
+    spoil(spoiled)
+    found = case.encoder.encode_passages(case.texts)
+    assert least(found, as_documents(spoiled, case.texts)) < CLEARLY_LESS

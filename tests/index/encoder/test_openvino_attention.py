@@ -1,0 +1,100 @@
+"""Attention written out gives what the one operation gives, whatever kind of mask it has."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+from index.encoder.openvino_attention import write_out_attention
+from index.encoder.openvino_runtime import openvino
+
+with openvino() as library:
+    operations = library.opset13
+
+HEADS, SIZE, LONGEST = 3, 8, 12
+
+
+def attended(mask: str, *, causal: bool = False, scaled: bool = False) -> Any:
+    """A model of one attention, over numbers that token ids stand for."""
+    ids = operations.parameter([-1, -1], np.int64, name="input_ids")
+    padding = operations.parameter([-1, -1], np.int64, name="attention_mask")
+    table = np.random.default_rng(0).standard_normal((20, 3 * HEADS * SIZE)).astype(np.float32)
+    rows = operations.gather(operations.constant(table), ids, operations.constant(0))
+    shape = operations.constant(np.array([0, 0, 3 * HEADS, SIZE]))
+    whole = operations.transpose(
+        operations.reshape(rows, shape, special_zero=True), operations.constant(np.array([0, 2, 1, 3]))
+    )
+    parts = operations.split(whole, operations.constant(1), 3).outputs()
+    others = masks(padding)[mask]
+    if scaled:
+        others = [*(others or [operations.constant(np.float32(0))]), operations.constant(np.float32(0.7))]
+    found = operations.scaled_dot_product_attention(*parts, *others, causal=causal)
+    return library.Model([found], [ids, padding])
+
+
+def masks(padding: Any) -> dict[str, list[Any]]:
+    shown = operations.unsqueeze(operations.greater(padding, operations.constant(0)), operations.constant([1, 2]))
+    length = operations.gather(operations.shape_of(padding), operations.constant(1), operations.constant(0))
+    places = operations.range(operations.constant(0), length, operations.constant(1), "i64")
+    down = operations.unsqueeze(places, operations.constant(1))
+    apart = operations.abs(operations.subtract(places, down))
+    anywhere = operations.greater_equal(down, operations.constant(0))
+    near = operations.less(apart, operations.constant(9))
+    bias = operations.multiply(operations.convert(apart, "f32"), operations.constant(np.float32(-0.1)))
+    return {
+        "none": [],
+        "padding": [operations.logical_and(shown, anywhere)],
+        "a window": [operations.logical_and(shown, near)],
+        "a bias": [operations.unsqueeze(bias, operations.constant([0, 1]))],
+    }
+
+
+def ran(model: Any) -> list[Any]:
+    network = library.Core().compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+    rng = np.random.default_rng(1)
+    found = []
+    for length in (1, 5, LONGEST):
+        ids = rng.integers(0, 20, (3, length))
+        padding = np.ones((3, length), dtype=np.int64)
+        padding[1, max(1, length // 2) :] = 0
+        found.append(network([ids, padding])[0])
+    return found
+
+
+def kinds(model: Any) -> Counter[str]:
+    return Counter(node.get_type_name() for node in model.get_ordered_ops())
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+@pytest.mark.parametrize("mask", ["none", "padding", "a window", "a bias"])
+def test_what_comes_of_it_is_the_same(mask: str, scaled: bool) -> None:
+    model = attended(mask, scaled=scaled)
+    expected = ran(model)
+    write_out_attention(library, model, 1, LONGEST)
+    left = kinds(model)
+    assert left["ScaledDotProductAttention"] == 0
+    assert (left["MatMul"], left["Softmax"]) == (2, 1)
+    for one, other in zip(ran(model), expected, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)
+
+
+def test_of_a_mask_that_hides_padding_only_nothing_but_the_padding_is_left() -> None:
+    model = attended("padding")
+    write_out_attention(library, model, 1, LONGEST)
+    assert not {"Range", "GreaterEqual", "LogicalAnd"} & set(kinds(model))
+
+
+def test_a_window_is_seen_in_the_longest_texts_even_if_shorter_ones_fit_in_it() -> None:
+    model = attended("a window")
+    write_out_attention(library, model, 1, LONGEST)
+    assert kinds(model)["Less"] == 1
+
+
+def test_attention_that_looks_back_only_stays_as_it_is() -> None:
+    model = attended("none", causal=True)
+    before = kinds(model)
+    write_out_attention(library, model, 1, LONGEST)
+    assert kinds(model) == before

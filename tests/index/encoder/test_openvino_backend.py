@@ -1,0 +1,242 @@
+"""The compiled copy of the model: made once, checked, made again when damaged, and never needed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from index.encoder import openvino_compile as compiling
+from index.encoder.load import load_encoder
+from index.encoder.model_files import Model, find
+from index.encoder.openvino_backend import CompiledEncoder, FastestEncoder, evenly_cut
+from index.encoder.openvino_compile import Aim, CompileError, compiled_copy
+from index.encoder.openvino_runtime import openvino
+from index.encoder.tokenizer import Tokens
+from index.encoder.torch_backend import TorchEncoder
+
+QUESTION = "Which paper won the award?"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache folder with a compiled copy that was made into it."""
+    cache = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(cache))
+        CompiledEncoder(find()).prepare()
+    return cache
+
+
+@pytest.mark.parametrize(
+    ("widths", "count", "cuts"),
+    [
+        ([160] * 10, 2, [5, 10]),
+        ([240, 128, 128, 128, 112, 112, 96, 96, 80, 80], 2, [3, 10]),
+        ([256, 16], 2, [1, 2]),
+        ([64], 2, [1]),
+        ([], 2, []),
+        ([32] * 20, 2, [5, 10, 15, 20]),
+        ([96, 80, 64, 48], 8, [1, 2, 3, 4]),
+    ],
+)
+def test_batches_that_run_at_once_are_of_like_work(widths: list[int], count: int, cuts: list[int]) -> None:
+    assert evenly_cut(widths, count) == cuts
+
+
+def copy_in(cache: Path) -> Path:
+    (folder,) = (cache / "qa" / "compiled").iterdir()
+    return folder
+
+
+def test_a_copy_is_made_once_and_says_what_it_is(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(made))
+    folder = copy_in(made)
+    names = sorted(file.name for file in folder.iterdir() if file.suffix != ".prepared")
+    assert names == ["manifest.json", "model.bin", "model.xml"]
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["model"] == "sentence-transformers/all-MiniLM-L6-v2"
+    assert manifest["inputs"] == ["input_ids", "attention_mask", "token_type_ids"]
+    before = (folder / "model.bin").stat().st_mtime_ns
+    CompiledEncoder(find()).prepare()
+    assert (folder / "model.bin").stat().st_mtime_ns == before
+
+
+def test_a_damaged_copy_is_not_used_but_made_again(
+    made: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(made))
+    expected = CompiledEncoder(find()).encode_query(QUESTION)
+    assert "preparing" not in caplog.text
+    weights = copy_in(made) / "model.bin"
+    data = bytearray(weights.read_bytes())
+    data[len(data) // 2] ^= 1
+    weights.write_bytes(data)
+    assert np.array_equal(CompiledEncoder(find()).encode_query(QUESTION), expected)
+    assert weights.read_bytes() != bytes(data)
+    assert "preparing sentence-transformers/all-MiniLM-L6-v2 for this machine, which is done once" in caplog.text
+
+
+TEXTS = [QUESTION, "The harbour closes at dusk. " * 20]
+
+
+@pytest.mark.parametrize("aim", Aim)
+@pytest.mark.parametrize("damage", ["none", "missing", "flipped", "empty", "another"])
+def test_what_is_prepared_for_the_processor_changes_no_vector(
+    made: Path, monkeypatch: pytest.MonkeyPatch, damage: str, aim: Aim
+) -> None:
+    """Whether it is used, or not as it was written and made again; for questions the vectors are those of a build."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(made))
+    expected = CompiledEncoder(find()).encode_passages(TEXTS)
+    both = sorted(copy_in(made).glob("*.prepared"))
+    assert len(both) == len(Aim)
+    for prepared in both:
+        data = prepared.read_bytes()
+        if damage == "missing":
+            prepared.unlink()
+        elif damage == "flipped":
+            prepared.write_bytes(data[:-9] + bytes([data[-9] ^ 1]) + data[-8:])
+        elif damage == "empty":
+            prepared.write_bytes(b"")
+        elif damage == "another":
+            foreign = b"of another version of OpenVINO"
+            prepared.write_bytes(hashlib.sha256(foreign).digest() + foreign)
+    found = CompiledEncoder(find(), aim=aim).encode_passages(TEXTS)
+    assert np.array_equal(found, expected)
+    sound = [file.read_bytes() for file in both if file.exists()]
+    sound = [data for data in sound if hashlib.sha256(data[32:]).digest() == data[:32] and len(data) > 100_000]
+    assert len(sound) == (2 if damage == "none" else 1)
+    # As the tests before and behind find it.
+    CompiledEncoder(find(), aim=next(other for other in Aim if other is not aim)).prepare()
+
+
+def test_a_question_loads_neither_torch_nor_telemetry() -> None:
+    load_encoder().encode_query("the copy is there")
+    code = (
+        "import sys\nfrom index.encoder.load import load_encoder\n"
+        "load_encoder().encode_query('who won?')\n"
+        "heavy = {'torch', 'transformers', 'sentence_transformers', 'huggingface_hub', 'openvino_telemetry'}\n"
+        "print(sorted(heavy & {name for name, module in sys.modules.items() if module is not None}))"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"PYTHONPATH": ":".join(sys.path), "HOME": str(Path.home())},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert found.stdout == "[]\n"
+
+
+def test_where_nothing_can_be_kept_torch_serves(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    expected = CompiledEncoder(find()).encode_query(QUESTION)
+    monkeypatch.setattr(compiling, "cache_folder", lambda: None)
+    with pytest.raises(CompileError, match="no cache folder"):
+        CompiledEncoder(find()).prepare()
+    encoder = FastestEncoder(find())
+    assert float(encoder.encode_query(QUESTION) @ expected) >= 0.999
+    assert isinstance(encoder._engine(), TorchEncoder)
+    assert "torch embeds, slowly: there is no cache folder" in caplog.text
+
+
+def test_a_cache_that_cannot_be_written_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    monkeypatch.setattr(compiling, "cache_folder", lambda: tmp_path / "file")
+    with pytest.raises(CompileError, match="cannot be kept in"):
+        CompiledEncoder(find()).prepare()
+
+
+def test_a_copy_that_disagrees_with_its_model_is_refused() -> None:
+    right = np.array([[1.0, 0.0]])
+    compiling._require_agreement("m", right * 3, right)
+    for wrong in (np.array([[1.0, 0.04]]), np.array([[np.nan, 0.0]]), np.array([[1.0, 0.0, 0.0]])):
+        with pytest.raises(CompileError, match="gives other vectors than it should"):
+            compiling._require_agreement("m", wrong, right)
+
+
+def test_a_failing_converter_is_an_error_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever goes wrong in making a copy, nothing is left behind and torch can still serve."""
+    monkeypatch.setattr(compiling, "cache_folder", lambda: tmp_path)
+
+    def fail(*_: object) -> object:
+        raise RuntimeError("no such operation")
+
+    monkeypatch.setattr(compiling, "start", fail)
+    model = find()
+    with pytest.raises(CompileError, match="cannot be compiled: no such operation"):
+        compiled_copy(model, Tokens(model))
+    assert list((tmp_path / "compiled").iterdir()) == []
+
+
+def test_a_copy_that_does_not_load_is_an_error_of_ours(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(made))
+    monkeypatch.setattr("index.encoder.openvino_backend.start", lambda *_, **__: 1 / 0)
+    with pytest.raises(CompileError, match="cannot be loaded: division by zero"):
+        CompiledEncoder(find()).prepare()
+
+
+def test_models_that_pool_without_their_prompt_are_not_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for source in find().folder.rglob("*.*"):
+        if source.is_file():
+            target = tmp_path / "model" / source.relative_to(find().folder)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(source.read_bytes())
+    for name, value in (
+        ("config_sentence_transformers.json", {"prompts": {"query": "query: "}}),
+        ("1_Pooling/config.json", {"include_prompt": False}),
+    ):
+        file = tmp_path / "model" / name
+        file.write_text(json.dumps(json.loads(file.read_text(encoding="utf-8")) | value), encoding="utf-8")
+    monkeypatch.setattr(compiling, "cache_folder", lambda: tmp_path / "cache")
+    model: Model = find(str(tmp_path / "model"))
+    with pytest.raises(CompileError, match="pools without its prompt"):
+        compiled_copy(model, Tokens(model))
+
+
+def test_the_library_is_lent_without_its_telemetry() -> None:
+    with openvino():
+        assert sys.modules["openvino_telemetry"] is None
+    assert "openvino_telemetry" not in sys.modules
+
+
+def test_the_default_encoder_is_the_fastest() -> None:
+    assert isinstance(load_encoder(), FastestEncoder)
+
+
+@pytest.mark.parametrize("precision", ["", "f32"])
+def test_a_vector_does_not_depend_on_how_many_are_beside_it(precision: str) -> None:
+    """Bit for bit, at every padded length, in whatever suits the processor and in float32."""
+    encoder = CompiledEncoder(find(), precision=precision)
+    words = ["the", "cat", "sat", "on", "a", "mat", "and", "saw", "how", "one", "dog", "after", "another", "ran", "by"]
+    for length in range(6, 254, 16):
+        texts = [" ".join(words[(place + n) % len(words)] for n in range(length - place)) for place in range(4)]
+        together = encoder.encode_passages(texts)
+        for count in (1, 2, 3):
+            assert np.array_equal(encoder.encode_passages(texts[:count]), together[:count]), (length, count)
+        assert np.array_equal(encoder.encode_passages(texts[3:]), together[3:]), length
+
+
+def test_an_interruption_leaves_nothing_running(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With several batches in the model at once; what is asked next is answered as ever."""
+    texts = [f"the cat sat on mat {number}" * (1 + number % 7) for number in range(60)]
+    encoder = CompiledEncoder(find())
+    expected = encoder.encode_passages(texts)
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    for _ in range(3):
+        with monkeypatch.context() as patch:
+            patch.setattr("index.encoder.openvino_backend._forwards", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                encoder.encode_passages(texts)
+        assert np.array_equal(encoder.encode_passages(texts), expected)

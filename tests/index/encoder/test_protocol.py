@@ -1,0 +1,96 @@
+"""Both encoders on the real model: one text has one vector, and it is the model's."""
+
+from __future__ import annotations
+
+import random
+import warnings
+
+import numpy as np
+import pytest
+
+from index.encoder.model_files import find
+from index.encoder.openvino_backend import CompiledEncoder
+from index.encoder.torch_backend import TorchEncoder
+from index.encoder.transformer import TransformerEncoder
+
+SENTENCES = [
+    "The cat sat on the mat.",
+    "A kitten rests upon the rug.",
+    "Adversarial training improves robustness at the cost of accuracy.",
+    "Where is the poster session?",
+    "NeurIPS 2023 took place in New Orleans.",
+    "naïve café, résumé",
+    "3.5 per cent of 1,000 papers",
+    "x",
+    "",
+    "A longer sentence that goes on and on about how encoders read text, " * 8,
+]
+
+
+@pytest.fixture(scope="module", params=[TorchEncoder, CompiledEncoder])
+def encoder(request: pytest.FixtureRequest) -> TransformerEncoder:
+    kind: type[TransformerEncoder] = request.param
+    return kind(find())
+
+
+def test_a_vector_depends_on_its_text_alone(encoder: TransformerEncoder) -> None:
+    """Bit for bit: in any order, in any company, alone, and where a text fills its batch's whole width."""
+    rng = random.Random(1)  # noqa: S311 - reproducible, not secret
+    lengths = [1, 13, 14, 15, 29, 30, 31, 253, 254, *(rng.randint(1, 120) for _ in range(20))]
+    texts = [" ".join(rng.choice(["cat", "dog", "talk", "sea", "two"]) for _ in range(size)) for size in lengths]
+    expected = encoder.encode_passages(texts)
+    order = rng.sample(range(len(texts)), len(texts))
+    shuffled = encoder.encode_passages([texts[place] for place in order])
+    assert np.array_equal(shuffled, expected[order])
+    alone = [0, 1, 2, 3, 5, 8, 12]
+    assert all(np.array_equal(encoder.encode_passages([texts[place]])[0], expected[place]) for place in alone)
+    tokens = encoder.encode_passage_tokens(texts[:10])
+    assert all(
+        np.array_equal(encoder.encode_passage_tokens([texts[place]])[0].vectors, tokens[place].vectors)
+        for place in range(0, 10, 3)
+    )
+
+
+def test_vectors_are_those_of_the_sentence_transformer(encoder: TransformerEncoder) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from sentence_transformers import SentenceTransformer
+
+        reference = SentenceTransformer(str(find().folder), device="cpu", local_files_only=True)
+        expected = reference.encode(SENTENCES, normalize_embeddings=True, show_progress_bar=False)
+    passages = encoder.encode_passages(SENTENCES)
+    assert passages.shape == (10, 384)
+    assert passages.dtype == np.float32
+    assert np.allclose(np.linalg.norm(passages, axis=1), 1.0, atol=1e-6)
+    assert np.min(np.sum(passages * expected, axis=1)) >= 0.999
+    queries = np.array([encoder.encode_query(text) for text in SENTENCES])
+    assert np.min(np.sum(queries * expected, axis=1)) >= 0.999
+
+
+def test_token_vectors_stand_for_their_characters(encoder: TransformerEncoder) -> None:
+    text = "What's naïve robustness?"
+    found = encoder.encode_query_tokens(text)
+    words = [text[start:end] for start, end in found.spans]
+    assert words == ["What", "'", "s", "naïve", "robust", "ness", "?"]
+    assert found.vectors.shape == (7, 384)
+    assert np.allclose(np.linalg.norm(found.vectors, axis=1), 1.0, atol=1e-6)
+    (passage,) = encoder.encode_passage_tokens([text])
+    assert np.array_equal(passage.spans, found.spans)
+    assert np.min(np.sum(passage.vectors * found.vectors, axis=1)) >= 0.99
+    assert encoder.encode_query_tokens("").vectors.shape == (0, 384)
+
+
+def test_nothing_is_silently_lost(encoder: TransformerEncoder) -> None:
+    assert encoder.encode_passages(["cat " * 254]).shape == (1, 384)
+    for encode in (encoder.encode_passages, encoder.encode_passage_tokens):
+        with pytest.raises(ValueError, match="a passage has 255 tokens and the model reads 254"):
+            encode(["short", "cat " * 255])
+
+
+def test_a_question_past_the_limit_is_cut(encoder: TransformerEncoder) -> None:
+    assert np.array_equal(encoder.encode_query("cat " * 999), encoder.encode_query("cat " * 254))
+
+
+def test_no_texts_give_no_vectors(encoder: TransformerEncoder) -> None:
+    assert encoder.encode_passages([]).shape == (0, 384)
+    assert encoder.encode_passage_tokens([]) == []

@@ -1,0 +1,59 @@
+"""How much of a text a tokenizer has words for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from index.encoder.model_files import find
+from index.encoder.tokenizer import Tokens
+from qa.retrieval.retriever import UNREAD_MOST
+from tests.small_models import BUILDERS, build
+
+KNOWN = {
+    "English": "Who won the ICLR 2025 test of time award, and why?",
+    "acronyms": "GCG vs XQZ: LLaMA2 or GPT4?",
+    "German": "Wie heißt das Flüßchen bei der größeren Brücke, und wer überquerte es?",
+    "French": "Où l\u2019écrivain français a-t-il été élevé ?",
+    "Turkish": "1998 Dünya Kupası'nı hangi ülke kazandı?",
+    "Vietnamese": "Ai đã vô địch giải bóng đá thế giới năm 1998?",
+    "English, with a few words of Japanese": "What does 機械学習 mean in this paper?",
+    "no letters": "1998, 2002: 42 %?",
+    "nothing": "",
+}
+UNKNOWN = {
+    "Russian": "Кто выиграл чемпионат мира по футболу в 1998 году?",
+    "Greek": "Ποιος κέρδισε το Παγκόσμιο Κύπελλο το 1998;",
+    "Hebrew": "מי זכה בגביע העולם בשנת 1998?",
+    "Arabic": "من فاز بكأس العالم لكرة القدم عام 1998؟",
+    "Hindi": "1998 में विश्व कप किसने जीता?",
+    "Thai": "ใครชนะการแข่งขันฟุตบอลโลกปี 1998",
+    "Korean": "1998년 월드컵에서 누가 우승했습니까?",
+    "Japanese": "1998年のワールドカップで優勝したのは誰ですか？",
+    "Chinese": "谁赢得了1998年世界杯足球赛的冠军奖杯?",
+}
+
+
+@pytest.fixture(scope="module")
+def tokens() -> Tokens:
+    """Of the default model, which was made for English."""
+    return Tokens(find())
+
+
+@pytest.mark.parametrize("language", KNOWN)
+def test_what_is_written_in_latin_letters_is_read(tokens: Tokens, language: str) -> None:
+    assert 0 <= tokens.unread(KNOWN[language]) < UNREAD_MOST
+
+
+@pytest.mark.parametrize("language", UNKNOWN)
+def test_other_writing_is_read_letter_by_letter_or_not_at_all(tokens: Tokens, language: str) -> None:
+    assert UNREAD_MOST < tokens.unread(UNKNOWN[language]) <= 1
+
+
+@pytest.mark.parametrize("kind", BUILDERS)
+def test_every_kind_of_tokenizer_tells_what_it_has_words_for(tmp_path: Path, kind: str) -> None:
+    """Their vocabularies have English and German words, and of Russian at most letters."""
+    small = Tokens(find(str(build(kind, tmp_path))))
+    assert small.unread("The reviewers read eleven submissions über die größere Brücke.") < UNREAD_MOST
+    assert small.unread("Кто выиграл чемпионат мира?") > UNREAD_MOST

@@ -1,0 +1,84 @@
+"""The encoder on torch: what is its own beside what `test_encoders.py` asks of every encoder."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from corpus.errors import ModelError
+from index.encoder.model_files import Model, find
+from index.encoder.torch_backend import TorchEncoder
+
+
+@pytest.fixture(scope="module")
+def encoder() -> TorchEncoder:
+    return TorchEncoder(find())
+
+
+def test_loading_leaves_the_environment_as_it_was(encoder: TorchEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRANSFORMERS_OFFLINE", "0")
+    before = dict(os.environ)
+    TorchEncoder(find()).encode_query("x")
+    assert dict(os.environ) == before
+    from huggingface_hub import constants
+
+    assert constants.HF_HUB_OFFLINE is False
+
+
+def test_weights_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    for file in find().folder.rglob("*.*"):
+        if file.is_file() and file.name != "model.safetensors":
+            target = tmp_path / file.relative_to(find().folder)
+            target.parent.mkdir(exist_ok=True)
+            target.symlink_to(file)
+    (tmp_path / "model.safetensors").write_bytes(b"junk")
+    broken = TorchEncoder(Model("broken", tmp_path, "0" * 64))
+    assert broken.count_tokens(["still counts"]) == [2]
+    with pytest.raises(ModelError, match=r"the model broken in .* cannot be loaded"):
+        broken.encode_query("x")
+
+
+def variant(folder: Path, file: str, **values: object) -> Model:
+    """The default model with settings of its own."""
+    for source in find().folder.rglob("*.*"):
+        if source.is_file():
+            target = folder / source.relative_to(find().folder)
+            target.parent.mkdir(exist_ok=True)
+            target.symlink_to(source)
+    content = json.loads((folder / file).read_text(encoding="utf-8")) | values
+    (folder / file).unlink()
+    (folder / file).write_text(json.dumps(content), encoding="utf-8")
+    return find(str(folder))
+
+
+def test_prompts_are_read_but_are_no_tokens_of_the_text(tmp_path: Path) -> None:
+    """Vectors as sentence-transformers makes them with these prompts; spans count from the text."""
+    prompts = {"query": "query: ", "passage": "passage: "}
+    model = variant(tmp_path, "config_sentence_transformers.json", prompts=prompts)
+    encoder = TorchEncoder(model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from sentence_transformers import SentenceTransformer
+
+        reference = SentenceTransformer(str(model.folder), device="cpu", local_files_only=True)
+        query = reference.encode("cats", prompt="query: ", normalize_embeddings=True, show_progress_bar=False)
+        passage = reference.encode("cats", prompt="passage: ", normalize_embeddings=True, show_progress_bar=False)
+    assert float(encoder.encode_query("cats") @ query) >= 0.999
+    assert float(encoder.encode_passages(["cats"])[0] @ passage) >= 0.999
+    assert float(query @ passage) < 0.99
+    assert encoder.encode_passage_tokens(["cats sleep"])[0].spans.tolist() == [[0, 4], [5, 10]]
+
+
+def test_texts_that_fill_all_positions_depend_on_themselves_alone(tmp_path: Path) -> None:
+    """At 512 tokens there is no room for padding beside the text, so a row is left free instead."""
+    encoder = TorchEncoder(variant(tmp_path, "sentence_bert_config.json", max_seq_length=512))
+    assert encoder.max_tokens == 510
+    full = ["cat " * 510, "dog " * 510, *(f"sea {'two ' * 508}" for _ in range(6))]
+    together = encoder.encode_passages([*full, "talk " * 505])
+    assert np.array_equal(encoder.encode_passages(full[:1])[0], together[0])
+    assert np.array_equal(encoder.encode_passages([full[1], "talk " * 505]), together[[1, 8]])

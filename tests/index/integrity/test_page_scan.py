@@ -1,0 +1,79 @@
+"""Rows found without the trees of a database: in bounded time and memory, whatever a file says of itself.
+
+That all of them are found is in `test_salvage.py`, with databases that SQLite wrote.
+"""
+
+from __future__ import annotations
+
+import io
+import random
+import time
+
+import pytest
+
+from index.integrity import page_scan
+
+PAGE = 8192
+# A cell's length, its number, and the head of its row: as many bytes, and the kinds of its values, of which the third
+# is a blob of 64 KiB.
+CELL = bytes([0x84, 0x80, 0x18, 1, 7, 0, 44, 0x88, 0x80, 0x0C, 1])
+# Of such a row so many bytes are on its page, by SQLite's rule; where it goes on stands behind them.
+HERE = 1003
+
+
+class Counting(io.BytesIO):
+    """Counts the bytes that are read."""
+
+    read_so_far = 0
+
+    def read(self, size: int | None = -1) -> bytes:
+        found = super().read(size)
+        self.read_so_far += len(found)
+        return found
+
+
+def leaf(cells: list[int], content: bytes) -> bytes:
+    """A page whose cells are at these places."""
+    page = bytearray(content)
+    pointers = b"".join(place.to_bytes(2, "big") for place in cells)
+    page[:8] = bytes([page_scan.TABLE, 0, 0, *len(cells).to_bytes(2, "big"), 0, 0, 0])
+    page[8 : 8 + len(pointers)] = pointers
+    return bytes(page)
+
+
+def test_long_rows_that_share_what_they_go_on_with_are_not_read_without_end() -> None:
+    """Ninety cells on each page go on at a page that goes on at itself; each would be 64 KiB long."""
+    content = bytearray(PAGE)
+    places = [2800 + len(CELL) * number for number in range(90)]
+    for place in places:
+        content[place : place + len(CELL)] = CELL
+    for place in places:
+        content[place + 4 + HERE : place + 8 + HERE] = b"\0\0\0\2"
+    around = b"\0\0\0\2" + bytes(PAGE - 4)
+    file = Counting(bytes(PAGE) + around + leaf(places, bytes(content)) * 200)
+    size = len(file.getbuffer())
+    found = sum(1 for _ in page_scan.Pages(file, None).records(page_scan.TABLE, columns=4))
+    # Some were followed to their end, and then no more.
+    assert 0 < found < 90 * 200 / 4
+    assert file.read_so_far < 20 * size
+
+
+def test_heads_that_claim_to_be_long_are_not_read_to_their_end() -> None:
+    """A page full of cells, most of which begin in the middle of another; a second of the processor is for all."""
+    page = leaf([8 + (number * 7) % 8000 for number in range(1364)], (CELL * PAGE)[:PAGE])
+    started = time.process_time()
+    list(page_scan.Pages(io.BytesIO(page * 20), None).records(page_scan.TABLE, columns=4))
+    assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_noise_holds_nothing_and_breaks_nothing(seed: int) -> None:
+    noise = random.Random(seed)  # noqa: S311 - not for secrets
+    pages = b"".join(
+        bytes([noise.choice([page_scan.TABLE, page_scan.INDEX])]) + noise.randbytes(PAGE - 1) for _ in range(4)
+    )
+    database, log = io.BytesIO(pages), io.BytesIO(noise.randbytes(32 + 2 * (24 + PAGE)))
+    found = page_scan.Pages(database, log)
+    for kind, columns in ((page_scan.TABLE, 4), (page_scan.INDEX, 2)):
+        for record in found.records(kind, columns):
+            assert len(record) == columns

@@ -1,0 +1,238 @@
+"""Damage of every kind ends in the right answer or in one typed error that names the fix."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from corpus.errors import DamagedIndexError, IncompatibleError, ModelError, NoIndexError, QAError, StorageError
+from index.commit.store import Store
+from index.dense import faiss_segments
+from index.dense.search import Candidate
+from index.encoder.protocol import Vectors
+from index.snapshot import Snapshot
+from index.storage.database import FORMAT_VERSION, NewerFormatError
+from index.update.report import Request
+from index.update.update import rebuild_index, update_index
+from tests.encoders import BagEncoder
+
+
+@pytest.fixture
+def folder(root: Path) -> Path:
+    update_index(Request(root, BagEncoder()))
+    return root / ".qa"
+
+
+def change(folder: Path, statement: str, *values: object) -> None:
+    connection = sqlite3.connect(folder / "index.db")
+    connection.execute(statement, values)
+    connection.commit()
+    connection.close()
+
+
+def nearest(folder: Path) -> list[Candidate]:
+    with Snapshot(folder) as snapshot:
+        return snapshot.dense(BagEncoder().encode_query("cat on a mat"), 3)
+
+
+def read_all(folder: Path) -> list[str]:
+    with Snapshot(folder) as snapshot:
+        nearest(folder)
+        snapshot.keyword("cats dogs birds fish", 5)
+        return [one.text for document in snapshot.documents() for one in snapshot.passages_of(document.path)]
+
+
+@pytest.mark.parametrize("damage", ["missing", "flipped", "truncated", "longer", "empty", "another"])
+def test_a_lost_or_damaged_faiss_file_changes_no_answer(
+    folder: Path, damage: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    expected = nearest(folder)
+    path = folder / "vectors-1-1.faiss"
+    data = path.read_bytes()
+    flipped = bytearray(data)
+    flipped[len(data) // 2] ^= 1
+    other = faiss_segments.build(np.array([7]), lambda _: np.eye(1, 64, dtype=np.float16), dimension=64)
+    faiss_segments.save(other, folder, number=1, generation=99)
+    versions = {
+        "flipped": bytes(flipped),
+        "truncated": data[:-7],
+        "longer": data + b"x",
+        "empty": b"",
+        "another": (folder / "vectors-99-1.faiss").read_bytes(),
+    }
+    if damage == "missing":
+        path.unlink()
+    else:
+        path.write_bytes(versions[damage])
+    with caplog.at_level(logging.WARNING):
+        assert nearest(folder) == expected
+    assert "made again from the stored vectors" in caplog.text
+
+
+def test_an_update_does_not_trust_a_damaged_faiss_file(root: Path, folder: Path) -> None:
+    (folder / "vectors-1-1.faiss").write_bytes(b"junk")
+    (root / "owls.txt").write_text("Owls hunt at night.", encoding="utf-8")
+    update_index(Request(root, BagEncoder()))
+    with Snapshot(folder) as snapshot:
+        (best,) = snapshot.dense(BagEncoder().encode_query("owls hunt at night"), 1)
+        assert best.score == pytest.approx(1.0)
+    assert [path.name for path in folder.glob("*.faiss")] == ["vectors-2-2.faiss"]
+
+
+@pytest.mark.parametrize(
+    "column",
+    ["key", "start", "end", "body", "line_first", "page", "heading", "context", "text", "text_digest", "vector"],
+)
+def test_a_changed_passage_row_is_never_shown(root: Path, folder: Path, column: str) -> None:
+    change(folder, f"UPDATE passages SET {column} = 77 WHERE id = 1")  # noqa: S608
+    with pytest.raises(DamagedIndexError, match=r"(passage 1|of vector \d+) .*qa check --repair.*qa index --full"):
+        read_all(folder)
+    report = rebuild_index(Request(root, BagEncoder()))
+    assert report.embedded == 0
+    assert len(read_all(folder)) == 4
+
+
+def test_a_flipped_bit_in_the_text_is_noticed(folder: Path) -> None:
+    """In the file itself, where SQLite notices nothing."""
+    path = folder / "index.db"
+    data = path.read_bytes()
+    assert data.count(b"Birds sing") == 1
+    path.write_bytes(data.replace(b"Birds sing", b"Birds sinf"))
+    with pytest.raises(DamagedIndexError, match=r"index\.db is damaged: passage"):
+        read_all(folder)
+
+
+@pytest.mark.parametrize("column", ["path", "sha256", "title", "media_type", "mtime_ns"])
+def test_a_changed_document_row_is_never_shown(folder: Path, column: str) -> None:
+    change(folder, f"UPDATE documents SET {column} = '7' WHERE id = 2")  # noqa: S608
+    with pytest.raises(DamagedIndexError, match="document 2"):
+        read_all(folder)
+
+
+def test_a_changed_vector_is_never_scored_and_embedded_again_by_a_rebuild(root: Path, folder: Path) -> None:
+    expected = nearest(folder)
+    change(folder, "UPDATE vectors SET vector = zeroblob(256) WHERE id = 1")
+    assert nearest(folder) == expected  # the segment has it too
+    (folder / "vectors-1-1.faiss").unlink()
+    with pytest.raises(DamagedIndexError, match="vector 1"):
+        nearest(folder)
+    assert rebuild_index(Request(root, BagEncoder())).embedded == 1
+    assert len(nearest(folder)) == 3
+
+
+def test_changed_meta_and_lost_rows_are_noticed(folder: Path) -> None:
+    change(folder, "DELETE FROM passages WHERE id = 2")
+    with pytest.raises(DamagedIndexError, match=r"passages of vector \d"):
+        read_all(folder)
+    change(folder, "UPDATE meta SET value = '9' WHERE key = 'generation'")
+    with pytest.raises(DamagedIndexError, match="table meta"):
+        read_all(folder)
+
+
+@pytest.mark.parametrize("junk", [b"not a database at all" * 500, b"SQLite format 3\0" + bytes(4080)])
+def test_a_file_that_is_no_database_is_named_and_replaced_by_a_rebuild(root: Path, folder: Path, junk: bytes) -> None:
+    (folder / "index.db").write_bytes(junk)
+    with pytest.raises(QAError) as caught:
+        read_all(folder)
+    assert isinstance(caught.value, DamagedIndexError | NoIndexError | IncompatibleError)
+    rebuild_index(Request(root, BagEncoder()))
+    assert len(read_all(folder)) == 4
+    assert not list(folder.glob("*damaged*"))
+
+
+def test_every_byte_flipped_gives_an_answer_or_a_typed_error(folder: Path) -> None:
+    """One bit in each of many places: never a foreign exception, and never a text that was not written."""
+    path = folder / "index.db"
+    data = path.read_bytes()
+    expected = read_all(folder)
+    for place in [*range(0, 100, 3), *range(100, len(data), len(data) // 150)]:
+        flipped = bytearray(data)
+        flipped[place] ^= 1 << place % 8
+        path.write_bytes(bytes(flipped))
+        try:
+            found = read_all(folder)
+        except QAError:
+            continue
+        assert set(found) <= set(expected), place
+
+
+def test_truncation_gives_an_answer_or_a_typed_error(folder: Path) -> None:
+    path = folder / "index.db"
+    data = path.read_bytes()
+    expected = read_all(folder)
+    for length in range(0, len(data), len(data) // 40):
+        path.write_bytes(data[:length])
+        try:
+            found = read_all(folder)
+        except QAError:
+            continue
+        assert found == expected, length
+
+
+def test_a_rebuild_takes_the_embeddings_out_of_a_damaged_database(root: Path, folder: Path) -> None:
+    """The table of documents is ruined, the vectors are not: nothing is embedded again."""
+    change(folder, "UPDATE documents SET title = 'x'")
+    assert rebuild_index(Request(root, BagEncoder())).embedded == 0
+    assert len(read_all(folder)) == 4
+
+
+@pytest.mark.parametrize("action", [update_index, rebuild_index])
+def test_a_newer_format_is_left_untouched(root: Path, folder: Path, action: type[update_index]) -> None:  # type: ignore[valid-type]
+    change(folder, f"PRAGMA user_version = {FORMAT_VERSION + 1}")
+    before = (folder / "index.db").read_bytes()
+    with pytest.raises(NewerFormatError, match="Upgrade the tool"):
+        Snapshot(folder)
+    with pytest.raises(NewerFormatError):
+        action(Request(root, BagEncoder()))  # type: ignore[misc]
+    assert (folder / "index.db").read_bytes() == before
+
+
+@pytest.mark.parametrize("pragma", ["user_version = 0", "application_id = 5"])
+def test_a_foreign_or_older_file_asks_for_a_rebuild(root: Path, folder: Path, pragma: str) -> None:
+    change(folder, f"PRAGMA {pragma}")
+    with pytest.raises(IncompatibleError, match="qa index --full"):
+        Snapshot(folder)
+    rebuild_index(Request(root, BagEncoder()))
+    assert len(read_all(folder)) == 4
+
+
+def test_a_build_killed_before_its_tables_is_no_index(tmp_path: Path) -> None:
+    (tmp_path / "index.db").write_bytes(b"")
+    with pytest.raises(NoIndexError, match="never finished"):
+        Snapshot(tmp_path)
+    with Store(tmp_path):
+        pass
+    with pytest.raises(NoIndexError, match="never finished"):
+        Snapshot(tmp_path)
+
+
+def test_a_failing_faiss_write_leaves_the_old_generation(
+    root: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "owls.txt").write_text("Owls hunt at night.", encoding="utf-8")
+
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(StorageError, match="No space left on device"):
+        update_index(Request(root, BagEncoder()))
+    monkeypatch.undo()
+    with Snapshot(folder) as snapshot:
+        assert snapshot.info.generation == 1
+        assert snapshot.keyword("owls", 5) == []
+    assert not list(folder.glob(".*tmp"))
+    assert update_index(Request(root, BagEncoder())).embedded == 0
+
+
+def test_a_model_that_gives_no_numbers_is_refused(root: Path) -> None:
+    class Broken(BagEncoder):
+        def encode_passages(self, texts: object) -> Vectors:
+            return np.full((4, 64), np.nan, dtype=np.float32)
+
+    with pytest.raises(ModelError, match="not finite"):
+        update_index(Request(root, Broken()))

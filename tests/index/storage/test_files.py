@@ -1,0 +1,170 @@
+"""Atomic writes and the writer lock."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from corpus.errors import LockedError, StorageError
+from index.storage import disk
+from index.storage.files import make_folder, write_atomically, write_to_cache
+from index.storage.locking import writer_lock
+from index.update.report import Request
+from index.update.update import update_index
+from tests.encoders import BagEncoder
+from tests.faults.growth import growing_to
+from tests.marks import needs_limits
+
+
+def failing(which: str) -> disk.Watcher:
+    """Fails every step of a kind."""
+
+    def fail(step: str, path: Path) -> None:
+        if step == which:
+            raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
+
+    return fail
+
+
+HOLD = """
+import sys, time
+from pathlib import Path
+sys.path[:0] = sys.argv[2:]
+from index.storage.locking import writer_lock
+with writer_lock(Path(sys.argv[1])):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_write_replaces_the_whole_file(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    write_atomically(path, b"old, and longer")
+    write_atomically(path, b"new")
+    assert path.read_bytes() == b"new"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("step", ["create", "write", "sync", "rename"])
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path, step: str) -> None:
+    path = tmp_path / "a"
+    write_atomically(path, b"old")
+    with disk.watched(failing(step)), pytest.raises(StorageError, match=r"cannot write .*a: Input/output error"):
+        write_atomically(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_that_cannot_be_synced_is_said_so_with_the_new_file_in_place(tmp_path: Path) -> None:
+    """Whether it would survive a power failure is not known, so it is not said to be written."""
+    path = tmp_path / "a"
+    with disk.watched(failing("sync folder")), pytest.raises(StorageError, match="cannot write"):
+        write_atomically(path, b"new")
+    assert [(one.name, one.read_bytes()) for one in tmp_path.iterdir()] == [("a", b"new")]
+
+
+def test_a_file_is_synced_before_it_has_its_name_and_its_folder_after(tmp_path: Path) -> None:
+    steps: list[tuple[str, str]] = []
+    with disk.watched(lambda step, path: steps.append((step, path.name))):
+        write_atomically(tmp_path / "a", b"new")
+    temporary = steps[0][1]
+    assert temporary.startswith(".a.")
+    assert temporary.endswith(".tmp")
+    assert steps == [
+        ("create", temporary),
+        ("write", temporary),
+        ("sync", temporary),
+        ("rename", "a"),
+        ("sync folder", tmp_path.name),
+    ]
+
+
+@needs_limits
+@pytest.mark.parametrize("size", [0, 1, 99_999])
+def test_a_write_that_ends_early_leaves_the_old_file(tmp_path: Path, size: int) -> None:
+    """The system takes the first bytes and refuses the next; it does not say so at once."""
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    with growing_to(size), pytest.raises(StorageError, match=r"cannot write .*a: File too large"):
+        write_atomically(path, b"x" * 100_000)
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="cannot create"):
+        make_folder(tmp_path / "missing" / ".qa")
+
+
+def test_the_lock_names_its_holder_and_frees_itself(tmp_path: Path) -> None:
+    with (
+        writer_lock(tmp_path),
+        pytest.raises(LockedError, match=f"process {os.getpid()} on {socket.gethostname()}"),
+        writer_lock(tmp_path),
+    ):
+        pass
+    with writer_lock(tmp_path):
+        pass
+
+
+def test_a_second_process_is_refused_and_a_killed_one_holds_nothing(root: Path) -> None:
+    folder = root / ".qa"
+    make_folder(folder)
+    holder = subprocess.Popen([sys.executable, "-c", HOLD, str(folder), *sys.path], stdout=subprocess.PIPE, text=True)
+    assert holder.stdout is not None
+    with holder, holder.stdout:
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(LockedError, match=f"process {holder.pid} on"):
+            update_index(Request(root, BagEncoder()))
+        holder.kill()
+        holder.wait()
+    started = time.monotonic()
+    assert update_index(Request(root, BagEncoder())).documents == 3
+    assert time.monotonic() - started < 5
+
+
+def test_left_over_files_are_swept(root: Path) -> None:
+    """Half-written ones, and segments that no generation names, even where there is nothing to write."""
+    make_folder(root / ".qa")
+    (root / ".qa" / ".vectors-1.faiss.abc.tmp").write_bytes(b"half")
+    update_index(Request(root, BagEncoder()))
+    (root / ".qa" / "vectors-0-9.faiss").write_bytes(b"of a process killed behind its commit")
+    update_index(Request(root, BagEncoder()))
+    assert sorted(path.name for path in (root / ".qa").iterdir()) == [
+        ".gitignore",
+        "index.db",
+        "lock",
+        "vectors-1-1.faiss",
+    ]
+
+
+def test_in_a_cache_only_what_is_old_is_swept(tmp_path: Path) -> None:
+    """There is no lock, so another process may be writing there just now."""
+    fresh, old, folder = (tmp_path / f".{name}.12345678.tmp" for name in ("fresh", "old", "folder"))
+    folder.mkdir()
+    for file in (fresh, old, folder / "weights"):
+        file.write_bytes(b"half")
+    for path in (old, folder):
+        os.utime(path, (1, 1))
+    write_to_cache(tmp_path / "a", b"new")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [fresh.name, "a"]
+
+
+def test_an_index_folder_is_invisible_to_git_even_if_its_maker_was_killed(root: Path) -> None:
+    make_folder(root / ".qa")
+    update_index(Request(root, BagEncoder()))
+    assert (root / ".qa" / ".gitignore").read_text(encoding="utf-8") == "*\n"
+
+
+def test_who_deletes_what_hides_the_index_from_git_wants_to(root: Path) -> None:
+    update_index(Request(root, BagEncoder()))
+    (root / ".qa" / ".gitignore").unlink()
+    update_index(Request(root, BagEncoder()))
+    assert not (root / ".qa" / ".gitignore").exists()

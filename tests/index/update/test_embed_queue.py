@@ -1,0 +1,385 @@
+"""Embedding while reading goes on: each text once, the longest first, few held, nothing finished lost."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from corpus.errors import ModelError, StorageError
+from index.commit.store import Store
+from index.dense.vector_rows import vector_digest
+from index.encoder.protocol import Vectors
+from index.update import embed_queue
+from index.update.embed_queue import Embedding
+from index.update.report import Request
+from index.update.update import update_index
+from tests.encoders import BagEncoder
+
+Sized = Callable[..., None]
+
+
+@pytest.fixture
+def sized(monkeypatch: pytest.MonkeyPatch) -> Sized:
+    """Sets how many texts are gathered, embedded at once, and chunks embedded ahead."""
+
+    def sized(*, gathered: int, chunk: int, ahead: int) -> None:
+        monkeypatch.setattr(embed_queue, "_GATHERED", gathered)
+        monkeypatch.setattr(embed_queue, "_CHUNK", chunk)
+        monkeypatch.setattr(embed_queue, "_AHEAD", ahead)
+
+    return sized
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store(tmp_path) as store:
+        yield store
+
+
+class Chunks(BagEncoder):
+    """Remembers which texts came together."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.chunks: list[list[str]] = []
+
+    def encode_passages(self, texts: Sequence[str]) -> Vectors:
+        self.chunks.append(list(texts))
+        return super().encode_passages(texts)
+
+
+def digest(text: str) -> bytes:
+    return vector_digest("", text)
+
+
+def untold(_: float) -> None:
+    pass
+
+
+def offer_all(target: Embedding, texts: Sequence[str]) -> None:
+    for text in texts:
+        target.offer(digest(text), text, 1.0)
+
+
+def stored(folder: Path) -> dict[bytes, bytes]:
+    with closing(sqlite3.connect(folder / "index.db")) as connection:
+        return dict(connection.execute("SELECT digest, vector FROM vectors"))
+
+
+def expected(texts: Sequence[str]) -> dict[bytes, bytes]:
+    rows = BagEncoder().encode_passages(texts)
+    return {digest(text): row.astype("<f2").tobytes() for text, row in zip(texts, rows, strict=True)}
+
+
+def keeping(texts: Sequence[str], store: Store) -> set[str]:
+    """Those of the texts whose vectors are stored."""
+    return {text for text in texts if store.known([digest(text)])}
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    texts=st.lists(st.text("abc ", min_size=1, max_size=8), max_size=40),
+    gathered=st.integers(1, 12),
+    chunk=st.integers(1, 5),
+    ahead=st.integers(1, 3),
+)
+def test_every_text_gets_its_own_vector_whatever_the_sizes(
+    tmp_path: Path, texts: list[str], gathered: int, chunk: int, ahead: int
+) -> None:
+    """And what is told adds up to what was offered."""
+    told: list[float] = []
+    encoder = BagEncoder()
+    with pytest.MonkeyPatch.context() as patch, Store(tmp_path) as store:
+        for name, value in (("_GATHERED", gathered), ("_CHUNK", chunk), ("_AHEAD", ahead)):
+            patch.setattr(embed_queue, name, value)
+        store._connection.execute("DELETE FROM places")
+        store._connection.execute("DELETE FROM vectors")
+        with Embedding(encoder, store, told.append) as target:
+            offer_all(target, texts)
+            target.finish()
+            assert target.embedded == len(encoder.embedded)
+    assert stored(tmp_path) == expected(sorted(set(texts)))
+    assert sum(told) == len(texts)
+
+
+def test_what_is_offered_twice_is_embedded_once(store: Store) -> None:
+    """While it waits, and while it is embedded."""
+    told: list[float] = []
+    encoder = BagEncoder()
+    with Embedding(encoder, store, told.append) as target:
+        for size in (3.0, 4.0):
+            target.offer(digest("cat"), "cat", size)
+        assert told == [4.0]
+        target.offer(digest("dog"), "dog", 5.0)
+        target.finish()
+    assert sorted(encoder.embedded) == ["cat", "dog"]
+    assert told == [4.0, 8.0]
+    assert target.embedded == 2
+
+
+def test_a_text_that_comes_up_twice_in_a_folder_is_embedded_once(root: Path, sized: Sized) -> None:
+    """Though its vector is stored between the first passage of the second document and the last."""
+    sized(gathered=2, chunk=1, ahead=1)
+    (root / "a.txt").write_text("one two three.\n", encoding="utf-8")
+    more = "\n\n".join(f"{word} {word} {word}." for word in ("sea", "sun", "oak", "ash", "elm", "yew"))
+    (root / "b.txt").write_text(f"{more}\n\none two three.\n", encoding="utf-8")
+    encoder = BagEncoder(max_tokens=4)
+    report = update_index(Request(root, encoder, include=["a.txt", "b.txt"]))
+    assert report.passages == 8
+    assert len(encoder.embedded) == len(set(encoder.embedded)) == report.embedded == 7
+
+
+def test_the_longest_texts_go_first_and_texts_of_a_length_together(store: Store, sized: Sized) -> None:
+    """Among what was gathered; the last chunk of a gathering may be small."""
+    sized(gathered=5, chunk=2, ahead=1)
+    encoder = Chunks()
+    with Embedding(encoder, store, untold) as target:
+        offer_all(target, ["a", "aaa", "a" * 9, "aa", "aaaa", "b" * 7, "b"])
+        target.finish()
+    assert encoder.chunks == [["a" * 9, "aaaa"], ["aaa", "aa"], ["a"], ["b" * 7, "b"]]
+
+
+def test_texts_of_one_length_come_in_an_order_of_their_own(tmp_path: Path, sized: Sized) -> None:
+    """Whatever order they were offered in, the chunks are the same."""
+    sized(gathered=100, chunk=4, ahead=1)
+    texts = [f"text {number:02}" for number in range(20)]
+    chunks = []
+    for place, given_texts in enumerate((texts, texts[::-1])):
+        (tmp_path / str(place)).mkdir()
+        encoder = Chunks()
+        with Store(tmp_path / str(place)) as store, Embedding(encoder, store, untold) as target:
+            offer_all(target, given_texts)
+            target.finish()
+        chunks.append(encoder.chunks)
+    assert chunks[0] == chunks[1]
+
+
+def test_embedding_begins_before_the_last_text_is_offered(store: Store, sized: Sized) -> None:
+    sized(gathered=4, chunk=2, ahead=1)
+    begun = threading.Event()
+
+    class Telling(BagEncoder):
+        def encode_passages(self, texts: Sequence[str]) -> Vectors:
+            begun.set()
+            return super().encode_passages(texts)
+
+    encoder = Telling()
+    with Embedding(encoder, store, untold) as target:
+        offer_all(target, ["one", "two", "three", "four"])
+        assert begun.wait(10)
+        offer_all(target, ["five"])
+        target.finish()
+    assert len(encoder.embedded) == 5
+
+
+def test_nothing_is_embedded_before_enough_is_gathered(store: Store, sized: Sized) -> None:
+    """So that neighbours in length are found among many."""
+    sized(gathered=4, chunk=2, ahead=1)
+    encoder = Chunks()
+    with Embedding(encoder, store, untold) as target:
+        offer_all(target, ["one", "two", "three"])
+        assert encoder.chunks == []
+        target.finish()
+        assert len(encoder.embedded) == 3
+
+
+class Counted(str):
+    """A text that counts how many of its kind there are."""
+
+    __slots__ = ()
+    alive = 0
+
+    def __init__(self, *_: object) -> None:
+        Counted.alive += 1
+
+    def __del__(self) -> None:
+        Counted.alive -= 1
+
+
+def test_few_texts_are_held_however_many_there_are_and_however_slow_the_model_is(store: Store, sized: Sized) -> None:
+    sized(gathered=40, chunk=8, ahead=2)
+    running, most_running, most_alive = 0, 0, 0
+    lock = threading.Lock()
+
+    class Slow(BagEncoder):
+        def encode_passages(self, texts: Sequence[str]) -> Vectors:
+            nonlocal running, most_running
+            with lock:
+                running += 1
+                most_running = max(most_running, running)
+            time.sleep(0.001)
+            found = self._embed("cat")
+            with lock:
+                running -= 1
+            return np.tile(found, (len(texts), 1))
+
+    with Embedding(Slow(), store, untold) as target:
+        for number in range(1000):
+            target.offer(number.to_bytes(16, "big"), Counted(f"text {number}"), 1.0)
+            most_alive = max(most_alive, Counted.alive)
+        target.finish()
+        assert target.embedded == 1000
+    # The fortieth may find the first of its chunk stored already.
+    assert 39 <= most_alive <= 40 + (2 + 2) * 8
+    assert most_running <= 2
+    assert Counted.alive == 0
+
+
+class Failing(BagEncoder):
+    """Raises at the text "bad", once every other text it was given meanwhile is done."""
+
+    def __init__(self, error: BaseException, *, others: int = 0) -> None:
+        super().__init__()
+        self._error = error
+        self._others = others
+        self._done = threading.Semaphore(0)
+
+    def encode_passages(self, texts: Sequence[str]) -> Vectors:
+        if "bad" in texts:
+            for _ in range(self._others):
+                assert self._done.acquire(timeout=10)
+            raise self._error
+        found = super().encode_passages(texts)
+        self._done.release()
+        return found
+
+
+ERRORS = [ModelError("no such layer"), ValueError("too long"), KeyboardInterrupt()]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+def test_an_error_of_the_encoder_reaches_the_caller_and_what_came_before_is_stored(
+    store: Store, sized: Sized, error: BaseException
+) -> None:
+    sized(gathered=10, chunk=1, ahead=1)
+    texts = ["longest text", "longer text", "bad", "b"]
+    with pytest.raises(type(error)) as caught, Embedding(Failing(error), store, untold) as target:  # noqa: PT012
+        offer_all(target, texts)
+        target.finish()
+    assert caught.value is error
+    assert {"longest text", "longer text"} <= keeping(texts, store) <= {"longest text", "longer text", "b"}
+
+
+def test_an_error_of_the_encoder_ends_the_reading(store: Store, sized: Sized) -> None:
+    """The next offers raise it, so that nobody reads on for nothing."""
+    sized(gathered=1, chunk=1, ahead=1)
+    offered = []
+    with pytest.raises(ModelError), Embedding(Failing(ModelError("bad")), store, untold) as target:  # noqa: PT012
+        for text in ("one", "bad", *(f"text {number}" for number in range(100))):
+            offered.append(text)
+            target.offer(digest(text), text, 1.0)
+    assert len(offered) < 10
+    assert "one" in keeping(offered, store)
+
+
+def test_a_chunk_that_was_done_while_an_earlier_one_failed_is_stored(store: Store, sized: Sized) -> None:
+    """Two run side by side; the one that began first waits for the other and fails."""
+    sized(gathered=2, chunk=1, ahead=2)
+    with pytest.raises(ModelError), Embedding(Failing(ModelError("bad"), others=1), store, untold) as target:  # noqa: PT012
+        offer_all(target, ["bad", "b"])
+        target.finish()
+    assert keeping(["bad", "b"], store) == {"b"}
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, StorageError])
+def test_an_error_of_the_caller_waits_for_what_is_under_way_and_keeps_it(
+    store: Store, sized: Sized, error: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the encoder did is stored, and nothing else is begun."""
+    sized(gathered=2, chunk=1, ahead=1)
+    begun, go_on = threading.Event(), threading.Event()
+
+    class Waiting(BagEncoder):
+        def encode_passages(self, texts: Sequence[str]) -> Vectors:
+            begun.set()
+            assert go_on.wait(10)
+            return super().encode_passages(texts)
+
+    encoder = Waiting()
+    told: list[float] = []
+    with pytest.raises(error), Embedding(encoder, store, told.append) as target:  # noqa: PT012
+        shutdown = target._pool.shutdown
+
+        def shutting(*, wait: bool, cancel_futures: bool) -> None:
+            shutdown(wait=False, cancel_futures=cancel_futures)
+            go_on.set()
+            shutdown(wait=wait)
+
+        monkeypatch.setattr(target._pool, "shutdown", shutting)
+        offer_all(target, ["first text", "second"])
+        assert begun.wait(10)
+        offer_all(target, ["gathered"])
+        raise error
+    assert encoder.embedded == ["first text"]
+    assert keeping(["first text", "second", "gathered"], store) == {"first text"}
+    assert told == [1.0]
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("embedding")]
+
+
+class Refusing(Store):
+    """A disk that is full when the third chunk comes."""
+
+    calls = 0
+
+    def add_vectors(self, digests: Sequence[bytes], vectors: Vectors) -> None:
+        self.calls += 1
+        if self.calls >= 3:
+            raise StorageError(f"full at {self.calls}")
+        super().add_vectors(digests, vectors)
+
+
+def test_an_error_of_the_store_reaches_the_caller(tmp_path: Path, sized: Sized) -> None:
+    """The first one, whatever is refused while it is on its way; what was stored stays."""
+    sized(gathered=10, chunk=1, ahead=2)
+    texts = ["a" * length for length in range(9, 0, -1)]
+    with Refusing(tmp_path) as store:
+        with pytest.raises(StorageError, match="full at 3"), Embedding(BagEncoder(), store, untold) as target:  # noqa: PT012
+            offer_all(target, texts)
+            target.finish()
+        assert keeping(texts, store) == set(texts[:2])
+
+
+@pytest.mark.parametrize(
+    ("rows", "error"),
+    [(np.eye(1, 64), ValueError), (np.full((2, 64), np.nan), ModelError), (np.zeros((2, 64)), ModelError)],
+    ids=["few", "NaN", "zero"],
+)
+def test_vectors_that_are_none_are_never_stored(store: Store, rows: Vectors, error: type[Exception]) -> None:
+    class Wrong(BagEncoder):
+        def encode_passages(self, texts: Sequence[str]) -> Vectors:
+            return rows.astype(np.float32)
+
+    with pytest.raises(error), Embedding(Wrong(), store, untold) as target:  # noqa: PT012
+        offer_all(target, ["one", "two"])
+        target.finish()
+    assert keeping(["one", "two"], store) == set()
+
+
+def test_finishing_with_nothing_asks_the_encoder_nothing(store: Store) -> None:
+    encoder = Chunks()
+    with Embedding(encoder, store, untold) as target:
+        target.finish()
+    assert encoder.chunks == []
+    assert target.embedded == 0
+
+
+def test_what_is_finished_is_kept_before_more_is_gathered(tmp_path: Path, store: Store, sized: Sized) -> None:
+    """Reading goes on for long, and a process that is killed meanwhile loses what is not stored."""
+    sized(gathered=4, chunk=1, ahead=2)
+    encoder = Chunks()
+    with Embedding(encoder, store, untold) as target:
+        offer_all(target, ["a", "b", "c", "d"])
+        while len(encoder.embedded) < 4:
+            time.sleep(0.001)
+        time.sleep(0.05)  # from the encoder's last line to the end of the thread's work
+        offer_all(target, ["e"])
+        assert stored(tmp_path) == expected(["a", "b", "c", "d"])

@@ -1,0 +1,314 @@
+"""What an update reads, embeds, reuses and commits."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from corpus.chunking import splitter
+from corpus.errors import CorpusError, IncompatibleError, NoIndexError
+from index.encoder.protocol import Vectors
+from index.snapshot import Snapshot, require_same_encoder
+from index.update import embed_queue
+from index.update.diff import stale
+from index.update.report import BuildReport, Progress, Request
+from index.update.update import preview_update, rebuild_index, update_index
+from tests.encoders import BagEncoder
+
+BIRDS = "Birds sing in the morning.\n"
+
+
+def build(root: Path, encoder: BagEncoder | None = None) -> BuildReport:
+    return update_index(Request(root, encoder or BagEncoder()))
+
+
+def counts(report: BuildReport) -> tuple[int, int, int, int, int, int]:
+    """Added, changed, removed, unchanged, embedded, reused."""
+    return report.added, report.changed, report.removed, report.unchanged, report.embedded, report.reused
+
+
+def make_old(root: Path) -> None:
+    """Put all times of change far enough back that stat alone can be trusted."""
+    for path in root.rglob("*"):
+        if path.is_file() and ".qa" not in path.parts:
+            os.utime(path, (1_000_000_000, 1_000_000_000))
+
+
+def generation(root: Path) -> int:
+    with Snapshot(root / ".qa") as snapshot:
+        return snapshot.info.generation
+
+
+def texts(root: Path) -> list[str]:
+    with Snapshot(root / ".qa") as snapshot:
+        return [passage.text for document in snapshot.documents() for passage in snapshot.passages_of(document.path)]
+
+
+def test_a_first_build_takes_in_everything(root: Path) -> None:
+    report = build(root)
+    assert counts(report) == (3, 0, 0, 0, 4, 0)
+    assert (report.documents, report.passages, report.skipped) == (3, 4, ())
+    assert generation(root) == 1
+
+
+def test_nothing_changed_makes_no_generation_and_embeds_nothing(root: Path) -> None:
+    build(root)
+    encoder = BagEncoder()
+    assert counts(build(root, encoder)) == (0, 0, 0, 3, 0, 0)
+    assert encoder.embedded == []
+    assert generation(root) == 1
+
+
+def test_an_added_file_alone_is_embedded(root: Path) -> None:
+    build(root)
+    (root / "owls.txt").write_text("Owls hunt at night.", encoding="utf-8")
+    encoder = BagEncoder()
+    assert counts(build(root, encoder)) == (1, 0, 0, 3, 1, 0)
+    assert len(encoder.embedded) == 1
+    assert generation(root) == 2
+
+
+def test_an_edit_embeds_only_the_passage_it_touches(root: Path) -> None:
+    build(root)
+    text = (root / "cats.md").read_text(encoding="utf-8")
+    (root / "cats.md").write_text(text.replace("mat", "sofa"), encoding="utf-8")
+    assert counts(build(root)) == (0, 1, 0, 2, 1, 1)
+    assert "Dogs bark" in " ".join(texts(root))
+    assert "mat." not in " ".join(texts(root))
+
+
+def test_a_deleted_file_is_gone(root: Path) -> None:
+    build(root)
+    (root / "birds.txt").unlink()
+    assert counts(build(root)) == (0, 0, 1, 2, 0, 0)
+    with Snapshot(root / ".qa") as snapshot:
+        assert [document.path for document in snapshot.documents()] == ["cats.md", "notes/fish.md"]
+        assert snapshot.keyword("birds", 5) == []
+
+
+@pytest.mark.parametrize("target", ["sparrows.txt", "notes/birds.txt"])
+def test_a_rename_or_move_embeds_nothing(root: Path, target: str) -> None:
+    build(root)
+    (root / "birds.txt").rename(root / target)
+    assert counts(build(root)) == (1, 0, 1, 2, 0, 1)
+    with Snapshot(root / ".qa") as snapshot:
+        (candidate,) = snapshot.keyword("birds", 5)
+        assert snapshot.passages([candidate.passage])[0].document.path == target
+
+
+def test_an_undone_edit_embeds_nothing(root: Path) -> None:
+    build(root)
+    (root / "birds.txt").write_text("Birds are silent.\n", encoding="utf-8")
+    build(root)
+    (root / "birds.txt").write_text(BIRDS, encoding="utf-8")
+    assert counts(build(root)) == (0, 1, 0, 2, 0, 1)
+
+
+def test_a_copy_shares_the_vector_and_is_citable(root: Path) -> None:
+    build(root)
+    shutil.copy(root / "birds.txt", root / "copy.txt")
+    assert counts(build(root)) == (1, 0, 0, 3, 0, 1)
+    with Snapshot(root / ".qa") as snapshot:
+        (bird,) = snapshot.passages_of("birds.txt")
+        (copy,) = snapshot.passages_of("copy.txt")
+        assert bird.vector == copy.vector
+        assert snapshot.twins([bird]) == {bird.id: (copy,)}
+    (root / "birds.txt").unlink()
+    build(root)
+    with Snapshot(root / ".qa") as snapshot:
+        assert len(snapshot.keyword("birds", 5)) == 1
+
+
+def test_a_touched_file_is_noted_without_a_generation(root: Path) -> None:
+    build(root)
+    make_old(root)
+    assert counts(build(root)) == (0, 0, 0, 3, 0, 0)
+    assert generation(root) == 1
+    with Snapshot(root / ".qa") as snapshot:
+        assert stale(root, snapshot).is_current
+        assert {document.mtime_ns for document in snapshot.documents()} == {10**18}
+
+
+def test_a_file_changed_too_recently_is_suspect(root: Path) -> None:
+    build(root)
+    with Snapshot(root / ".qa") as snapshot:
+        plan = stale(root, snapshot)
+    assert [file.path for file in plan.suspect] == ["birds.txt", "cats.md", "notes/fish.md"]
+
+
+def test_stale_names_what_differs(root: Path) -> None:
+    make_old(root)
+    build(root)
+    (root / "birds.txt").unlink()
+    (root / "cats.md").write_text("Cats.", encoding="utf-8")
+    (root / "owls.txt").write_text("Owls.", encoding="utf-8")
+    with Snapshot(root / ".qa") as snapshot:
+        plan = stale(root, snapshot)
+    assert [file.path for file in plan.added] == ["owls.txt"]
+    assert [file.path for file in plan.suspect] == ["cats.md"]
+    assert plan.removed == ("birds.txt",)
+    assert [file.path for file in plan.unchanged] == ["notes/fish.md"]
+    assert not plan.is_current
+
+
+def test_preview_counts_and_writes_nothing(root: Path) -> None:
+    assert counts(preview_update(root)) == (3, 0, 0, 0, 0, 0)
+    assert not (root / ".qa").exists()
+    build(root)
+    (root / "birds.txt").write_text("New.", encoding="utf-8")
+    (root / "cats.md").unlink()
+    assert counts(preview_update(root)) == (0, 1, 1, 1, 0, 0)
+    assert generation(root) == 1
+
+
+def test_same_size_and_restored_time_is_caught_by_a_rebuild(root: Path) -> None:
+    make_old(root)
+    build(root)
+    (root / "birds.txt").write_text(BIRDS.replace("morning", "evening"), encoding="utf-8")
+    make_old(root)
+    assert counts(build(root)) == (0, 0, 0, 3, 0, 0)
+    assert counts(rebuild_index(Request(root, BagEncoder()))) == (0, 1, 0, 2, 1, 3)
+
+
+def test_an_interrupted_build_keeps_its_embeddings(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed after the second text of four: there is no index yet, and only two texts are left to embed."""
+
+    class Interrupted(BagEncoder):
+        def encode_passages(self, texts: Sequence[str]) -> Vectors:
+            if len(self.embedded) >= 2:
+                raise KeyboardInterrupt
+            return super().encode_passages(texts)
+
+    monkeypatch.setattr(embed_queue, "_CHUNK", 1)
+    monkeypatch.setattr(embed_queue, "_AHEAD", 1)
+    with pytest.raises(KeyboardInterrupt):
+        build(root, Interrupted())
+    with pytest.raises(NoIndexError):
+        Snapshot(root / ".qa")
+    assert counts(build(root)) == (3, 0, 0, 0, 2, 2)
+
+
+def test_progress_ends_at_the_total(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In bytes of the files that had to be read, whether their texts were new or came up twice."""
+    monkeypatch.setattr(embed_queue, "_CHUNK", 3)
+    shutil.copy(root / "birds.txt", root / "copy.txt")
+    (root / "empty.txt").write_text("", encoding="utf-8")
+    total = sum(path.stat().st_size for path in root.rglob("*") if path.is_file())
+    told: list[Progress] = []
+    update_index(Request(root, BagEncoder(), progress=told.append))
+    assert {step.total for step in told} == {total}
+    assert [step.done for step in told] == sorted(step.done for step in told)
+    assert told[-1].done == total
+
+
+def test_another_model_embeds_everything_and_the_way_back_costs_nothing(root: Path) -> None:
+    build(root)
+    other = BagEncoder(name="other", fingerprint="e" * 64)
+    with Snapshot(root / ".qa") as snapshot, pytest.raises(IncompatibleError, match="built with bag"):
+        require_same_encoder(snapshot.info, other)
+    assert counts(build(root, other)) == (0, 0, 0, 3, 4, 0)
+    with Snapshot(root / ".qa") as snapshot:
+        require_same_encoder(snapshot.info, other)
+    assert counts(build(root)) == (0, 0, 0, 3, 0, 4)
+
+
+def test_another_splitter_cuts_everything_again(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_old(root)
+    build(root)
+    monkeypatch.setattr(splitter, "VERSION", splitter.VERSION + 1)
+    assert counts(build(root)) == (0, 0, 0, 3, 0, 4)
+    with Snapshot(root / ".qa") as snapshot:
+        assert snapshot.info.splitter == splitter.splitter_version()
+
+
+def test_patterns_are_remembered(root: Path) -> None:
+    update_index(Request(root, BagEncoder(), include=["*.md"], exclude=["notes/"]))
+    with Snapshot(root / ".qa") as snapshot:
+        assert [document.path for document in snapshot.documents()] == ["cats.md"]
+        assert (snapshot.info.include, snapshot.info.exclude) == (("*.md",), ("notes/",))
+    assert counts(build(root)) == (0, 0, 0, 1, 0, 0)
+    assert counts(update_index(Request(root, BagEncoder(), include=[], exclude=[]))) == (2, 0, 0, 1, 2, 0)
+
+
+def test_a_missing_corpus_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="nowhere"):
+        build(tmp_path / "nowhere")
+
+
+def test_a_suddenly_empty_corpus_needs_permission(root: Path) -> None:
+    build(root)
+    for path in list(root.rglob("*.*")):
+        if ".qa" not in path.parts:
+            path.unlink()
+    with pytest.raises(CorpusError, match="no readable documents any more"):
+        build(root)
+    assert len(texts(root)) == 4
+    report = update_index(Request(root, BagEncoder(), allow_empty=True))
+    assert (report.removed, report.documents) == (3, 0)
+    with Snapshot(root / ".qa") as snapshot:
+        assert snapshot.dense(BagEncoder().encode_query("cat"), 5) == []
+
+
+def test_an_empty_folder_makes_an_empty_index(tmp_path: Path) -> None:
+    assert build(tmp_path).documents == 0
+    assert generation(tmp_path) == 1
+
+
+def test_what_cannot_be_read_stays(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder that refuses to be listed: its passages are kept, also by a rebuild, and it is reported."""
+    build(root)
+    real = os.scandir
+
+    def refusing(path: str | Path) -> object:
+        if str(path).rstrip("/").endswith("notes"):
+            raise PermissionError(13, "Permission denied")
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    report = build(root)
+    assert (report.removed, report.documents) == (0, 3)
+    assert [(skip.path, skip.unreadable) for skip in report.skipped] == [("notes/", True)]
+    assert rebuild_index(Request(root, BagEncoder())).documents == 3
+    with Snapshot(root / ".qa") as snapshot:
+        (candidate,) = snapshot.keyword("swim", 5)
+        assert snapshot.passages([candidate.passage])[0].text == "# Fish\n\nFish swim in the sea."
+
+
+def test_a_binary_file_is_skipped_once_and_looked_at_again_when_it_changes(root: Path) -> None:
+    (root / "blob.txt").write_bytes(b"\0\1\2")
+    make_old(root)
+    report = build(root)
+    assert [(skip.path, skip.reason) for skip in report.skipped] == [("blob.txt", "binary, not text")]
+    with Snapshot(root / ".qa") as snapshot:
+        assert stale(root, snapshot).is_current
+    assert [skip.path for skip in build(root).skipped] == ["blob.txt"]
+    (root / "blob.txt").write_text("Now it is text.", encoding="utf-8")
+    report = build(root)
+    assert (report.added, report.skipped) == (1, ())
+
+
+def test_a_file_that_turns_binary_leaves_the_index(root: Path) -> None:
+    build(root)
+    (root / "birds.txt").write_bytes(b"\0\1\2")
+    report = build(root)
+    assert (report.removed, report.documents) == (1, 2)
+
+
+def test_unused_vectors_are_pruned_oldest_first(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With room for four, the vector of the first of five forgotten texts is the one that went."""
+    monkeypatch.setattr("index.commit.store.SPARE_VECTORS", 4)
+    # What a FAISS file holds is never pruned, so none may hold what is not in use.
+    monkeypatch.setattr("index.dense.merge_policy._DEAD_FEW", 0)
+    monkeypatch.setattr("index.dense.merge_policy._DEAD_SHARE", 0)
+    build(root)
+    for number in range(6):
+        (root / "birds.txt").write_text(f"Bird number {number}.", encoding="utf-8")
+        build(root)
+    (root / "birds.txt").write_text("Bird number 4.", encoding="utf-8")
+    assert build(root).embedded == 0
+    (root / "birds.txt").write_text(BIRDS, encoding="utf-8")
+    assert build(root).embedded == 1

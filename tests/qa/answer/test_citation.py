@@ -1,0 +1,83 @@
+"""Whether a cited file still is what was indexed."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from qa.answer.citation import file_state, place_of, source_of
+from qa.answer.results import Place, Source, State, cite
+from tests.qa.passages import stored
+
+DATA = b"Caf\xc3\xa9\r\n"
+DIGEST = sha256(DATA).hexdigest()
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_bytes(DATA)
+    return tmp_path
+
+
+def test_verified(root: Path) -> None:
+    """The same bytes, whatever their time."""
+    os.utime(root / "notes" / "a.md", (1, 1))
+    assert file_state(root, "notes/a.md", DIGEST) is State.VERIFIED
+
+
+@pytest.mark.parametrize("data", [b"", b"Caf\xc3\xa9\n", b"Caf\xc3\xa8\r\n", b"\0\xff"])
+def test_changed(root: Path, data: bytes) -> None:
+    """Other bytes, if only a line end, a letter of the same size, or no longer text."""
+    (root / "notes" / "a.md").write_bytes(data)
+    assert file_state(root, "notes/a.md", DIGEST) is State.CHANGED
+
+
+def test_missing(root: Path) -> None:
+    """The file is gone, or a folder above it, or a file stands where the folder was."""
+    (root / "notes" / "a.md").unlink()
+    assert file_state(root, "notes/a.md", DIGEST) is State.MISSING
+    (root / "notes").rmdir()
+    assert file_state(root, "notes/a.md", DIGEST) is State.MISSING
+    (root / "notes").write_bytes(DATA)
+    assert file_state(root, "notes/a.md", DIGEST) is State.MISSING
+
+
+@pytest.mark.parametrize("kind", ["fifo", "folder", "link"])
+def test_something_else_in_its_place(root: Path, kind: str) -> None:
+    """A FIFO is not waited on, and nothing but a regular file is verified, even a link to the same bytes."""
+    file = root / "notes" / "a.md"
+    file.rename(root / "kept.md")
+    if kind == "fifo":
+        os.mkfifo(file)
+    elif kind == "folder":
+        file.mkdir()
+    else:
+        file.symlink_to(root / "kept.md")
+    assert file_state(root, "notes/a.md", DIGEST) is State.CHANGED
+
+
+def test_source_and_place() -> None:
+    """A passage's place is handed on field by field."""
+    passage = replace(stored("text", path="b/c.txt", start=7), lines=(3, 4), page=9)
+    assert source_of(passage, State.MISSING) == Source(
+        path="b/c.txt",
+        media_type="text/plain",
+        chars=(7, 11),
+        lines=(3, 4),
+        page=9,
+        sha256="0" * 64,
+        state=State.MISSING,
+    )
+    assert place_of(passage) == Place("b/c.txt", (7, 11), (3, 4), 9)
+
+
+def test_cite() -> None:
+    """Lines as editors open them; a page where there is one."""
+    assert cite("a.md", (9, 14), None) == "a.md:9-14"
+    assert cite("a.md", (9, 9), None) == "a.md:9"
+    assert cite("a b.pdf", (9, 14), 3) == "a b.pdf, p. 3"

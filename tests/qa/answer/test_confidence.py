@@ -1,0 +1,64 @@
+"""How sure an answer is."""
+
+from __future__ import annotations
+
+from math import exp
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qa.answer import confidence
+from qa.answer.confidence import Features, Model, features_of, probability
+from tests.qa.passages import stored
+
+FINITE = st.floats(allow_nan=False)
+
+
+def features(question: str, text: str, *, path: str = "x.txt", context: str = "") -> Features:
+    return features_of(question, stored(text, path=path, context=context), cosine=0.5, sentence=0.25)
+
+
+def test_probability_is_logistic() -> None:
+    """1 / (1 + e^-(bias + weights · features))."""
+    model = Model((1.0, 2.0, -1.5), -1.0)
+    assert probability(Features(0.5, 0.25, 0.0), model) == 0.5
+    assert probability(Features(0.5, 0.75, 0.0), model) == pytest.approx(1 / (1 + exp(-1)), abs=1e-15)
+    assert probability(Features(0.5, 0.75, 1.0), model) == pytest.approx(1 / (1 + exp(0.5)), abs=1e-15)
+
+
+@pytest.mark.parametrize("model", [confidence.RERANKED, confidence.QUICK], ids=["reranked", "quick"])
+def test_each_feature_pulls_its_way(model: Model) -> None:
+    """A closer passage and a better sentence make an answer surer, a number it lacks less sure."""
+    middle = probability(Features(0.5, 0.7, 0.0), model)
+    assert probability(Features(0.6, 0.7, 0.0), model) > middle
+    assert probability(Features(0.5, 0.8, 0.0), model) > middle
+    assert probability(Features(0.5, 0.7, 1.0), model) < middle
+    nothing, everything = Features(0.0, 0.0, 0.0), Features(1.0, 1.5, 0.0)
+    assert probability(nothing, model) < confidence.THRESHOLD < probability(everything, model)
+
+
+@given(cosine=st.floats(-1, 1), sentence=FINITE, missing=st.sampled_from((0.0, 1.0)))
+def test_probability_is_in_bounds(cosine: float, sentence: float, missing: float) -> None:
+    """In [0, 1], without overflow, whatever the features."""
+    assert 0.0 < probability(Features(cosine, sentence, missing), confidence.RERANKED) < 1.0
+
+
+@pytest.mark.parametrize(
+    ("question", "missing"),
+    [
+        ("who won?", 0.0),
+        ("who won in 2024?", 0.0),
+        ("who won in 2025?", 1.0),
+        ("who won in 2024 or 2025", 1.0),
+        ("is it 12,000.", 0.0),
+        ("is it 3.5, or more", 0.0),
+        ("is it 3.6?", 1.0),
+        ("what of volume 7", 0.0),
+        ("what of edition 9", 0.0),
+    ],
+)
+def test_a_number_that_the_passage_lacks(question: str, missing: float) -> None:
+    """Looked for in the text, the headings and the path; the punctuation behind a number is not part of it."""
+    found = features(question, "It won in 2024, 12,000 to 3.5.", path="vol-7/x.txt", context="Edition 9")
+    assert found == Features(0.5, 0.25, missing)

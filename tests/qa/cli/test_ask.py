@@ -1,0 +1,274 @@
+"""`qa ask`: what it prints, what it exits with. The retriever is a double that searches by words alone."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from corpus.errors import DamagedIndexError, ModelError, StorageError
+from index.encoder.model_files import DEFAULT_MODEL
+from index.encoder.protocol import Encoder
+from qa.answer import results
+from qa.collection import build
+from qa.retrieval.retriever import Retriever
+from tests.encoders import BagEncoder
+from tests.qa.commands import WordRetriever, qa
+
+
+def test_ask_prints_an_answer(indexed: Path) -> None:
+    """Found is 0, with the passages as text."""
+    done = qa("ask", "when", "is", "soup", "served?")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert "[1] talks.md:5-7  Talks › Lunch\n    Soup is served at noon.\n" in done.stdout
+
+
+def test_ask_not_found(indexed: Path) -> None:
+    """Not found is 1, and says so."""
+    done = qa("ask", "xylophone")
+    assert (done.exit_code, done.stdout) == (1, "Not in this collection: no passage comes near the question.\n")
+
+
+def test_ask_json_is_the_result(indexed: Path) -> None:
+    """--json prints the result's own object on one line; the exit code is the same."""
+    done = qa("ask", "--json", "soup")
+    assert done.exit_code == 0
+    assert done.stdout.count("\n") == 1
+    value = json.loads(done.stdout)
+    assert (value["version"], value["question"], value["found"]) == (1, "soup", True)
+    assert value["passages"][0]["source"]["path"] == "talks.md"
+    assert qa("ask", "--json", "xylophone").exit_code == 1
+
+
+def test_ask_from_a_folder_inside(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Places open from where the user is."""
+    monkeypatch.chdir(indexed / "sub")
+    assert "[1] ../talks.md:5-7" in qa("ask", "soup").stdout
+    assert "[1] travel.md:" in qa("ask", "train").stdout
+
+
+@pytest.mark.parametrize("question", [[], [""], ["  ", "\t"]])
+def test_ask_nothing(indexed: Path, question: list[str]) -> None:
+    """An empty question is wrong usage."""
+    done = qa("ask", *question)
+    assert done.exit_code == 2
+    assert done.stderr.startswith("qa: the question is empty.")
+
+
+def test_ask_too_much(indexed: Path) -> None:
+    """A question of any length is answered, with a notice of what was left out."""
+    done = qa("ask", "soup " * 3000)
+    assert done.exit_code == 0
+    assert done.stderr == "The question is cut to 10,000 characters; 4,999 are left out.\n"
+
+
+@pytest.mark.parametrize("k", ["0", "-1", "1001", "1000000000", "x"])
+def test_ask_k_out_of_range(indexed: Path, k: str) -> None:
+    """From 1 to 1,000 passages can be asked for."""
+    done = qa("ask", "soup", "-k", k)
+    assert done.exit_code == 2
+    assert done.stderr.startswith("qa: Invalid value for '-k'")
+
+
+def test_ask_path_and_k(indexed: Path) -> None:
+    """--path limits the files, -k the passages."""
+    assert json.loads(qa("ask", "--json", "--path", "sub/*", "the").stdout)["passages"][0]["source"]["path"] == (
+        "sub/travel.md"
+    )
+    assert len(json.loads(qa("ask", "--json", "-k", "1", "the train keynote").stdout)["passages"]) == 1
+
+
+def test_ask_goes_by_what_is_set(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Options count before qa.toml, and that before what is usual."""
+    asked: list[tuple[int, str, bool]] = []
+    plain = WordRetriever.ask
+
+    def ask(self: WordRetriever, question: str, **how: Any) -> results.Result:
+        asked.append((how["k"], how["mode"].value, how["rerank"]))
+        return plain(self, question, **how)
+
+    monkeypatch.setattr(WordRetriever, "ask", ask)
+    qa("ask", "soup")
+    (indexed / "qa.toml").write_text('k = 1\nmode = "keyword"\nrerank = false\n')
+    qa("ask", "soup")
+    qa("ask", "soup", "-k", "2", "--mode", "dense", "--rerank")
+    assert asked == [(5, "hybrid", True), (1, "keyword", False), (2, "dense", True)]
+
+
+def test_settings_that_cannot_be_used(indexed: Path) -> None:
+    """Wrong usage, which names the file, the key and the keys there are."""
+    (indexed / "qa.toml").write_text("colour = 1\n")
+    for command in (("ask", "soup"), ("index",), ("ask", "--corpus", ".", "soup")):
+        done = qa(*command)
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert done.stderr == (
+            f"qa: {indexed / 'qa.toml'} has the key 'colour', which is not known. "
+            "Known are include, exclude, k, mode, rerank.\n"
+        )
+
+
+@pytest.mark.parametrize("question", ["--", "'; DROP TABLE passages --", 'NEAR("a" OR', "a\x00b", "\udce9"])
+def test_ask_strange_questions(indexed: Path, question: str) -> None:
+    """All of it is literal text."""
+    done = qa("ask", "--", question)
+    assert done.exit_code in {0, 1}
+    assert done.stderr == ""
+
+
+def test_ask_without_an_index(notes: Path) -> None:
+    """No index is 3, with the command that makes one."""
+    done = qa("ask", "soup")
+    assert done.exit_code == 3
+    assert f"Build one with: qa index {notes}" in done.stderr
+
+
+def test_ask_corpus_builds_first(notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One command on a fresh machine gives an answer; the report goes to stderr."""
+    monkeypatch.chdir(tmp_path)
+    done = qa("ask", "--corpus", "notes", "--json", "soup")
+    assert done.exit_code == 0
+    assert json.loads(done.stdout)["found"]
+    assert done.stderr.startswith("2 documents, 3 passages: 2 files added")
+
+
+def test_ask_corpus_excludes_others(indexed: Path) -> None:
+    """--corpus says which index and that it is updated; what contradicts it is refused."""
+    for other in (["--index", "."], ["--no-update"]):
+        assert qa("ask", "--corpus", ".", *other, "soup").exit_code == 2
+
+
+def test_ask_brings_small_changes_in(indexed: Path) -> None:
+    """What was added, changed or deleted a moment ago is in the answer, and is said."""
+    (indexed / "new.md").write_text("The harp stands in the hall.")
+    (indexed / "sub" / "travel.md").unlink()
+    done = qa("ask", "--json", "harp")
+    assert json.loads(done.stdout)["passages"][0]["source"]["path"] == "new.md"
+    assert done.stderr == "Index brought up to date: 1 file added, 0 changed, 1 removed.\n"
+    assert qa("ask", "train").exit_code == 1
+
+
+def test_ask_no_update_leaves_the_index(indexed: Path) -> None:
+    """--no-update answers from the index as it is; what is gone is marked."""
+    (indexed / "talks.md").unlink()
+    done = qa("ask", "--no-update", "soup")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert "    ! the file is gone\n" in done.stdout
+
+
+@pytest.mark.parametrize("count", [1, 65])
+def test_ask_leaves_large_changes(indexed: Path, count: int) -> None:
+    """Many files, or large ones, wait; one line says so and names the command."""
+    for number in range(count):
+        (indexed / f"n{number}.md").write_text("harp " * (10 if count > 1 else 500_000))
+    done = qa("ask", "soup")
+    assert done.exit_code == 0
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith(f"qa: {count} new or changed file")
+    assert f"Run: qa index {indexed}" in done.stderr
+    assert json.loads(qa("status", "--json").stdout)["generation"] == 1
+
+
+def test_ask_when_the_folder_is_emptied(indexed: Path) -> None:
+    """Nothing is forgotten because a disk is not mounted; the passages are marked."""
+    for path in ("talks.md", "sub/travel.md"):
+        (indexed / path).unlink()
+    done = qa("ask", "soup")
+    assert done.exit_code == 0
+    assert done.stderr.startswith("qa: all 2 documents are gone; is the folder mounted?")
+    assert "! the file is gone" in done.stdout
+
+
+def test_ask_while_another_writes(indexed: Path) -> None:
+    """A held lock stops no question: the index answers as it is, with a note."""
+    (indexed / "new.md").write_text("The harp stands in the hall.")
+    with _locked(indexed):
+        done = qa("ask", "soup")
+        assert done.exit_code == 0
+        assert done.stderr.startswith("qa: the index is not brought up to date: ")
+        assert done.stderr.count("\n") == 1
+        assert qa("ask", "--corpus", ".", "soup").exit_code == 0
+        refused = qa("index")
+        assert refused.exit_code == 6
+        assert "being written by" in refused.stderr
+
+
+def test_ask_where_the_index_cannot_be_written(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A read-only folder answers, with a note; only where there is no index yet is it an error."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise StorageError("cannot write into .qa: it is read-only.")
+
+    (indexed / "new.md").write_text("The harp stands in the hall.")
+    monkeypatch.setattr("index.update.update.update_index", refuse)
+    note = (
+        "qa: the index is not brought up to date: cannot write into .qa: it is read-only. "
+        "The answers come from it as it is.\n"
+    )
+    for how in ([], ["--corpus", "."]):
+        done = qa("ask", *how, "soup")
+        assert (done.exit_code, done.stderr) == (0, note)
+    shutil.rmtree(indexed / ".qa")
+    assert qa("ask", "--corpus", ".", "soup").exit_code == 74
+
+
+def test_ask_after_the_splitter_changed(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A question never cuts and embeds a whole collection anew; it says that this is to be done."""
+    (indexed / "new.md").write_text("The harp stands in the hall.")
+    monkeypatch.setattr("corpus.chunking.splitter.VERSION", 10_000)
+    done = qa("ask", "soup")
+    assert done.exit_code == 0
+    assert done.stderr.startswith("qa: this version reads or cuts documents in another way")
+
+
+def test_the_real_retriever(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The commands and `qa.retrieval.retriever.Retriever` fit together."""
+
+    class BagRetriever(Retriever):
+        @classmethod
+        def open(cls, path: str | os.PathLike[str] | None = None, *, encoder: Encoder | None = None) -> Retriever:
+            return super().open(path, encoder=encoder or BagEncoder(name=DEFAULT_MODEL))
+
+    monkeypatch.setattr(build, "Retriever", BagRetriever)
+    (indexed / "new.md").write_text("The harp stands in the hall.")
+    done = qa("ask", "--json", "-k", "1", "where does the harp stand")
+    assert done.exit_code in {0, 1}
+    assert done.stderr == "Index brought up to date: 1 file added, 0 changed, 0 removed.\n"
+    value = json.loads(done.stdout)
+    assert value["passages"][0]["source"]["path"] == "new.md"
+    assert "The harp stands in the hall." in qa("ask", "where does the harp stand").stdout
+    assert qa("show", value["passages"][0]["id"]).stdout == "new.md  as indexed\n> 1  The harp stands in the hall.\n"
+
+
+@contextlib.contextmanager
+def _locked(root: Path) -> Iterator[None]:
+    with (root / ".qa" / "lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [(DamagedIndexError("bad row"), 4), (ModelError("no model"), 5), (StorageError("EIO"), 74)]
+)
+def test_ask_passes_errors_on(indexed: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, code: int) -> None:
+    """What the index raises is a line and a code."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(WordRetriever, "ask", fail)
+    done = qa("ask", "soup")
+    assert (done.exit_code, done.stdout, done.stderr) == (code, "", f"qa: {error}\n")
+
+
+def test_damaged_index_is_4(indexed: Path) -> None:
+    """A database that is none is damage, not a trace."""
+    (indexed / ".qa" / "index.db").write_bytes(b"x" * 5000)
+    for command in (["ask", "soup"], ["show", "talks.md"], ["status"]):
+        assert qa(*command).exit_code in {4, 5}, command

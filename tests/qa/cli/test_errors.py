@@ -1,0 +1,190 @@
+"""Whatever happens becomes one line on stderr and an exit code."""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from corpus import errors
+from qa.cli.errors import Boundary
+from qa.terminal import answers
+from tests.paths import REPOSITORY
+
+
+def _run(action: Callable[[], object], *args: str) -> Result:
+    @click.group(cls=Boundary)
+    def app() -> None:
+        """Do nothing."""
+
+    @app.command(name="go")
+    @click.option("-k", type=click.IntRange(1, 5))
+    def go(k: int | None) -> object:
+        return action()
+
+    return CliRunner().invoke(app, ["go", *args], prog_name="qa")
+
+
+def _raiser(error: BaseException) -> Callable[[], NoReturn]:
+    def action() -> NoReturn:
+        raise error
+
+    return action
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "line"),
+    [
+        (errors.UsageError("no"), 2, "qa: no"),
+        (errors.CorpusError("no"), 2, "qa: no"),
+        (errors.NoIndexError("no"), 3, "qa: no"),
+        (errors.DamagedIndexError("no"), 4, "qa: no"),
+        (errors.IncompatibleError("no"), 5, "qa: no"),
+        (errors.ModelError("no"), 5, "qa: no"),
+        (errors.LockedError("no"), 6, "qa: no"),
+        (errors.StorageError("no"), 74, "qa: no"),
+        (errors.QAError("a\n\x1b[2Jb"), 74, r"qa: a\n\x1b[2Jb"),
+        (OSError(28, "No space left on device"), 74, "qa: No space left on device"),
+        (OSError(13, "Permission denied", "a\nb"), 74, r"qa: a\nb: Permission denied"),
+        (MemoryError(), 74, "qa: out of memory"),
+        (KeyboardInterrupt(), 130, "qa: interrupted"),
+        (click.Abort(), 130, "qa: interrupted"),
+        (ValueError("x"), 70, "qa: unexpected ValueError: x. This is a mistake in qa; QA_DEBUG=1 shows where."),
+        (
+            RecursionError("deep"),
+            70,
+            "qa: unexpected RecursionError: deep. This is a mistake in qa; QA_DEBUG=1 shows where.",
+        ),
+    ],
+)
+def test_each_error_has_its_line_and_code(error: BaseException, code: int, line: str) -> None:
+    """One line, cleaned, and the exit code of the contract."""
+    result = _run(_raiser(error))
+    assert (result.exit_code, result.stdout, result.stderr) == (code, "", line + "\n")
+
+
+def test_every_error_class_is_covered() -> None:
+    """A new error class must be given its place in the table above."""
+
+    def below(kind: type[errors.QAError]) -> set[type[errors.QAError]]:
+        return {kind}.union(*(below(child) for child in kind.__subclasses__() if child.__module__ == "corpus.errors"))
+
+    assert {kind.exit_code for kind in below(errors.QAError)} == {2, 3, 4, 5, 6, 74}
+
+
+def test_usage_names_the_help() -> None:
+    """A wrong option says where options are explained, in the same line."""
+    result = _run(lambda: 0, "-k", "9")
+    assert result.exit_code == 2
+    assert result.stderr == "qa: Invalid value for '-k': 9 is not in the range 1<=x<=5. See: qa go --help\n"
+    result = _run(lambda: 0, "--nope")
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1
+    assert 'go behind "--"' in result.stderr
+
+
+@pytest.mark.parametrize(("value", "code"), [(0, 0), (1, 1), (None, 0)])
+def test_commands_return_their_code(value: object, code: int) -> None:
+    """What a command returns is what the program exits with."""
+    assert _run(lambda: value).exit_code == code
+
+
+def test_help_exits_quietly() -> None:
+    """Help is a result."""
+    result = _run(lambda: 1, "--help")
+    assert (result.exit_code, result.stderr) == (0, "")
+
+
+def test_warnings_are_cleaned() -> None:
+    """What the packages log goes to stderr in one line, cleaned; information stays away."""
+
+    def action() -> None:
+        logging.getLogger("index.x").warning("odd name %s", "a\x1b[2J\nb")
+        logging.getLogger("index.x").info("hidden")
+
+    assert _run(action).stderr == "qa: odd name a\\x1b[2J\\nb\n"
+    assert logging.getLogger("index").handlers == []
+
+
+def test_debug_shows_where(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With QA_DEBUG the trace of a mistake is shown."""
+    monkeypatch.setenv("QA_DEBUG", "1")
+    assert "Traceback" in _run(_raiser(ValueError("x"))).stderr
+
+
+def test_closed_reader_ends_quietly() -> None:
+    """A broken pipe is the reader's wish."""
+    result = _run(_raiser(BrokenPipeError(32, "Broken pipe")))
+    assert (result.exit_code, result.output) == (0, "")
+
+
+_PROGRAM = """
+import click
+from qa.terminal import answers as render
+from qa.cli.errors import Boundary
+
+@click.group(cls=Boundary)
+def app(): pass
+
+@app.command()
+def go():
+    for number in range(20000):
+        render.out(f"line {number} \\u203a\\n")
+
+app(prog_name="qa")
+"""
+
+
+def _process(redirect: str, **environ: str) -> subprocess.CompletedProcess[bytes]:
+    # bash, for its redirections; pipefail shows the exit code of the program before the pipe.
+    command = f'set -o pipefail; "$0" -c "$1" go {redirect}'
+    return subprocess.run(
+        ["bash", "-c", command, sys.executable, _PROGRAM],
+        cwd=REPOSITORY,
+        env={**os.environ, **environ},
+        capture_output=True,
+        check=False,
+        timeout=30,
+    )
+
+
+def test_head_ends_quietly() -> None:
+    """`| head` gets its line and nobody complains."""
+    done = _process("| head -n 1")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "line 0 ›\n".encode(), b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_full_disk_is_one_line() -> None:
+    """Where stdout cannot be written, one line says so, and the exit code is not zero."""
+    done = _process("> /dev/full")
+    assert (done.returncode, done.stderr) == (74, b"qa: No space left on device\n")
+
+
+@pytest.mark.parametrize("redirect", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams(redirect: str) -> None:
+    """A stream that came closed is no error."""
+    done = _process(redirect)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_c_locale() -> None:
+    """A stream that cannot hold a character shows its code."""
+    done = _process("| head -n 1", PYTHONIOENCODING="ascii", LC_ALL="C")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"line 0 \\u203a\n", b"")
+
+
+def test_streams_that_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python gives None for a closed stream; writing to it does nothing."""
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "stderr", None)
+    answers.out("x")
+    answers.note("x")

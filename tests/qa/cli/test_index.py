@@ -1,0 +1,160 @@
+"""`qa index`: what it prints, what it exits with."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from qa.collection import build
+from tests.encoders import BagEncoder
+from tests.qa.commands import TALKS, qa
+
+
+def test_index_reports_in_words(notes: Path) -> None:
+    """Files by what happened to them, passages by where their vectors came from."""
+    done = qa("index")
+    assert done.exit_code == 0
+    first, second = done.stdout.splitlines()
+    assert first == "2 documents, 3 passages: 2 files added, 0 changed, 0 removed, 0 unchanged."
+    assert second.startswith("3 texts embedded, 0 reused; ")
+    assert done.stderr == ""
+    assert qa("index").stdout.startswith("Up to date: 2 documents, 3 passages (")
+
+
+def test_index_json_is_the_contract(notes: Path) -> None:
+    """One object with the fields of the contract."""
+    (notes / "picture.png").write_bytes(b"\x89PNG")
+    done = qa("index", ".", "--json")
+    value = json.loads(done.stdout)
+    assert value.pop("seconds") >= 0
+    assert value == {
+        "version": 1,
+        "added": 2,
+        "changed": 0,
+        "removed": 0,
+        "unchanged": 0,
+        "skipped": [{"path": "picture.png", "reason": "not a format that can be read"}],
+        "notes": [],
+        "documents": 2,
+        "passages": 3,
+        "embedded": 3,
+        "reused": 0,
+    }
+
+
+def test_index_groups_what_it_skips(notes: Path) -> None:
+    """A line a reason, with the first few names, cleaned."""
+    for number in range(5):
+        (notes / f"p{number}\x1b.png").touch()
+    (notes / "z.md").write_bytes(b"caf\xe9")
+    lines = qa("index").stdout.splitlines()[2:]
+    assert lines == [
+        "Skipped 5:",
+        r"  - 5 not a format that can be read: p0\x1b.png, p1\x1b.png, p2\x1b.png and 2",
+        "    more",
+        "Worth knowing:",
+        "  - 1 read as windows-1252: z.md",
+    ]
+
+
+def test_index_without_path_means_the_collection_around(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a folder of a collection, that collection is brought up to date; no second one begins."""
+    monkeypatch.chdir(indexed / "sub")
+    assert qa("index").stdout.startswith("Up to date: 2 documents")
+    assert not (indexed / "sub" / ".qa").exists()
+
+
+def test_index_takes_several_folders_and_files(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They make one collection, which later builds and questions from anywhere below go on with."""
+    for name in ("notes/plan.md", "notes/other/plan.md"):
+        (notes.parent / name).parent.mkdir(exist_ok=True)
+        (notes.parent / name).write_text("The plan is to sail.")
+    monkeypatch.chdir(notes / "sub")
+    done = qa("index", ".", "../talks.md", "--dry-run")
+    assert "find 2 files added" in done.stdout
+    assert not (notes / ".qa").exists()
+    done = qa("index", ".", "../talks.md")
+    assert (done.exit_code, done.stderr) == (0, f"The collection is {notes}, limited to what is named.\n")
+    assert done.stdout.startswith("2 documents, 3 passages: 2 files added")
+    assert qa("index").stdout.startswith("Up to date: 2 documents")
+    assert qa("ask", "soup").exit_code == 0
+    assert qa("ask", "sail").exit_code == 1
+    assert qa("index", "../plan.md").stdout.startswith("3 documents, 4 passages: 1 file added")
+    assert qa("ask", "sail").exit_code == 0
+
+
+def test_index_of_a_file_brings_its_collection_up_to_date(indexed: Path) -> None:
+    """All of it, which is said."""
+    (indexed / "new.md").write_text("The harp stands in the hall.")
+    done = qa("index", "talks.md")
+    assert done.stderr == f"What is named lies in the collection {indexed}, which is brought up to date.\n"
+    assert done.stdout.startswith("3 documents, 4 passages: 1 file added, 0 changed, 0 removed, 2 unchanged.")
+    assert not (indexed / "talks.md" / ".qa").exists()
+
+
+def test_index_says_what_was_named_and_left_out(indexed: Path) -> None:
+    """A file that is ignored is not taken in because it was named."""
+    (indexed / ".gitignore").write_text("draft.md\n")
+    (indexed / "draft.md").write_text("A draft.")
+    done = qa("index", "draft.md")
+    assert done.stdout.startswith("Up to date: 2 documents")
+    assert done.stderr.splitlines()[1] == (
+        "qa: nothing is taken in from draft.md: it is empty, or a pattern leaves it out"
+    )
+
+
+@pytest.mark.parametrize("paths", [["gone"], ["gone.md", "sub"], ["talks.md", "sub", "gone/"]])
+def test_index_wants_what_is_there(notes: Path, paths: list[str]) -> None:
+    """What does not exist is said before any model is looked for, and nothing is written."""
+    done = qa("index", *paths)
+    assert done.exit_code == 2
+    assert re.fullmatch(r"qa: (\S*/)?gone\S* does not exist\. .*\n", done.stderr)
+    assert not list(notes.rglob(".qa"))
+
+
+def test_dry_run_writes_nothing(notes: Path) -> None:
+    """A dry run counts files and leaves no trace."""
+    done = qa("index", "--dry-run")
+    assert done.stdout == (
+        "A build would find 2 files added, 0 changed, 0 removed, 0 unchanged. Nothing was written.\n"
+    )
+    assert not (notes / ".qa").exists()
+    assert json.loads(qa("index", "--dry-run", "--json").stdout)["added"] == 2
+
+
+def test_include_and_exclude_are_kept(notes: Path) -> None:
+    """Patterns are given once; later builds go on with them."""
+    qa("index", "--include", "*.md", "--exclude", "sub/")
+    assert "0 files added" in qa("index").stdout or "Up to date: 1 document," in qa("index").stdout
+    assert json.loads(qa("index", "--exclude", "nothing", "--json").stdout)["added"] == 1
+
+
+def test_another_model_embeds_anew(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """--model with another model replaces all vectors; without it the index's own is used."""
+    monkeypatch.setattr(build, "load_encoder", lambda name, **_: BagEncoder(name=name, fingerprint=name[0] * 64))
+    assert json.loads(qa("index", "--model", "other", "--json").stdout)["embedded"] == 3
+    again = json.loads(qa("index", "--json").stdout)
+    assert (again["embedded"], again["unchanged"]) == (0, 2)
+    assert json.loads(qa("status", "--json").stdout)["model"] == "other"
+
+
+def test_full_reads_everything(indexed: Path) -> None:
+    """--full sees what stat cannot: same size, same time, other bytes."""
+    (indexed / "talks.md").write_text(TALKS.replace("Monday", "Friday"))
+    os.utime(indexed / "talks.md", (1_000_000_000, 1_000_000_000))
+    assert json.loads(qa("index", "--json").stdout)["changed"] == 0
+    assert json.loads(qa("index", "--full", "--json").stdout)["changed"] == 1
+
+
+def test_emptied_folder_needs_a_flag(indexed: Path) -> None:
+    """A folder that is suddenly empty is likelier not mounted."""
+    for path in ("talks.md", "sub/travel.md"):
+        (indexed / path).unlink()
+    refused = qa("index")
+    assert refused.exit_code == 2
+    assert "mounted" in refused.stderr
+    assert qa("index", "--allow-empty").exit_code == 0

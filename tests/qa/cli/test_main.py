@@ -1,0 +1,182 @@
+"""`qa status`, `qa check`, and the program as a whole."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from qa.cli import main, session
+from tests.paths import REPOSITORY
+from tests.qa.commands import qa
+
+# qa status, qa check
+
+
+def test_status(indexed: Path) -> None:
+    """What is there, and what has changed since."""
+    fresh = qa("status").stdout.splitlines()
+    assert fresh[1:] == [
+        "Documents   2",
+        "Passages    3",
+        "Model       sentence-transformers/all-MiniLM-L6-v2",
+        "Generation  1",
+        "Format      6",
+        "Changed     nothing since it was built",
+    ]
+    assert fresh[0].startswith(f"Index       {indexed / '.qa'} (")
+    (indexed / "new.md").write_text("x")
+    (indexed / "talks.md").write_text("y")
+    (indexed / "sub" / "travel.md").unlink()
+    assert qa("status").stdout.splitlines()[6:] == [
+        "Changed     1 new, 1 maybe changed, 1 gone:",
+        "            new       new.md",
+        "            changed   talks.md",
+        "            gone      sub/travel.md",
+        f"Bring it up to date with: qa index {indexed}",
+    ]
+
+
+def test_status_lists_ten(indexed: Path) -> None:
+    """Of many changes the first ten are listed."""
+    for number in range(15):
+        (indexed / f"n{number:02}.md").write_text("x")
+    value = json.loads(qa("status", "--json").stdout)
+    assert value["changes"]["added"] == 15
+    assert [example["path"] for example in value["changes"]["examples"]] == [f"n{number:02}.md" for number in range(10)]
+    assert value["bytes"] > 0
+    assert "15 new, 0 maybe changed, 0 gone (the first 10):" in qa("status").stdout
+
+
+@pytest.mark.parametrize("command", ["status", "check", "show x", "ask x"])
+def test_index_option(indexed: Path, tmp_path: Path, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every reading command takes --index, the root or the .qa folder, and has exit code 3 without an index."""
+    monkeypatch.chdir(tmp_path)
+    name, *rest = command.split()
+    assert qa(name, *rest).exit_code == 3
+    assert qa(name, *rest, "--index", str(tmp_path)).exit_code == 3
+    for where in (indexed, indexed / ".qa"):
+        assert qa(name, *rest, "--index", str(where)).exit_code != 3
+
+
+# The program as a whole
+
+
+def test_help_imports_nothing_heavy() -> None:
+    """`qa --help` has no use for numpy, faiss, torch, tqdm or the index package."""
+    program = (
+        "import sys\nfrom qa.cli.main import app\n"
+        "try: app(['--help'], prog_name='qa')\nexcept SystemExit as end: assert not end.code\n"
+        "print(sorted({name.partition('.')[0] for name in sys.modules} & {'numpy', 'faiss', 'torch', 'transformers', "
+        "'sentence_transformers', 'tokenizers', 'tqdm', 'index', 'pathspec', 'sqlite3'}))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("Usage: qa [OPTIONS] [COMMAND] [ARGS]...")
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_without_a_command() -> None:
+    """`qa` alone explains itself."""
+    done = qa()
+    assert done.exit_code == 0
+    assert done.stdout.startswith("Usage: qa ")
+
+
+def test_version() -> None:
+    """The version is one line."""
+    done = qa("--version")
+    assert (done.exit_code, done.stdout.count("\n")) == (0, 1)
+    assert done.stdout.startswith("qa ")
+
+
+@pytest.mark.parametrize("command", ["index", "watch", "ask", "eval", "show", "status", "check"])
+def test_every_option_is_explained(command: str) -> None:
+    """Each option and each command has its words."""
+    found = main.app.commands[command]
+    assert found.help
+    for parameter in found.params:
+        assert parameter.param_type_name == "argument" or getattr(parameter, "help", None), parameter.name
+
+
+def _on_a_terminal(program: str, *args: str, **environ: str) -> str:
+    """What a Python program writes on a pseudo-terminal."""
+    parent, child = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-c", program, *args],
+        cwd=REPOSITORY,
+        stdout=child,
+        stderr=child,
+        env={**os.environ, "TERM": "xterm", **environ},
+    ) as process:
+        os.close(child)
+        out = b""
+        with contextlib.suppress(OSError):  # Linux says EIO at the end
+            while data := os.read(parent, 4096):
+                out += data
+        assert process.wait(timeout=30) == 0
+    os.close(parent)
+    return out.decode()
+
+
+def test_colour_on_a_terminal_only(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal gets styles unless NO_COLOR is set; a pipe never does."""
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    command = ("from qa.cli.main import main; main()", "status", "--index", str(indexed))
+    assert "\x1b[2mIndex" in _on_a_terminal(*command)
+    assert "\x1b" not in _on_a_terminal(*command, NO_COLOR="1")
+    assert "\x1b" not in qa("status").stdout
+
+
+def test_progress_on_a_terminal_only(capsys: pytest.CaptureFixture[str]) -> None:
+    """A terminal shows bytes read, rate and remaining time; nothing else does, and nothing stays."""
+    program = (
+        "import time\nfrom index.update.report import Progress\nfrom qa.cli.session import progress\n"
+        "with progress() as tell:\n    for done in (10, 20, 30): tell(Progress(done, 40)); time.sleep(0.15)\n"
+    )
+    shown = _on_a_terminal(program)
+    assert "| 10.0/40.0 [00:00<" in shown
+    assert re.search(r"\| [23]0.0/40.0 \[00:00<00:00, +[0-9.]+B/s\]", shown)
+    assert shown.split("\r")[-1].strip() == ""
+    with session.progress() as tell:
+        assert tell is None  # pytest has no terminal
+    assert capsys.readouterr().err == ""
+
+
+def test_interrupt_is_130(indexed: Path) -> None:
+    """Ctrl-C ends a running program with one line."""
+    program = (
+        "import os, signal\nfrom qa.cli import main as cli\nfrom qa.collection import build\n"
+        "build.open_current = lambda *_, **__: os.kill(os.getpid(), signal.SIGINT)\ncli.main()"
+    )
+    command = [sys.executable, "-c", program, "ask", "soup", "--index", str(indexed)]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, check=False, timeout=30)
+    assert (done.returncode, done.stderr) == (130, b"qa: interrupted\n")
+
+
+def test_check_and_repair(indexed: Path) -> None:
+    """A sound index is 0; a changed byte is 4, in the database and in the FAISS file; --repair cures both."""
+    sound = f"{indexed / '.qa'} is sound: 2 documents, 3 passages and their vectors hold what was written.\n"
+    assert qa("check").stdout == sound
+    database = indexed / ".qa" / "index.db"
+    database.write_bytes(database.read_bytes().replace(b"Soup is served", b"Salt is served"))
+    for file in ("database", "vectors"):
+        if file == "vectors":
+            (vectors,) = (indexed / ".qa").glob("vectors-*.faiss")
+            vectors.write_bytes(vectors.read_bytes()[:-1] + b"\x55")
+        broken = qa("check")
+        assert (broken.exit_code, broken.stdout) == (4, "")
+        assert "is damaged" in broken.stderr
+        mended = qa("check", "--repair")
+        assert mended.exit_code == 0
+        assert mended.stdout.startswith("Damaged were:\n- ")
+        again = "every document was read again" if file == "database" else "what follows from documents"
+        assert f"\nRepaired: {again}" in mended.stdout
+        assert mended.stdout.endswith(sound)
+    assert qa("check").stdout == qa("check", "--repair").stdout == sound

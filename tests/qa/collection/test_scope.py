@@ -1,0 +1,210 @@
+"""Several folders and single files: which collection they make, and what it takes in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corpus.discovery.walk import walk
+from corpus.errors import CorpusError, UsageError
+from index.snapshot import Snapshot
+from index.update.report import Request
+from index.update.update import rebuild_index, update_index
+from qa.collection import build
+from qa.collection.scope import Collection, Limits, collection_of, left_out
+from tests.encoders import BagEncoder
+
+FILES = ("papers/a.md", "papers/b.txt", "papers/deep/c.md", "papers [1]/d.md", "notes/e.md", "notes/f.txt", "talk.md")
+PATHS = st.lists(
+    st.lists(st.sampled_from(["a", "b", "# only: x", "*", "a b "]), min_size=1, max_size=3)
+    .map("/".join)
+    .flatmap(lambda path: st.sampled_from([path, path + "/"])),
+    max_size=4,
+)
+LINES = st.lists(st.sampled_from(["*.md", "/a", "!b", "# x", "docs/", "# path: a"]), max_size=3).map(tuple)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """Folders and files, none of them a collection."""
+    root = tmp_path.resolve() / "home"
+    for name in FILES:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(f"What is in {name}.")
+    return root
+
+
+def collection(*paths: str | Path) -> Collection:
+    return collection_of([Path(path) for path in paths])
+
+
+def index(root: Path, *, include: Sequence[str] | None = None, paths: Sequence[str] = ()) -> list[str]:
+    """Build the index; the documents in it."""
+    build.build_index(root, include=include, paths=paths, encoder=BagEncoder())
+    return documents(root)
+
+
+def documents(root: Path) -> list[str]:
+    with Snapshot(root / ".qa") as snapshot:
+        return sorted(document.path for document in snapshot.documents())
+
+
+@settings(deadline=None)
+@given(PATHS, LINES)
+def test_limits_are_read_as_they_were_written(paths: list[str], lines: tuple[str, ...]) -> None:
+    """From what every version takes for patterns and comments."""
+    limits = Limits(tuple(paths), lines)
+    if paths:
+        assert Limits.read(limits.lines()) == limits
+
+
+def test_patterns_without_paths_stay_what_they_are() -> None:
+    """An index from before, or of a whole folder."""
+    assert Limits((), ("*.md",)).lines() == ("*.md",)
+    assert Limits.read(("*.md",)) == Limits((), ("*.md",))
+    assert Limits.read(()) == Limits()
+
+
+@pytest.mark.parametrize(
+    ("limits", "taken"),
+    [
+        (Limits(), FILES),
+        (Limits(("papers/",)), ("papers/a.md", "papers/b.txt", "papers/deep/c.md")),
+        (Limits(("papers [1]/", "talk.md")), ("papers [1]/d.md", "talk.md")),
+        (Limits(("notes/", "papers/"), ("*.md",)), ("notes/e.md", "papers/a.md", "papers/deep/c.md")),
+        (Limits(("notes/f.txt", "papers/"), ("*.md",)), ("notes/f.txt", "papers/a.md", "papers/deep/c.md")),
+        (Limits(("papers/",), ("/a.md",)), ("papers/a.md",)),
+        (Limits(("papers/",), ("*", "!*.txt")), ("papers/a.md", "papers/deep/c.md")),
+        (Limits(("papers/",), ("deep/",)), ("papers/deep/c.md",)),
+    ],
+)
+def test_what_limits_take_in(home: Path, limits: Limits, taken: tuple[str, ...]) -> None:
+    """Patterns hold in each folder; a file that was named needs to match none."""
+    assert [file.path for file in walk(home, include=limits.lines()).files] == sorted(taken)
+
+
+def test_paths_are_added_where_there_are_some() -> None:
+    assert Limits(("a/", "b/c.md")).with_paths(["b/", "a/x/", "d.md"]) == Limits(("a/", "b/", "d.md"))
+    assert Limits((), ("*.md",)).with_paths(["a/"]) == Limits((), ("*.md",))
+
+
+def test_a_folder_is_itself_one(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even inside another one; and nothing named is the collection around."""
+    (home / ".qa").mkdir()
+    monkeypatch.delenv("QA_INDEX", raising=False)
+    monkeypatch.chdir(home)
+    assert collection("papers") == collection("papers/.qa") == Collection(home / "papers")
+    monkeypatch.chdir(home / "notes")
+    assert collection_of([]) == Collection(home)
+
+
+def test_several_lie_in_the_folder_they_have_in_common(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(home / "notes")
+    found = collection("../papers", ".", "../talk.md", "../papers/deep", "../papers/a.md")
+    assert (found.root, found.paths) == (home, ("notes/", "papers/", "talk.md"))
+    assert found.note == f"The collection is {home}, limited to what is named."
+    assert collection(home / "papers" / "a.md", home / "papers" / "deep" / "c.md").root == home / "papers"
+
+
+def test_one_that_holds_the_others_is_all(home: Path) -> None:
+    assert collection(home, home / "papers", home / "talk.md") == Collection(home)
+    assert collection(home / "notes", home / "notes") == Collection(home / "notes")
+
+
+def test_a_file_makes_its_folder_one_or_belongs_to_the_one_around(home: Path) -> None:
+    found = collection(home / "papers" / "deep" / "c.md")
+    assert (found.root, found.paths) == (home / "papers" / "deep", ("c.md",))
+    (home / ".qa").mkdir()
+    found = collection(home / "papers" / "deep" / "c.md")
+    assert (found.root, found.paths) == (home, ("papers/deep/c.md",))
+    assert found.note == f"What is named lies in the collection {home}, which is brought up to date."
+
+
+def test_several_belong_to_the_one_around(home: Path) -> None:
+    (home / ".qa").mkdir()
+    found = collection(home / "papers" / "deep", home / "papers" / "a.md")
+    assert (found.root, found.paths) == (home, ("papers/a.md", "papers/deep/"))
+
+
+def test_links_are_followed_once(home: Path, tmp_path: Path) -> None:
+    """A walk follows none, so the collection is made of what they name."""
+    (tmp_path / "link").symlink_to(home / "papers")
+    (tmp_path / "link.md").symlink_to(home / "talk.md")
+    found = collection(tmp_path / "link", tmp_path / "link.md")
+    assert (found.root, found.paths) == (home, ("papers/", "talk.md"))
+
+
+def test_what_cannot_be_taken_in_is_refused_and_nothing_written(home: Path) -> None:
+    (home / ".hidden").mkdir()
+    os.mkfifo(home / "pipe.md")
+    for name, words in (("gone.md", "does not exist"), ("pipe.md", "neither a file nor"), (".hidden", "is hidden in")):
+        with pytest.raises(CorpusError, match=words):
+            collection(home / "papers", home / name)
+    odd = Path(os.fsdecode(os.fsencode(home) + b"/\xff.md"))
+    odd.write_text("x")
+    with pytest.raises(CorpusError, match="not valid UTF-8"):
+        collection(home / "papers", odd)
+    with pytest.raises(CorpusError, match="have only / in common"):
+        collection("/usr", home)
+    assert not (home / ".qa").exists()
+
+
+def test_a_limited_collection_stays_limited(home: Path) -> None:
+    """Without paths, with more of them, with patterns, and read anew."""
+    first = index(home, paths=("papers/", "talk.md"))
+    assert first == ["papers/a.md", "papers/b.txt", "papers/deep/c.md", "talk.md"]
+    (home / "papers" / "new.md").write_text("New.")
+    assert index(home) == sorted([*first, "papers/new.md"])
+    assert index(home, paths=("notes/e.md",)) == sorted([*first, "papers/new.md", "notes/e.md"])
+    named = ["notes/e.md", "papers/a.md", "papers/deep/c.md", "papers/new.md", "talk.md"]
+    assert index(home, include=("*.md",)) == named
+    rebuild_index(Request(home, BagEncoder()))
+    assert documents(home) == named
+    assert index(home, include=()) == sorted([*first, "papers/new.md", "notes/e.md"])
+
+
+def test_paths_in_a_collection_of_a_whole_folder_drop_nothing(home: Path) -> None:
+    assert index(home) == sorted(FILES)
+    assert index(home, paths=("papers/",)) == sorted(FILES)
+    (home / "new.md").write_text("New.")
+    everywhere = sorted(["new.md", *(name for name in FILES if name.endswith(".md"))])
+    assert index(home, include=("*.md",), paths=("papers/",)) == everywhere
+
+
+def test_a_damaged_index_is_made_anew_with_its_limits(home: Path) -> None:
+    """Not of the whole folder, which may be a home."""
+    before = index(home, paths=("papers/", "talk.md"))
+    database = home / ".qa" / "index.db"
+    database.write_bytes(database.read_bytes().replace(b"What is in talk.md", b"What is on talk.md"))
+    rebuild_index(Request(home, BagEncoder()))
+    assert documents(home) == before
+    database.write_bytes(database.read_bytes().replace(b"What is in talk.md", b"What is on talk.md"))
+    build.build_index(home, rescan=build.Rescan.ALL, paths=("notes/",), encoder=BagEncoder())
+    assert documents(home) == sorted([*before, "notes/e.md", "notes/f.txt"])
+
+
+def test_a_pattern_that_cannot_be_meant_is_refused(home: Path) -> None:
+    with pytest.raises(UsageError, match="Too many stars"):
+        index(home, include=("****a",), paths=("papers/",))
+    assert not (home / ".qa").exists()
+
+
+def test_what_was_named_and_is_left_out_is_told(home: Path) -> None:
+    """A reason in the report is enough."""
+    (home / ".gitignore").write_text("notes/\n")
+    (home / "picture.png").write_bytes(b"x")
+    paths = ("notes/", "papers/", "picture.png")
+    report = build.build_index(home, paths=paths, encoder=BagEncoder())
+    assert left_out(home, paths, report) == ("notes/",)
+    assert left_out(home, (), report) == ()
+
+
+def test_an_update_looks_at_what_is_taken_in_alone(home: Path) -> None:
+    index(home, paths=("papers/",))
+    (home / "notes" / "e.md").write_text("Changed.")
+    assert update_index(Request(home, BagEncoder())).changed == 0

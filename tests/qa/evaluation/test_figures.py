@@ -1,0 +1,259 @@
+"""Figures of a run, and whether two runs differ."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus.errors import UsageError
+from qa.answer.results import Mode
+from qa.cli.eval_steps import plan
+from qa.evaluation.compare import LEVEL, Difference, paired_test
+from qa.evaluation.evaluate import Settings, compare, read_rows
+from qa.evaluation.figures import Risk, Verdicts, auroc, calibration_error, figures_of
+from qa.evaluation.judge import Row
+
+
+def row(
+    number: int,
+    *,
+    confidence: float = 0.5,
+    right: bool = True,
+    answerable: bool = True,
+    found: bool = True,
+    ms: float = 1.0,
+    values: dict[str, float] | None = None,
+) -> Row:
+    return Row(f"q{number}", answerable, found, confidence, right, ms, values or {})
+
+
+# One run
+
+
+def test_calibration_error_by_hand() -> None:
+    """Twenty questions in ten pairs: in each the distance of mean confidence and share right, averaged."""
+    confidence = np.repeat(np.arange(10) / 10, 2)
+    right = np.tile([0.0, 1.0], 10)
+    assert calibration_error(confidence, right) == pytest.approx(np.mean([abs(at / 10 - 0.5) for at in range(10)]))
+    shuffled = np.random.default_rng(0).permutation(20)
+    assert calibration_error(confidence, confidence) == 0
+    assert calibration_error(confidence[shuffled], confidence[shuffled]) == 0
+
+
+@pytest.mark.parametrize("count", [1, 3, 10, 11])
+def test_calibration_error_of_few_questions(count: int) -> None:
+    """Fewer questions than bins: each is a bin of its own."""
+    assert calibration_error(np.linspace(0.1, 0.9, count), np.ones(count)) == pytest.approx(
+        1 - np.linspace(0.1, 0.9, count).mean()
+    )
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=12), st.lists(st.integers(0, 5), min_size=1, max_size=12))
+def test_auroc_is_the_share_of_pairs_in_order(high: list[int], low: list[int]) -> None:
+    """Counted pair by pair, ties half."""
+    pairs = list(itertools.product(high, low))
+    expected = sum((a > b) + 0.5 * (a == b) for a, b in pairs) / len(pairs)
+    assert auroc(np.array(high) / 5, np.array(low) / 5) == pytest.approx(expected)
+
+
+def test_auroc_needs_both_kinds() -> None:
+    """Without unanswerable questions there is nothing to tell apart."""
+    assert auroc(np.array([0.5]), np.array([])) is None
+    assert figures_of([row(1), row(2)]).auroc is None
+
+
+def test_figures_of_a_run() -> None:
+    """Measures are over the questions that have them; confidence, verdicts and times over all."""
+    rows = [
+        row(1, confidence=0.9, ms=10, values={"hit@1": 1.0, "covered@1000": 1.0}),
+        row(2, confidence=0.6, right=False, ms=20, values={"hit@1": 0.0}),
+        row(3, confidence=0.3, found=False, ms=30, values={"hit@1": 0.0}),
+        row(4, confidence=0.3, right=False, answerable=False, found=False, ms=40),
+        row(5, confidence=0.7, right=False, answerable=False, ms=50),
+    ]
+    found = figures_of(rows)
+    assert {each.name: (each.value, each.questions) for each in found.measures} == {
+        "hit@1": (pytest.approx(1 / 3), 3),
+        "covered@1000": (1.0, 1),
+    }
+    assert found.verdicts == Verdicts(2, 1, 1, 1)
+    assert found.auroc == pytest.approx((1 + 1 + 0 + 1 + 0.5 + 0) / 6)
+    assert found.median_ms == 30
+    assert found.p95_ms == pytest.approx(48)
+    assert found.brier == pytest.approx((0.01 + 0.36 + 0.49 + 0.09 + 0.49) / 5)
+    assert {each.threshold: each for each in found.risk}[0.6] == Risk(0.6, 3 / 5, 1 / 3)
+    assert {each.threshold: each for each in found.risk}[0.0] == Risk(0.0, 1.0, 2 / 5)
+    assert sum(each.questions for each in found.bins) == 5
+
+
+def test_nobody_is_answered_above_every_confidence() -> None:
+    """There is no share of nothing."""
+    assert figures_of([row(1, confidence=0.1)]).risk[-1] == Risk(0.9, 0.0, None)
+
+
+# Two runs
+
+
+def pair(first: Sequence[float], second: Sequence[float]) -> Difference:
+    """The difference of two runs in one measure."""
+    runs = [[row(at, values={"hit@1": value}) for at, value in enumerate(values)] for values in (first, second)]
+    return compare(*runs).differences[0]
+
+
+def test_the_same_run_twice_differs_in_nothing() -> None:
+    """No difference, no interval, and all of chance is as far from it."""
+    rows = [
+        row(at, confidence=at / 20, right=at % 2 == 0, answerable=at % 3 > 0, values={"hit@1": at % 2})
+        for at in range(20)
+    ]
+    found = compare(rows, rows)
+    assert (found.questions, found.only_first, found.only_second) == (20, 0, 0)
+    assert [each.name for each in found.differences] == ["hit@1", "ece", "auroc"]
+    assert {(each.difference, each.low, each.high, each.p, each.is_told) for each in found.differences} == {
+        (0, 0, 0, 1, False)
+    }
+
+
+@pytest.mark.parametrize(
+    "apart", [[1, 1, 1, 1, 1, 1, 0, 0], [1, 1, -1, 1, 0.5, 0.25, -0.5, 1], [1, -1, 0, 0, 0, 0, 0, 0]]
+)
+def test_p_is_that_of_every_way_to_change_sides(apart: list[float]) -> None:
+    """Near the exact value, from all 256 ways."""
+    seen = abs(sum(apart))
+    ways = [
+        abs(sum(sign * value for sign, value in zip(signs, apart, strict=True)))
+        for signs in itertools.product((1, -1), repeat=8)
+    ]
+    exact = np.mean([way >= seen - 1e-9 for way in ways])
+    assert pair([0] * 8, apart).p == pytest.approx(exact, abs=0.015)
+
+
+def test_a_large_difference_is_told_and_its_sides_can_be_swapped() -> None:
+    """Of 200 questions 30 get better and 5 worse."""
+    first = [0.0] * 30 + [1.0] * 170
+    second = [1.0] * 195 + [0.0] * 5
+    better, worse = pair(first, second), pair(second, first)
+    assert better.is_told
+    assert better.p < 0.001
+    assert better.difference == pytest.approx(0.125)
+    assert (worse.difference, worse.p) == (-better.difference, better.p)
+    assert (worse.low, worse.high) == pytest.approx((-better.high, -better.low), abs=1e-9)
+
+
+def test_the_interval_is_as_wide_as_theory_says() -> None:
+    """For many questions, 1.96 standard errors to either side."""
+    random = np.random.default_rng(5)
+    first, second = random.random(400), random.random(400)
+    found = pair(first.tolist(), second.tolist())
+    error = 1.96 * (second - first).std() / 20
+    middle = (second - first).mean()
+    assert (found.low, found.high) == pytest.approx((middle - error, middle + error), abs=0.1 * error)
+
+
+def test_chance_is_rarely_taken_for_a_difference() -> None:
+    """Of 200 pairs of runs that are equally good about one in twenty is told apart, not more."""
+    random = np.random.default_rng(7)
+    apart = (random.random((40, 200)) < 0.6).astype(float) - (random.random((40, 200)) < 0.6)
+    p, low, high = paired_test(apart)
+    assert 1 <= (p < LEVEL).sum() <= 18
+    assert 182 <= ((low <= 0) & (high >= 0)).sum() <= 199
+
+
+def test_figures_of_whole_runs_are_compared() -> None:
+    """A confidence that tells answerable questions apart is better than one that does not."""
+    random = np.random.default_rng(3)
+    blind = [row(at, confidence=float(random.random()), answerable=at % 2 > 0, right=at % 2 > 0) for at in range(120)]
+    sighted = [row(at, confidence=(at % 2) * 0.8 + 0.1, answerable=at % 2 > 0, right=at % 2 > 0) for at in range(120)]
+    found = {each.name: each for each in compare(blind, sighted).differences}
+    assert found["auroc"].second == 1
+    assert found["auroc"].is_told
+    assert found["auroc"].low > 0.3
+    assert found["ece"].second == pytest.approx(0.1)
+    assert found["ece"].is_told
+    assert found["ece"].high < 0
+
+
+def test_only_questions_of_both_runs_are_compared() -> None:
+    """By id, in whatever order; what only one has is counted."""
+    first = [row(at, values={"hit@1": 1.0}) for at in range(6)]
+    second = [row(at, values={"hit@1": 0.0}) for at in (7, 5, 3, 1)]
+    found = compare(first, second)
+    assert (found.questions, found.only_first, found.only_second) == (3, 3, 1)
+    assert found.differences[0].questions == 3
+    with pytest.raises(UsageError, match="no question in common"):
+        compare(first[:1], second)
+
+
+# What to compare with
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("no-rerank", Settings(rerank=False, k=7)),
+        ("rerank=off", Settings(rerank=False, k=7)),
+        ("mode=keyword", Settings(Mode.KEYWORD, k=7)),
+        (" mode=dense , rerank=off", Settings(Mode.DENSE, rerank=False, k=7)),
+    ],
+)
+def test_settings_of_the_second_run(text: str, expected: Settings) -> None:
+    """Applied to those of the first; the number of passages stays."""
+    assert plan(Settings(k=7), text).second == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["", "mode=fast", "rerank", "k=3", "no-rerank,", "mode=hybrid", "rerank=on,mode=hybrid"]
+)
+def test_settings_that_cannot_be_meant(text: str) -> None:
+    """Unknown ones, and those that change nothing."""
+    with pytest.raises(UsageError, match="--compare"):
+        plan(Settings(), text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"version": 2, "per_question": []}',
+        '{"version": 1, "per_question": [{}]}',
+        '{"version": 1, "per_question": [3]}',
+        '{"version": 1, "per_question": [{"id": "1", "answerable": true, "found": true, "confidence": "high"}]}',
+    ],
+)
+def test_a_file_that_is_no_earlier_run(text: str, tmp_path: Path) -> None:
+    """One clear message that names it."""
+    file = tmp_path / "earlier.json"
+    file.write_text(text)
+    with pytest.raises(UsageError, match=r"earlier\.json"):
+        read_rows(file)
+    with pytest.raises(UsageError, match="cannot read"):
+        plan(Settings(), str(tmp_path / "not there.json"))
+
+
+def test_rows_can_be_read_again(tmp_path: Path) -> None:
+    """What `--json` printed of each question is that question's row."""
+    rows = [row(1, values={"hit@1": 0.25}), row(2, answerable=False, found=False, right=False)]
+    file = tmp_path / "earlier.json"
+    listed = [
+        {
+            "id": each.id,
+            "answerable": each.answerable,
+            "found": each.found,
+            "confidence": each.confidence,
+            "right": each.right,
+            "ms": each.ms,
+            "values": each.values,
+        }
+        for each in rows
+    ]
+    file.write_text(json.dumps({"version": 1, "per_question": listed}))
+    assert read_rows(file) == tuple(rows)

@@ -1,0 +1,251 @@
+"""What counts as answered: against the rules written a second time, character by character."""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qa.answer.results import Hit
+from qa.evaluation.gold import Collection, Gold, Span, place
+from qa.evaluation.judge import Answered, Row, judge
+from qa.evaluation.questions import read_questions
+from qa.evaluation.ranking import Run, rank_measures
+from tests.qa.answers import hit, result
+
+FILES = ("a.md", "sub/b.txt", "sub/deep/c.txt")
+ROOT = Path("nowhere")
+
+
+def judged(question: dict[str, Any], hits: tuple[Hit, ...], *, k: int = 10) -> Row:
+    """What the tool makes of a question's line and the passages it came back with."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "questions.jsonl")
+        file.write_text(json.dumps(question), encoding="utf-8")
+        (asked,) = read_questions(file)
+    (row,) = judge([Answered(place(asked, Collection(ROOT, FILES)), result(*hits), 1.0)], k=k)
+    return row
+
+
+# The rules, a second time
+
+
+def listed(question: dict[str, Any]) -> list[dict[str, Any]]:
+    """Every place that a question's line gives."""
+    if "evidence" in question:
+        return list(question["evidence"])
+    return [*question.get("spans", ()), *question.get("alt_spans", ())] or [question]
+
+
+def characters(start: int, end: int) -> set[int]:
+    return set(range(start, end))
+
+
+def meets(gold: dict[str, Any], path: str, start: int, end: int) -> bool:
+    """Half of the shorter of the two is shared; files are told by their names."""
+    if PurePosixPath(gold["file"]).name != PurePosixPath(path).name:
+        return False
+    if gold.get("start") is None:
+        return True
+    wanted, shown = characters(gold["start"], gold["end"]), characters(start, end)
+    shared = len(wanted & shown)
+    return shared > 0 and 2 * shared >= min(len(wanted), len(shown))
+
+
+def reads(golds: list[dict[str, Any]], hits: tuple[Hit, ...], budget: int) -> bool:
+    """Somebody who reads so many characters, passage after passage, gets half of a place from one of them."""
+    for one in hits:
+        start, end = one.source.chars
+        seen = sorted(characters(start, end))[: max(0, budget)]
+        budget -= end - start
+        for gold in golds if seen else ():
+            if PurePosixPath(gold["file"]).name != PurePosixPath(one.source.path).name:
+                continue
+            if gold.get("start") is None:
+                return True
+            wanted = characters(gold["start"], gold["end"])
+            if 2 * len(wanted & set(seen)) >= len(wanted):
+                return True
+    return False
+
+
+def reference(question: dict[str, Any], hits: tuple[Hit, ...]) -> dict[str, float]:
+    golds = listed(question)
+    met = [any(meets(gold, one.source.path, *one.source.chars) for gold in golds) for one in hits]
+    found = {f"hit@{k}": float(any(met[:k])) for k in (1, 3, 5, 10)}
+    found["MRR@10"] = next((1 / rank for rank, one in enumerate(met[:10], 1) if one), 0.0)
+    found["covered@1000"] = float(reads(golds, hits, 1000))
+    first = hits[0].highlights[0].chars if hits and hits[0].highlights else None
+    found["highlight@1"] = float(
+        first is not None
+        and first[1] - first[0] <= 400
+        and any(meets(gold, hits[0].source.path, *first) for gold in golds)
+    )
+    return found
+
+
+def pieces(question: dict[str, Any]) -> list[list[dict[str, Any]]]:
+    """The pieces of a question's evidence, each with the places that give it."""
+    if "evidence" in question:
+        return [[one] for one in question["evidence"]]
+    spans = [[one] for one in question.get("spans", ())]
+    others = question.get("alt_spans", [])
+    if spans:
+        return [spans[0] + others, *spans[1:]]
+    return [others] if others else [[question]]
+
+
+def recall(question: dict[str, Any], hits: tuple[Hit, ...], k: int) -> float:
+    """The share of pieces that some passage of the first k meets."""
+    wanted = pieces(question)
+    met = [
+        any(meets(gold, one.source.path, *one.source.chars) for gold in piece for one in hits[:k]) for piece in wanted
+    ]
+    return sum(met) / len(met)
+
+
+spans = st.tuples(st.integers(0, 1200), st.integers(1, 600)).map(lambda pair: (pair[0], pair[0] + pair[1]))
+files = st.sampled_from(FILES)
+names = files | st.sampled_from([PurePosixPath(path).name for path in FILES])
+
+
+@st.composite
+def places(draw: st.DrawFn, *, whole: bool = False) -> dict[str, Any]:
+    if whole and draw(st.booleans()):
+        return {"file": draw(names)}
+    start, end = draw(spans)
+    return {"file": draw(names), "start": start, "end": end}
+
+
+@st.composite
+def lines(draw: st.DrawFn) -> dict[str, Any]:
+    """Questions in every form in which places are given."""
+    line: dict[str, Any] = {"id": "1", "question": "?"}
+    form = draw(st.sampled_from(["evidence", "spans", "own"]))
+    if form == "evidence":
+        line["evidence"] = draw(st.lists(places(whole=True), min_size=1, max_size=4))
+        return line
+    line |= draw(places(whole=form == "own"))
+    if form == "spans":
+        line["spans"] = draw(st.lists(places(), max_size=3))
+        line["alt_spans"] = draw(st.lists(places(), max_size=3))
+    return line
+
+
+@st.composite
+def rankings(draw: st.DrawFn) -> tuple[Hit, ...]:
+    shown = draw(st.lists(st.tuples(files, spans, st.lists(spans, max_size=2)), max_size=12))
+    return tuple(
+        hit(rank, path, chars, highlights=[(chars[0], chars[0] + 401), *marks] if draw(st.booleans()) else marks)
+        for rank, (path, chars, marks) in enumerate(shown, 1)
+    )
+
+
+@given(lines(), rankings())
+def test_rules_agree_with_a_second_writing(line: dict[str, Any], hits: tuple[Hit, ...]) -> None:
+    """Hit, covered and highlight are, to the character, what the rules say."""
+    values = judged(line, hits).values
+    expected = reference(line, hits)
+    assert {name: values[name] for name in expected} == expected
+
+
+@given(lines(), rankings())
+def test_recall_is_the_share_of_pieces(line: dict[str, Any], hits: tuple[Hit, ...]) -> None:
+    """However many pieces one passage brings."""
+    values = judged(line, hits).values
+    assert {k: values[f"recall@{k}"] for k in (1, 3, 5, 10)} == pytest.approx(
+        {k: recall(line, hits, k) for k in (1, 3, 5, 10)}
+    )
+
+
+@pytest.mark.parametrize(
+    ("evidence", "shown", "expected"),
+    [
+        (Span("a", (0, 10)), ("a", (0, 100)), True),
+        (Span("a", (0, 10)), ("a", (5, 100)), True),
+        (Span("a", (0, 10)), ("a", (6, 100)), False),
+        (Span("a", (0, 100)), ("a", (90, 110)), True),
+        (Span("a", (0, 100)), ("a", (91, 111)), False),
+        (Span("a", (0, 10)), ("a", (10, 20)), False),
+        (Span("a", (0, 10)), ("b", (0, 10)), False),
+        (Span("a", None), ("a", (90, 91)), True),
+    ],
+)
+def test_half_of_the_shorter_span_is_a_hit(evidence: Span, shown: tuple[str, tuple[int, int]], expected: bool) -> None:
+    """Counted in characters, in the same file, whichever is the shorter; a whole file is hit by any of it."""
+    assert Gold("1", "?", answerable=True, evidence=((evidence,),)).is_hit(*shown) is expected
+
+
+def test_a_passage_that_brings_every_piece_is_a_perfect_ranking() -> None:
+    """One passage with both pieces is as good as it gets; the pieces apart at ranks 1 and 3 are not."""
+    line = {
+        "question": "?",
+        "evidence": [{"file": "a.md", "start": 0, "end": 9}, {"file": "a.md", "start": 20, "end": 29}],
+    }
+    both = judged(line, (hit(1, "a.md", (0, 40)),))
+    apart = judged(line, (hit(1, "a.md", (0, 9)), hit(2, "sub/b.txt", (0, 9)), hit(3, "a.md", (20, 40))))
+    assert both.values["nDCG@10"] == 1
+    assert apart.values["nDCG@10"] == pytest.approx((1 + 1 / math.log2(4)) / (1 + 1 / math.log2(3)))
+
+
+def test_documents_stand_where_their_best_passage_does() -> None:
+    """Where paths are graded, more passages of a document take no further places."""
+    line = {"question": "?", "relevant": {"sub/b.txt": 1, "a.md": 3}}
+    hits = (hit(1, "sub/deep/c.txt", (0, 5)), hit(2, "sub/deep/c.txt", (5, 9)), hit(3, "a.md", (0, 5)))
+    values = judged(line, hits).values
+    assert (values["MRR@10"], values["hit@1"], values["hit@3"]) == (0.5, 0, 1)
+    assert values["recall@10"] == 0.5
+    assert values["nDCG@10"] == pytest.approx((3 / math.log2(3)) / (3 + 1 / math.log2(3)))
+    assert not {"covered@1000", "highlight@1", "file@1"} & values.keys()
+
+
+def test_no_more_places_than_were_asked_for() -> None:
+    """With -k 3 nothing is said of five or ten."""
+    values = judged({"question": "?", "file": "a.md"}, (hit(1, "a.md", (0, 5)),), k=3).values
+    assert set(values) == {
+        *(f"{name}@{k}" for name in ("hit", "file", "recall") for k in (1, 3)),
+        "MRR@3",
+        "nDCG@3",
+        "covered@1000",
+        "highlight@1",
+    }
+
+
+# Measures of rankings
+
+units = st.sampled_from("abcdefghijklmnop")
+
+
+@st.composite
+def runs(draw: st.DrawFn) -> Run:
+    grades = draw(st.dictionaries(units, st.integers(1, 4), min_size=1, max_size=8))
+    found = draw(st.lists(units, unique=True, max_size=15))
+    return Run(grades, tuple((unit, place) for place, unit in enumerate(found, 1)))
+
+
+def gains(grades: list[int]) -> float:
+    return sum(grade / math.log2(place + 1) for place, grade in enumerate(grades, 1))
+
+
+@given(st.lists(runs(), min_size=1, max_size=4), st.integers(1, 12))
+def test_ir_measures_agrees_with_the_definitions(several: list[Run], depth: int) -> None:
+    """Recall, reciprocal rank and graded nDCG, by question, computed a second way."""
+    found = rank_measures({str(at): run for at, run in enumerate(several)}, cutoffs=(1, depth), depth=depth)
+    for at, run in enumerate(several):
+        ranked = [run.grades.get(unit, 0) for unit, _ in run.units]
+        first = next((place for place, grade in enumerate(ranked, 1) if grade), math.inf)
+        ideal = gains(sorted(run.grades.values(), reverse=True)[:depth])
+        assert found[str(at)] == pytest.approx(
+            {
+                "recall@1": sum(grade > 0 for grade in ranked[:1]) / len(run.grades),
+                f"recall@{depth}": sum(grade > 0 for grade in ranked[:depth]) / len(run.grades),
+                f"MRR@{depth}": 1 / first if first <= depth else 0,
+                f"nDCG@{depth}": gains(ranked[:depth]) / ideal,
+            }
+        )

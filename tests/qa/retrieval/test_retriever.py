@@ -1,0 +1,459 @@
+"""From a question to ranked passages with citations, over a small corpus and a small encoder."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from corpus.errors import IncompatibleError, NoIndexError, UsageError
+from index.update.report import BuildReport, Request
+from index.update.update import update_index
+from qa.answer.results import Answer, Highlight, IndexInfo, Mode, Place, Result, Source, State
+from qa.retrieval.hybrid import gather
+from qa.retrieval.retriever import Retriever
+from tests.encoders import BagEncoder
+
+TRAINS = "# Travel\n\nBuses are slow.\n\n## Trains\n\nThe café car opens at noon. A train to Lyon leaves every hour.\n"
+SOUP = "Soup is served at noon.\r\nBring a spoon.\r\n"
+WHALES = "Whales sing for hours.\n"
+SHARED = "The harbour closes in winter.\n"
+
+
+def build(root: Path) -> BuildReport:
+    return update_index(Request(root, BagEncoder()))
+
+
+def opened(root: Path) -> Retriever:
+    return Retriever.open(root, encoder=BagEncoder())
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Six files, seven passages, two of them with the same text."""
+    folder = tmp_path / "corpus"
+    files = {
+        "travel.md": TRAINS,
+        "notes/soup.txt": SOUP,
+        "notes/whales.txt": WHALES,
+        "a.txt": SHARED,
+        "old/b.txt": SHARED,
+        "notes/numbers.txt": "In 2024 there were 512 visitors.\n",
+    }
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(text.encode())
+    build(folder)
+    return folder
+
+
+@pytest.fixture
+def retriever(root: Path) -> Iterator[Retriever]:
+    with opened(root) as found:
+        yield found
+
+
+def test_the_whole_answer(retriever: Retriever) -> None:
+    """The passage that answers is first, cited to the character, its sentence marked, the answer quoted from it."""
+    result = retriever.ask("when does the train to Lyon leave", k=2, question_id="q7")
+    first = result.passages[0]
+    start = TRAINS.index("## Trains")
+    sentence = TRAINS.index("A train")
+    assert first.source == Source(
+        path="travel.md",
+        media_type="text/markdown",
+        chars=(start, len(TRAINS) - 1),
+        lines=(5, 7),
+        page=None,
+        sha256=sha256(TRAINS.encode()).hexdigest(),
+        state=State.VERIFIED,
+    )
+    assert first.text == TRAINS[start:-1]
+    assert (first.rank, first.title, first.heading, first.also_in) == (1, "Travel", ("Travel", "Trains"), ())
+    assert first.highlights == (Highlight((sentence, len(TRAINS) - 1), "A train to Lyon leaves every hour."),)
+    assert first.citation == "travel.md:5-7"
+    assert result.answer == Answer("A train to Lyon leaves every hour.", (1,))
+    assert result.index == IndexInfo(6, 7, "bag", 1)
+    assert (result.id, result.question, len(result.passages)) == ("q7", "when does the train to Lyon leave", 2)
+    assert 0 <= result.confidence <= 1
+    assert result.found == (result.confidence >= 0.5)
+
+
+def test_ranks_and_scores(retriever: Retriever) -> None:
+    """Ranks count from 1, scores lie in [0, 1] and fall, ids are stable and each once."""
+    hits = retriever.search("noon soup train whales", k=1000)
+    assert [hit.rank for hit in hits] == list(range(1, len(hits) + 1))
+    scores = [hit.score for hit in hits]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= score <= 1 for score in scores)
+    assert len({hit.id for hit in hits}) == len(hits)
+    assert all(len(hit.id) == 16 for hit in hits)
+
+
+def test_k_larger_than_what_exists(retriever: Retriever) -> None:
+    """All there is, each text once: six of the seven passages."""
+    assert len(retriever.search("harbour", k=1000)) == 6
+
+
+def test_k_only_cuts(retriever: Retriever) -> None:
+    """Fewer passages are the first of more; confidence and answer do not depend on their number."""
+    all_of_them = retriever.ask("train at noon", k=1000)
+    for k in range(1, 7):
+        some = retriever.ask("train at noon", k=k)
+        assert some.passages == all_of_them.passages[:k]
+        assert (some.confidence, some.answer) == (all_of_them.confidence, all_of_them.answer)
+
+
+def test_every_citation_is_exact(retriever: Retriever, root: Path) -> None:
+    """`text == file[chars]`, newlines untouched, lines counted from 1; highlights likewise."""
+    for hit in retriever.search("anything at all", k=1000):
+        text = (root / hit.source.path).read_bytes().decode()
+        start, end = hit.source.chars
+        assert text[start:end] == hit.text
+        assert hit.source.lines == (text.count("\n", 0, start) + 1, text.count("\n", 0, end) + 1)
+        for mark in hit.highlights:
+            assert text[slice(*mark.chars)] == mark.text
+            assert start <= mark.chars[0] < mark.chars[1] <= end
+        assert hit.source.state is State.VERIFIED
+
+
+def test_the_same_text_at_two_places(root: Path) -> None:
+    """One hit that names both; when one file goes, the other is cited alone."""
+    with opened(root) as retriever:
+        hit = retriever.search("when does the harbour close", k=1)[0]
+    places = {"a.txt", "old/b.txt"}
+    (other,) = places - {hit.source.path}
+    assert hit.also_in == (Place(other, (0, 29), (1, 1), None),)
+    for gone, kept in (("a.txt", "old/b.txt"), ("old/b.txt", "a.txt")):
+        (root / gone).unlink()
+        build(root)
+        with opened(root) as retriever:
+            alone = retriever.search("when does the harbour close", k=1)[0]
+        assert (alone.source.path, alone.text, alone.also_in) == (kept, SHARED.strip(), ())
+        (root / gone).parent.mkdir(exist_ok=True)
+        (root / gone).write_text(SHARED)
+        build(root)
+
+
+def test_copies_do_not_crowd_out_the_rest(root: Path) -> None:
+    """However many copies of a text match best, the other passages are still found."""
+    for number in range(250):
+        (root / f"copy{number}.txt").write_text("harbour harbour\n")
+    build(root)
+    with opened(root) as retriever:
+        hits = retriever.search("harbour", k=5)
+    assert len(hits) == 5
+    assert len(hits[0].also_in) == 249
+    assert hits[1].text == SHARED.strip()
+
+
+def test_near_copies_in_one_document_come_after_all_others(tmp_path: Path) -> None:
+    """A page that says one thing two hundred times, numbered, has one place; its copies fill up what is left."""
+    stuffed = "".join(f"## Offer {number}\n\nThe best heron photographs, offer {number}.\n\n" for number in range(200))
+    (tmp_path / "stuffed.md").write_text(stuffed, encoding="utf-8")
+    for number, words in enumerate(("nests by the river", "waits in the shallows", "returns in spring")):
+        (tmp_path / f"{number}.md").write_text(f"The heron {words}.\n", encoding="utf-8")
+    update_index(Request(tmp_path, BagEncoder()))
+    with Retriever.open(tmp_path, encoder=BagEncoder()) as retriever:
+        for rerank in (True, False):
+            hits = retriever.search("heron photographs", k=10, rerank=rerank)
+            paths = [hit.source.path for hit in hits]
+            assert paths.count("stuffed.md") == 7
+            assert sorted(paths[:4]) == ["0.md", "1.md", "2.md", "stuffed.md"]
+
+
+def test_as_many_as_asked_for(root: Path) -> None:
+    """A large k is not cut to the candidates that are looked at for a small one."""
+    for number in range(300):
+        (root / f"n{number}.txt").write_text(f"visitor {number}\n")
+    build(root)
+    with opened(root) as retriever:
+        assert len(retriever.search("visitor", k=250)) == 250
+        assert len(retriever.search("visitor", k=1000)) == 306
+        assert len(retriever.search("visitor", k=1000, mode=Mode.DENSE)) == 306
+
+
+@pytest.mark.parametrize("mode", [Mode.HYBRID, Mode.DENSE])
+def test_a_scope_with_documents_is_never_empty(retriever: Retriever, mode: Mode) -> None:
+    """The pattern narrows before the search, so what ranks far below others is still found."""
+    for pattern, count in (("notes/", 3), ("*.md", 2), ("old/**", 1), ("whales.txt", 1), ("*.txt", 4)):
+        hits = retriever.search("train to Lyon", k=10, mode=mode, path=pattern)
+        assert len(hits) == count, pattern
+    assert retriever.search("train to Lyon", mode=mode, path="old/**")[0].source.path == "old/b.txt"
+
+
+def test_an_empty_scope_finds_nothing(retriever: Retriever) -> None:
+    """Not found, sure of nothing, nothing quoted."""
+    result = retriever.ask("train to Lyon", path="*.rst")
+    assert (result.found, result.confidence, result.answer, result.passages) == (False, 0.0, None, ())
+
+
+def test_modes(retriever: Retriever) -> None:
+    """Keyword gives only passages that share a word; dense and hybrid rank everything."""
+    words = retriever.search("spoon", k=10, mode=Mode.KEYWORD)
+    assert [(hit.source.path, hit.score) for hit in words] == [("notes/soup.txt", 1.0)]
+    assert retriever.search("unheard", mode=Mode.KEYWORD) == ()
+    assert len(retriever.search("spoon", k=10, mode=Mode.DENSE)) == 6
+    for mode in Mode:
+        assert retriever.search("bring a spoon", mode=mode)[0].source.path == "notes/soup.txt"
+
+
+@pytest.mark.parametrize(
+    ("question", "k", "words"),
+    [
+        ("", 5, "the question is empty"),
+        (" \n\t", 5, "the question is empty"),
+        ("x" * 10_001, 5, "the question has 10,001 characters; 10,000 at most"),
+        ("soup", 0, "cannot give 0 passages: -k takes 1 to 1,000"),
+        ("soup", -1, "cannot give -1 passages"),
+        ("soup", 1001, "cannot give 1001 passages"),
+    ],
+)
+def test_wrong_usage(retriever: Retriever, question: str, k: int, words: str) -> None:
+    """Refused with the reason, before anything is searched."""
+    with pytest.raises(UsageError, match=words):
+        retriever.ask(question, k=k)
+
+
+def test_a_path_pattern_that_cannot_be(retriever: Retriever) -> None:
+    """A broken pattern is named."""
+    with pytest.raises(UsageError, match=r"the path pattern '!' cannot be read"):
+        retriever.ask("soup", path="!")
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["soup " * 2000, '" OR * NEAR(', "?", "的 スープ", "a\0b", "caf\ud800", "İ soup", "-- ; DROP TABLE passages"],
+)
+def test_any_text_is_a_question(retriever: Retriever, question: str) -> None:
+    """Nothing in a question is an operator, and nothing breaks."""
+    assert len(retriever.search(question, k=6)) == 6
+
+
+def test_a_question_is_stripped(retriever: Retriever) -> None:
+    """Blanks around it change nothing; half a character, which no model can read, becomes U+FFFD."""
+    assert retriever.ask("  soup\n").question == "soup"
+    assert retriever.ask("caf\ud800?").question == "caf\ufffd?"
+    assert retriever.ask("\ud83d\ude00").question == "😀"
+
+
+EXAMPLE = """
+{"version": 1, "id": null, "question": "…", "found": true, "confidence": 0.87,
+ "answer": {"text": "…", "citations": [1]},
+ "passages": [
+  {"rank": 1, "id": "…", "score": 0.81, "text": "…", "title": "…", "heading": ["…", "…"],
+   "source": {"path": "notes/a.md", "media_type": "text/markdown", "chars": [120, 480], "lines": [9, 14],
+              "page": null, "sha256": "…", "state": "verified"},
+   "highlights": [{"chars": [130, 190], "text": "…"}],
+   "also_in": [{"path": "…", "chars": [1, 2], "lines": [1, 1], "page": null}]}],
+ "index": {"documents": 5, "passages": 700, "model": "…", "generation": 3}, "timings_ms": {"total": 14.2}}
+"""
+
+
+def shape(value: Any) -> Any:
+    """Keys in order and types of values, all the way down; of a list the first element stands for all."""
+    if isinstance(value, dict):
+        return [(key, shape(part)) for key, part in value.items()]
+    if isinstance(value, list):
+        return [shape(part) for part in value[:1]]
+    return type(value).__name__
+
+
+def test_json_is_the_contract(retriever: Retriever) -> None:
+    """The keys of the example in the contract, in its order, with its types."""
+    value = json.loads(json.dumps(retriever.ask("when does the harbour close", k=1).as_json()))
+    steps = ["spell", "embed", "keyword", "dense", "fuse", "passages", "rerank", "cite"]
+    assert list(value["timings_ms"]) == [*steps, "total"]
+    spent = sum(value["timings_ms"][step] for step in steps)
+    assert spent == pytest.approx(value["timings_ms"]["total"], abs=0.02)
+    assert value["timings_ms"]["total"] == pytest.approx(sum(list(value["timings_ms"].values())[:-1]), abs=0.01)
+    expected = json.loads(EXAMPLE)
+    value["timings_ms"] = expected["timings_ms"]
+    value["passages"][0]["heading"] = ["Travel"]  # this passage has none
+    value["found"] = True
+    assert shape(value) == shape(expected)
+    assert value["version"] == 1
+
+
+def test_json_of_nothing(retriever: Retriever) -> None:
+    """Without passages the keys are the same, the answer null."""
+    value = retriever.ask("soup", path="none", question_id=3).as_json()
+    value.pop("timings_ms")
+    assert value == {
+        "version": 1,
+        "id": 3,
+        "question": "soup",
+        "found": False,
+        "confidence": 0.0,
+        "answer": None,
+        "passages": [],
+        "index": {"documents": 6, "passages": 7, "model": "bag", "generation": 1},
+    }
+
+
+def test_states_are_of_now(retriever: Retriever, root: Path) -> None:
+    """What changed or went since the index was written is said, each time anew, and its indexed text given."""
+
+    def states() -> dict[str, State]:
+        return {hit.source.path: hit.source.state for hit in retriever.search("soup whales train", k=10)}
+
+    assert set(states().values()) == {State.VERIFIED}
+    (root / "notes" / "soup.txt").write_bytes(SOUP.replace("noon", "five").encode())
+    shutil.move(root / "notes" / "whales.txt", root / "moved.txt")
+    now = states()
+    assert now["notes/soup.txt"] is State.CHANGED
+    assert now["notes/whales.txt"] is State.MISSING
+    assert now["travel.md"] is State.VERIFIED
+    assert "moved.txt" not in now
+    assert retriever.search("soup", k=1)[0].text == SOUP.strip()
+    (root / "notes" / "soup.txt").write_bytes(SOUP.encode())
+    assert states()["notes/soup.txt"] is State.VERIFIED
+
+
+def without_times(result: Result) -> dict[str, Any]:
+    value = result.as_json()
+    del value["timings_ms"]
+    return value
+
+
+def test_one_generation_for_its_lifetime(root: Path) -> None:
+    """While others commit, a retriever answers from what it opened; the next one from what is new."""
+    with opened(root) as before, opened(root) as unused:
+        first = before.ask("where do zebras live", k=10)
+        (root / "zebra.txt").write_text("Zebras live in the zoo.\n")
+        (root / "a.txt").unlink()
+        (root / "old" / "b.txt").unlink()
+        assert build(root).documents == 5
+        for retriever in (before, unused):
+            again = retriever.ask("where do zebras live", k=10)
+            assert again.index == first.index
+            assert [hit.id for hit in again.passages] == [hit.id for hit in first.passages]
+            assert [hit.source.state for hit in again.passages if hit.text == SHARED.strip()] == [State.MISSING]
+    with opened(root) as after:
+        new = after.ask("where do zebras live", k=10)
+        assert new.index == IndexInfo(5, 6, "bag", 2)
+        assert new.passages[0].source.path == "zebra.txt"
+        assert SHARED.strip() not in [hit.text for hit in new.passages]
+
+
+def test_the_same_question_twice(root: Path) -> None:
+    """Two processes would answer the same; so does one, asked again after other questions."""
+    with opened(root) as one, opened(root) as other:
+        first = without_times(one.ask("soup at noon"))
+        one.ask("whales")
+        assert without_times(one.ask("soup at noon")) == without_times(other.ask("soup at noon")) == first
+
+
+def test_another_encoder_is_refused(root: Path) -> None:
+    """Vectors of different models are never compared, even where they are of the same length."""
+    other = BagEncoder(name="other", fingerprint="0" * 64)
+    with pytest.raises(IncompatibleError, match=r"the index was built with bag .* not with other"):
+        Retriever.open(root, encoder=other)
+    with opened(root) as retriever:
+        assert retriever.search("soup", k=1)
+
+
+def test_open_from_inside(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the root, its `.qa` folder, a folder below, or the working directory."""
+    for place in (root, root / ".qa", str(root / "notes")):
+        with Retriever.open(place, encoder=BagEncoder()) as retriever:
+            assert retriever.root == root
+    monkeypatch.chdir(root / "notes")
+    monkeypatch.delenv("QA_INDEX", raising=False)
+    with Retriever.open(encoder=BagEncoder()) as retriever:
+        assert retriever.root == root
+
+
+def test_open_without_an_index(tmp_path: Path) -> None:
+    """The error says how to build one."""
+    with pytest.raises(NoIndexError, match="Build one with: qa index"):
+        Retriever.open(tmp_path, encoder=BagEncoder())
+
+
+def test_a_closed_retriever_does_not_answer(root: Path) -> None:
+    """The context manager closes; closing twice is fine."""
+    with opened(root) as retriever:
+        pass
+    retriever.close()
+    with pytest.raises(UsageError, match="this retriever is closed"):
+        retriever.ask("soup")
+
+
+def test_an_empty_collection(tmp_path: Path) -> None:
+    """No documents, no passages, no error."""
+    build(tmp_path)
+    with opened(tmp_path) as retriever:
+        for mode in Mode:
+            result = retriever.ask("anything", mode=mode)
+            assert (result.found, result.confidence, result.answer, result.passages) == (False, 0.0, None, ())
+            assert result.index.passages == 0
+
+
+def test_each_file_is_read_once_an_answer(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several passages of a file are checked by one reading."""
+    reads: list[str] = []
+
+    def reading(root: Path, path: str) -> bytes:
+        reads.append(path)
+        return (root / path).read_bytes()
+
+    monkeypatch.setattr("qa.answer.citation.read_file", reading)
+    with opened(root) as retriever:
+        hits = retriever.search("train", k=10)
+    assert sum(hit.source.path == "travel.md" for hit in hits) == 2
+    assert reads.count("travel.md") == 1
+
+
+def test_without_reranking(retriever: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No passage is read by the encoder; order, answering sentence and confidence come from words and meaning."""
+
+    def refuse(_: object, texts: list[str]) -> None:
+        raise AssertionError(texts)
+
+    monkeypatch.setattr(type(retriever._encoder), "encode_passage_tokens", refuse)
+    result = retriever.ask("when does the harbour close", rerank=False)
+    candidates = gather(
+        retriever.snapshot,
+        "when does the harbour close",
+        retriever._encoder.encode_query("when does the harbour close"),
+        mode=Mode.HYBRID,
+        documents=None,
+    )
+    ids = [retriever.snapshot.find(hit.id).id for hit in result.passages]  # type: ignore[union-attr]
+    score_of = dict(zip(candidates.ids, candidates.scores.tolist(), strict=True))
+    assert ids == [number for number in candidates.ids if number in ids]  # the rest repeat a text
+    assert [hit.score for hit in result.passages] == [round(score_of[number], 6) for number in ids]
+    assert result.answer is not None
+    assert result.answer.text == result.passages[0].highlights[0].text
+    assert "harbour" in result.answer.text.lower()
+    assert result.passages == retriever.search("when does the harbour close", rerank=False)
+    with pytest.raises(AssertionError):
+        retriever.ask("when does the harbour close")
+
+
+def test_a_question_in_writing_that_the_model_does_not_know_is_answered_by_words_alone(
+    retriever: Retriever, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    question = "When does the harbour close for trains?"
+    known = retriever.ask(question)
+    by_words = retriever.ask(question, mode=Mode.KEYWORD, rerank=False)
+    monkeypatch.setattr(BagEncoder, "unread", lambda *_: 0.33)
+    assert as_told(retriever.ask(question)) == as_told(known) != as_told(by_words)
+    assert not caplog.records
+    monkeypatch.setattr(BagEncoder, "unread", lambda *_: 0.34)
+    assert as_told(retriever.ask(question)) == as_told(by_words)
+    assert retriever.ask("zzz").passages == ()
+    assert [record.getMessage()[:36] for record in caplog.records] == ["bag does not know this writing: word"]
+    by_meaning = retriever.ask(question, mode=Mode.DENSE)
+    assert len(by_meaning.passages) > len(by_words.passages)
+
+
+def as_told(result: Result) -> dict[str, Any]:
+    told = result.as_json()
+    del told["timings_ms"]
+    return told

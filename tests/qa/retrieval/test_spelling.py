@@ -1,0 +1,113 @@
+"""Misspelt words of a question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from index.snapshot import Snapshot
+from index.update.report import Request
+from index.update.update import update_index
+from qa.retrieval.retriever import Retriever
+from qa.retrieval.spelling import Spelled, spell
+from tests.encoders import BagEncoder
+
+TEXTS = {
+    "a.md": "# Performance\n\nThe performances of the orchestra in Copenhagen were sold out.\n",
+    "b.md": "# Lottery\n\nThe lottery paid for a lantern. The lantern burned for a year.\n",
+    "c.md": "# Tickets\n\nA ticket for the lottery; Rädle bought two tickets, and Tomas a banker's cheque.\n",
+    "d.md": "# Bakers\n\nTwo bakers, a baker's dozen, and bakers again.\n",
+}
+KNOWN = frozenset({"prize", "orchestra", "bankers"})
+
+
+class Reader(BagEncoder):
+    """Knows a few words as a whole, as a real encoder knows the common ones; others are two tokens."""
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        return [1 if text in KNOWN else 2 * len(text.split()) for text in texts]
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("corpus")
+    for name, text in TEXTS.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    update_index(Request(folder, BagEncoder()))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def snapshot(root: Path) -> Iterator[Snapshot]:
+    with Snapshot(root / ".qa") as snapshot:
+        yield snapshot
+
+
+@pytest.mark.parametrize(
+    ("asked", "searched"),
+    [
+        ("Whose perfomance sold out?", "Whose performance sold out?"),  # a letter left out
+        ("the lotttery of the town", "the lottery of the town"),  # doubled
+        ("a lantren, a Lantren", "a lantern, a lantern"),  # swapped
+        ("a lamtern", "a lantern"),  # changed
+        ("Radle's ticket", "Radle's ticket"),  # accents count nothing anyway
+        ("the prize", "the prize"),  # a word like any other; the collection just lacks it
+        ("the lotery of Kopenhagen", "the lottery of Kopenhagen"),  # the first letter stays as it is
+        ("LOTERY numbers", "LOTERY numbers"),  # an abbreviation
+        ("tikcet", "ticket"),
+        ("tcket", "ticket"),
+        ("bker", "bker"),  # too short
+        ("lot3ery and lotéry", "lot3ery and lottery"),
+        ("лотеря", "лотеря"),
+        ("perform-ance lanternx", "perform-ance lantern"),
+        ("", ""),
+    ],
+)
+def test_a_word_that_the_collection_lacks_becomes_its_neighbour(snapshot: Snapshot, asked: str, searched: str) -> None:
+    assert spell(asked, snapshot, Reader()).text == searched
+
+
+def test_what_was_replaced_is_told(snapshot: Snapshot) -> None:
+    found = spell("Lotery or lotery: which lantrn?", snapshot, Reader())
+    assert found == Spelled(
+        "lottery or lottery: which lantern?", (("Lotery", "lottery"), ("lotery", "lottery"), ("lantrn", "lantern"))
+    )
+
+
+def test_the_neighbour_in_the_most_passages_is_taken(tmp_path: Path) -> None:
+    for number, word in enumerate(["banker", "barker", "barker", "barger"]):
+        (tmp_path / f"{number}.txt").write_text(f"The {word}.\n")
+    update_index(Request(tmp_path, BagEncoder()))
+    with Snapshot(tmp_path / ".qa") as snapshot:
+        assert spell("baraker", snapshot, Reader()).text == "barker"
+
+
+def test_a_pasted_document_is_not_put_right_word_by_word(snapshot: Snapshot) -> None:
+    """Five words are looked at."""
+    nonsense = " ".join(f"qqqqq{letter}" for letter in "abcde")
+    assert spell(f"{nonsense} lotery", snapshot, Reader()).text == f"{nonsense} lotery"
+    assert spell(f"{nonsense[:-7]} lotery", snapshot, Reader()).text == f"{nonsense[:-7]} lottery"
+
+
+def test_the_answer_is_that_of_the_right_word(root: Path) -> None:
+    """Searched as if it had been typed rightly; the question in the answer stays as it was asked."""
+    with Retriever.open(root, encoder=Reader()) as retriever:
+        wrong, right = retriever.ask("who paid for the lantrn"), retriever.ask("who paid for the lantern")
+    assert wrong.question == "who paid for the lantrn"
+    assert wrong.corrections == (("lantrn", "lantern"),)
+    assert right.corrections == ()
+    assert wrong.passages == right.passages
+    assert (wrong.answer, wrong.confidence) == (right.answer, right.confidence)
+
+
+@given(st.text() | st.text("lotery n's-ÄÅ\0\ud800", max_size=40))
+def test_any_question_is_taken(snapshot: Snapshot, question: str) -> None:
+    """What is not replaced stands as it stood."""
+    found = spell(question, snapshot, Reader())
+    if not found.corrections:
+        assert found.text == question
+    assert all(right in found.text and right.isascii() for _, right in found.corrections)

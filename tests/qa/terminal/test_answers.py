@@ -1,0 +1,254 @@
+"""What is written on the screen, to the letter."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qa.answer.results import Answer, Highlight, Hit, IndexInfo, Place, Result, Source, State
+from qa.terminal.answers import Look, Places, as_json, problem, result
+
+ROOT = Path("/notes")
+
+
+def _hit(
+    text: str, *, rank: int = 1, path: str = "a.md", state: State = State.VERIFIED, bold: str = "", **more: object
+) -> Hit:
+    first = 100
+    at = text.find(bold)
+    lights = (Highlight((first + at, first + at + len(bold)), bold),) if bold else ()
+    source = Source(path, "text/markdown", (first, first + len(text)), (3, 9), None, "0" * 64, state)
+    return Hit(rank, f"p{rank}", 0.9, text, source=source, highlights=lights, **{"title": "", "heading": (), **more})  # type: ignore[arg-type]
+
+
+def _result(*hits: Hit, found: bool = True, confidence: float = 0.87, answer: Answer | None = None) -> Result:
+    return Result("q", None, found, confidence, answer, hits, IndexInfo(5, 700, "m", 3), {"total": 14.2})
+
+
+def _shown(value: Result, look: Look | None = None, here: Path = ROOT) -> str:
+    return result(value, look or Look(), Places(ROOT, here))
+
+
+LIST = """## Winners
+
+The 2025 award went to *Adam*, a method that most of the people who read this have used at least once.
+Others were named:
+
+- Bahdanau and others, for a paper on translation that is longer than one line of this screen
+  - who waited ten years
+- nobody else
+"""
+
+
+@pytest.mark.parametrize(
+    ("title", "heading", "trail"),
+    [
+        ("Oars", ("Oars", "Ash"), "Oars › Ash"),
+        ("Oars", ("Boats",), "Oars › Boats"),
+        ("Möwe", ("Boats", "Möwe (row 2)"), "Boats › Möwe (row 2)"),
+        ("", ("Boats",), "Boats"),
+        ("Oars", (), "Oars"),
+    ],
+)
+def test_a_title_stands_once_above_a_passage(title: str, heading: tuple[str, ...], trail: str) -> None:
+    """It may be the first of the headings; that of a row has the row's number."""
+    shown = _shown(_result(_hit("Nothing new.", title=title, heading=heading)))
+    assert f"[1] a.md:3-9  {trail}\n" in shown
+
+
+def test_answer_golden() -> None:
+    """Answer first, confidence, then each passage: place, headings, flag, text as it is built, other places."""
+    first = _hit(
+        LIST,
+        title="Awards",
+        heading=("Awards", "Winners"),
+        also_in=(Place("old/b.md", (0, 9), (1, 1), None), Place("c.pdf", (0, 9), (1, 1), 4)),
+    )
+    second = _hit("Nothing new.", rank=2, path="sub/b.md", state=State.CHANGED)
+    answer = Answer("The 2025 award went to *Adam*.", (1, 2))
+    assert (
+        _shown(_result(first, second, answer=answer))
+        == """\
+The 2025 award went to *Adam*. [1] [2]
+Confidence: high (87 %)
+
+[1] a.md:3-9  Awards › Winners
+    The 2025 award went to *Adam*, a method that most of the people who read
+    this have used at least once. Others were named:
+
+    - Bahdanau and others, for a paper on translation that is longer than one
+      line of this screen
+      - who waited ten years
+    - nobody else
+    also in old/b.md:1, c.pdf, p. 4
+
+[2] sub/b.md:3-9
+    ! changed since it was indexed
+    Nothing new.
+"""
+    )
+
+
+def test_not_found_golden() -> None:
+    """Where the collection does not answer, that comes first, and the nearest passages still follow."""
+    assert (
+        _shown(_result(_hit("Near.", state=State.MISSING), found=False, confidence=0.12))
+        == """\
+Not in this collection, as far as I can tell (confidence 12 %). The nearest
+passages:
+
+[1] a.md:3-9
+    ! the file is gone
+    Near.
+"""
+    )
+    assert _shown(_result(found=False, confidence=0.0)) == (
+        "Not in this collection: no passage comes near the question.\n"
+    )
+
+
+def test_found_without_a_quote() -> None:
+    """No sentence to quote is no reason to be silent."""
+    assert _shown(_result(_hit("Here."), confidence=0.55)).startswith(
+        "The answer should stand in these passages.\nConfidence: fair (55 %)\n\n[1] "
+    )
+
+
+@pytest.mark.parametrize(
+    ("confidence", "words"),
+    [
+        (1.0, "high (over 99 %)"),
+        (0.8, "high (80 %)"),
+        (0.79, "fair (79 %)"),
+        (0.49, "low (49 %)"),
+        (0.0, "low (under 1 %)"),
+    ],
+)
+def test_confidence_in_words(confidence: float, words: str) -> None:
+    """Words and a number, and never certainty."""
+    assert f"Confidence: {words}\n" in _shown(_result(_hit("x"), confidence=confidence))
+
+
+def test_styles_only_where_asked() -> None:
+    """Highlighted sentences are bold on a terminal and unmarked elsewhere."""
+    value = _result(_hit("One. Two is it. Three.", bold="Two is it."), answer=Answer("Two is it.", (1,)))
+    assert "One. \x1b[1mTwo is it.\x1b[0m Three." in _shown(value, Look(styled=True))
+    plain = _shown(value)
+    assert "    One. Two is it. Three.\n" in plain
+    assert "\x1b" not in plain
+
+
+def test_highlight_in_the_heading_keeps_it() -> None:
+    """A heading line that repeats is dropped, unless the answer is in it."""
+    text = "# Room 4\n\nBring tea."
+    assert _shown(_result(_hit(text, heading=("Plan", "Room 4")))).endswith(
+        "[1] a.md:3-9  Plan › Room 4\n    Bring tea.\n"
+    )
+    assert "    # Room 4\n" in _shown(_result(_hit(text, heading=("Room 4",), bold="Room 4")))
+    assert "    # Room 4\n" in _shown(_result(_hit("# Room 4\n", heading=("Room 4",))))
+
+
+def test_setext_heading_is_dropped_with_its_line() -> None:
+    """The line of signs below a heading goes with it."""
+    for line in ("====", "~~~~", '""""', "--"):
+        shown = _shown(_result(_hit(f"Plan\n{line}\n\nTea.", heading=("Plan",))))
+        assert shown.endswith("[1] a.md:3-9  Plan\n    Tea.\n")
+
+
+def test_long_heading_goes_below_the_place() -> None:
+    """The place stays whole on the first line, so that it can be clicked."""
+    shown = _shown(_result(_hit("x", heading=("A long heading " * 5,))), Look(width=40))
+    assert "[1] a.md:3-9\n    A long heading A long heading A long\n    heading" in shown
+
+
+def test_hostile_document_and_name() -> None:
+    """Nothing a document or its name holds reaches the terminal as a command."""
+    hostile = "\x1b]0;evil\x07 \x9b2J \u202egnp"
+    value = _result(
+        _hit(hostile, path=f"{hostile}\n.md", title=hostile, heading=(hostile,)), answer=Answer(hostile, (1,))
+    )
+    shown = _shown(value)
+    assert not set("\x1b\x07\x9b\u202e") & set(shown)
+    assert r"\x1b]0;evil\x07 \x9b2J \u202egnp\n.md:3-9" in shown
+
+
+def test_also_in_many_places() -> None:
+    """A passage that stands everywhere does not fill the screen."""
+    places = tuple(Place(f"{name}.md", (0, 1), (1, 2), None) for name in "bcdefg")
+    assert "    also in b.md:1-2, c.md:1-2, d.md:1-2 and 3 more\n" in _shown(_result(_hit("x", also_in=places)))
+
+
+@pytest.mark.parametrize(
+    ("here", "shown"),
+    [
+        ("/notes", "talks/a.md"),
+        ("/notes/talks", "a.md"),
+        ("/notes/travel", "../talks/a.md"),
+        ("/", "notes/talks/a.md"),
+        ("/x/y/z", "/notes/talks/a.md"),
+    ],
+)
+def test_place_opens_from_here(here: str, shown: str) -> None:
+    """A path resolves from the working directory; where that only climbs, it is written in full."""
+    assert Places(ROOT, Path(here))("talks/a.md") == shown
+
+
+def test_place_that_looks_like_an_option() -> None:
+    """A name with a leading dash can be pasted after a command."""
+    assert Places(ROOT, ROOT)("-rf.md") == "./-rf.md"
+    assert Places(ROOT, None)("-rf.md") == "/notes/-rf.md"
+
+
+def test_json_is_exact_and_safe() -> None:
+    """JSON gives back every character; none of them can drive a terminal."""
+    value = {"text": "é漢\x1b\x9b\u202e\ud800\U000e0041😀"}
+    text = as_json(value, io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))
+    assert text == '{"text": "é漢\\u001b\\u009b\\u202e\\ud800\\udb40\\udc41😀"}'
+    assert json.loads(text) == value
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
+def test_json_for_narrow_streams(encoding: str) -> None:
+    """What the stream cannot hold is escaped, for the whole line."""
+    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    assert as_json({"a": "漢"}, stream) == '{"a": "\\u6f22"}'
+    assert as_json({"a": "x"}, stream) == '{"a": "x"}'
+
+
+@given(st.text(st.characters(codec=None)))
+def test_json_round_trip(text: str) -> None:
+    """Any text survives."""
+    assert json.loads(as_json({"t": text}, None)) == json.loads(json.dumps({"t": text}))
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_look_of_streams() -> None:
+    """Styles on a terminal only, and not against NO_COLOR or on a dumb one."""
+    assert Look.of(_Terminal(), {}).styled
+    assert Look.of(_Terminal(), {"NO_COLOR": ""}).styled
+    assert not Look.of(_Terminal(), {"NO_COLOR": "1"}).styled
+    assert not Look.of(_Terminal(), {"TERM": "dumb"}).styled
+    assert not Look.of(io.StringIO(), {}).styled
+    assert not Look.of(None, {}).styled
+    assert Look.of(io.TextIOWrapper(io.BytesIO(), encoding="ascii"), {}).separator == " > "
+
+
+def test_look_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As wide as the terminal, within what can be read."""
+    for columns, width in (("60", 60), ("300", 100), ("5", 30)):
+        monkeypatch.setenv("COLUMNS", columns)
+        assert Look.of(None, {}).width == width
+
+
+def test_problem_is_one_line() -> None:
+    """A name with a newline cannot make a message of its own."""
+    assert problem("no file a\nqa: all is well\x1b[2J") == r"qa: no file a\nqa: all is well\x1b[2J"

@@ -1,0 +1,99 @@
+"""Links on citations: their URLs, and which terminals are given any."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from urllib.parse import unquote_to_bytes, urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qa.answer.results import Hit, IndexInfo, Result, Source, State
+from qa.terminal.answers import Look, Places, result
+from qa.terminal.hyperlinks import are_understood, file_url, linked
+from qa.terminal.text import cells
+
+
+def test_a_url_is_the_path_percent_encoded() -> None:
+    assert file_url("/notes/a b#1%.md") == "file:///notes/a%20b%231%25.md"
+    assert file_url("/n/\x1b]8;;é\udce9.pdf", host="her desk", page=3) == (
+        "file://her%20desk/n/%1B%5D8%3B%3B%C3%A9%E9.pdf#page=3"
+    )
+
+
+def is_name(name: bytes) -> bool:
+    """Whether a file may have it."""
+    return b"\0" not in name and b"/" not in name and name not in (b".", b"..")
+
+
+@given(st.binary(min_size=1, max_size=40).filter(is_name))
+def test_every_name_comes_back_from_its_url(name: bytes) -> None:
+    """And nothing in it can end the sequence that it stands in."""
+    url = file_url("/" + os.fsdecode(name))
+    assert url.isascii()
+    assert url.isprintable()
+    assert unquote_to_bytes(urlsplit(url).path) == b"/" + name
+
+
+@pytest.mark.parametrize(
+    ("environ", "terminal", "expected"),
+    [
+        ({"TERM": "xterm-256color"}, True, False),
+        ({"TERM": "xterm-256color", "VTE_VERSION": "7003"}, True, True),
+        ({"TERM": "xterm-256color", "VTE_VERSION": "7003"}, False, False),
+        ({"TERM": "xterm-256color", "VTE_VERSION": "5000"}, True, False),
+        ({"TERM": "xterm-256color", "VTE_VERSION": "new"}, True, False),
+        ({"TERM": "xterm-256color", "KONSOLE_VERSION": "220401"}, True, True),
+        ({"TERM": "xterm-256color", "TERM_PROGRAM": "iTerm.app"}, True, True),
+        ({"TERM": "xterm-256color", "TERM_PROGRAM": "Apple_Terminal"}, True, False),
+        ({"TERM": "xterm-kitty"}, True, True),
+        ({"WT_SESSION": "x"}, True, True),
+        ({"TERM": "dumb", "VTE_VERSION": "7003"}, True, False),
+        ({"TERM": "tmux-256color", "VTE_VERSION": "7003"}, True, False),
+        ({"TERM": "xterm-kitty", "TMUX": "/run/tmux"}, True, False),
+        ({"TERM": "xterm-kitty", "FORCE_HYPERLINK": "0"}, True, False),
+        ({"TERM": "dumb", "FORCE_HYPERLINK": "1"}, False, True),
+        ({"TERM": "xterm-kitty", "FORCE_HYPERLINK": ""}, True, True),
+        ({"TERM": "xterm-kitty", "NO_COLOR": "1"}, True, True),
+        ({}, True, False),
+    ],
+)
+def test_which_terminals_get_links(environ: dict[str, str], terminal: bool, expected: bool) -> None:
+    """Those known to show them, unless FORCE_HYPERLINK decides; colours have no say in it."""
+    assert are_understood(environ, terminal=terminal) is expected
+
+
+def _hit(media_type: str, path: str, page: int | None, state: State = State.VERIFIED) -> Hit:
+    source = Source(path, media_type, (0, 4), (3, 3), page, "0" * 64, state)
+    return Hit(1, "p1", 0.9, "Text", "", ("A heading that fills the line",), source)
+
+
+def _shown(hit: Hit, look: Look) -> str:
+    value = Result("q", None, True, 0.9, None, (hit,), IndexInfo(1, 1, "m", 1), {})
+    return result(value, look, Places(Path("/notes"), Path("/notes")))
+
+
+def test_a_citation_is_a_link() -> None:
+    """A PDF's with its page, a slide's without; that of a file that is gone is none."""
+    look = Look(linked=True)
+    host = os.uname().nodename
+    opened = f"\x1b]8;;file://{host}/notes/a.pdf#page=3\x1b\\a.pdf, p. 3\x1b]8;;\x1b\\"
+    assert f"[1] {opened}  A heading" in _shown(_hit("application/pdf", "a.pdf", 3), look)
+    assert "/talk.pptx\x1b" in _shown(_hit("application/x-slides", "talk.pptx", 3), look)
+    assert "\x1b" not in _shown(_hit("text/markdown", "a.md", None, State.MISSING), look)
+
+
+@pytest.mark.parametrize("width", range(30, 60))
+def test_links_take_no_columns(width: int) -> None:
+    """What stands on a line stands there with links too."""
+    hit = _hit("text/markdown", "a.md", None)
+    url = Places(Path("/notes"), None).url("a.md")
+    plain = _shown(hit, Look(width=width))
+    assert _shown(hit, Look(width=width, linked=True)) == plain.replace("a.md:3", linked("a.md:3", url), 1)
+    assert all(cells(line) <= width for line in plain.splitlines())
+
+
+def test_a_url_too_long_for_terminals_is_no_link() -> None:
+    assert linked("text", file_url("/" + "x" * 3000)) == "text"

@@ -1,0 +1,153 @@
+"""Cleaning and wrapping of text for a terminal."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qa.terminal.text import Marked, cells, clean, clean_line, clean_name, mark, plain, wrap
+
+_ANY = st.text(st.characters(codec=None))
+_HOSTILE = st.text(
+    st.sampled_from(
+        "a\x1b[]0;\x07\x9b\x9d\x90\x00\r\n\t\x7f\x85\u061c\u200b\u200e\u202e\u2066\u2069\u2028\ufeff\ud800\U000e0041"
+    )
+)
+
+
+def _dangerous(text: str) -> list[str]:
+    return [c for c in text if unicodedata.category(c) in {"Cc", "Cf", "Cs", "Zl", "Zp"} and c not in "\u200c\u200d"]
+
+
+@given(_ANY | _HOSTILE)
+def test_nothing_dangerous_survives(text: str) -> None:
+    """After cleaning there is no control, format or surrogate character but the newline."""
+    assert set(_dangerous(clean(text))) <= {"\n"}
+    assert _dangerous(clean_name(text)) == []
+    assert _dangerous(clean_line(text)) == []
+    assert clean(clean(text)) == clean(text)
+
+
+@given(st.text(st.characters(categories=["L", "N", "P", "S", "Zs", "M"])))
+def test_honest_text_is_untouched(text: str) -> None:
+    """Letters, marks, numbers, signs and spaces of all scripts stay as they are."""
+    assert clean(text) == text
+    assert clean_name(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "in_prose", "in_names"),
+    [
+        ("\x1b[31mred\x1b[0m", "␛[31mred␛[0m", r"\x1b[31mred\x1b[0m"),
+        ("\x1b]52;c;ZXZpbA==\x07", "␛]52;c;ZXZpbA==␇", r"\x1b]52;c;ZXZpbA==\x07"),
+        ("\x1b]8;;http://x\x1b\\link", "␛]8;;http://x␛\\link", r"\x1b]8;;http://x\x1b" + "\\link"),
+        ("\x9b31m", "\ufffd31m", r"\x9b31m"),
+        ("safe\rEVIL", "safe EVIL", r"safe\rEVIL"),
+        ("a\tb\nc", "a    b\nc", r"a\tb\nc"),
+        ("txt.\u202eexe", "txt.exe", r"txt.\u202eexe"),
+        ("\ud800", "\ufffd", r"\ud800"),
+        ("می\u200cخواهم 👩\u200d🔬", "می\u200cخواهم 👩\u200d🔬", "می\u200cخواهم 👩\u200d🔬"),
+    ],
+)
+def test_known_attacks(text: str, in_prose: str, in_names: str) -> None:
+    """Prose shows that something was there; names spell it out; joiners that scripts need stay."""
+    assert clean(text) == in_prose
+    assert clean_name(text) == in_names
+
+
+def test_cells() -> None:
+    """Wide characters take two columns, combining ones none."""
+    assert cells("abc") == 3
+    assert cells("漢字") == 4
+    assert cells("e\u0301") == 1
+    assert cells("ｆ") == 2
+
+
+def _wrapped(text: str, width: int) -> str:
+    return "\n".join(line.text for line in wrap(plain(text), width))
+
+
+def test_lines_that_fit_stay() -> None:
+    """Nothing that fits is refilled: line structure means something."""
+    text = "Dear Ann,\nthe talk is\non Monday.\n\n- one\n- two\n"
+    assert _wrapped(text, 20) == text
+
+
+def test_filled_paragraph_is_filled_anew() -> None:
+    """Hard-wrapped prose does not come out ragged."""
+    text = "aaaa bbbb cccc dddd eeee\nffff gggg hhhh iiii jjjj\nkkkk"
+    assert _wrapped(text, 15) == "aaaa bbbb cccc\ndddd eeee ffff\ngggg hhhh iiii\njjjj kkkk"
+
+
+def test_short_lines_keep_their_breaks() -> None:
+    """Where lines were broken on purpose, only the long one is wrapped."""
+    text = "Room: 4\nTopic: aaaa bbbb cccc dddd\nBy: X"
+    assert _wrapped(text, 16) == "Room: 4\nTopic: aaaa bbbb\ncccc dddd\nBy: X"
+
+
+def test_list_hangs_below_its_text() -> None:
+    """Items stay items, nested ones too, and go on below their first word."""
+    text = "- aaaa bbbb cccc\n  - dddd eeee ffff\n10. gggg hhhh iiii\n> jjjj kkkk llll mm"
+    assert _wrapped(text, 12) == (
+        "- aaaa bbbb\n  cccc\n  - dddd\n    eeee\n    ffff\n10. gggg\n    hhhh\n    iiii\n> jjjj kkkk\n> llll mm"
+    )
+
+
+def test_code_tables_and_headings_stay_whole() -> None:
+    """What wrapping would break is left to the terminal."""
+    fenced = "```\nlong line of code\n\n- not a list at all\n```\n"
+    text = fenced + "| a | table | row |\n## A long heading line\n\n    indented code here"
+    assert _wrapped(text, 10) == text
+
+
+def test_a_row_of_tildes_below_a_heading_is_no_fence() -> None:
+    """What reStructuredText underlines does not make the rest code; nor does a fence that nothing closes."""
+    assert _wrapped("Title\n~~~~~\n\naaaa bbbb cccc", 10) == "Title\n~~~~~\n\naaaa bbbb\ncccc"
+    assert _wrapped("aaaa\n```\naaaa bbbb cccc", 10) == "aaaa\n```\naaaa bbbb\ncccc"
+
+
+def test_deep_list_items_are_not_code() -> None:
+    """Four blanks below a list item are its own text."""
+    assert _wrapped("1.  aaaa\n\n    bbbb cccc dddd", 12) == "1.  aaaa\n\n    bbbb\n    cccc\n    dddd"
+
+
+def test_long_words_stay_whole() -> None:
+    """An address can still be clicked."""
+    url = "https://example.org/" + "x" * 40
+    assert _wrapped(f"see {url} there", 20) == f"see\n{url}\nthere"
+
+
+def test_wide_text_breaks_between_characters() -> None:
+    """Text without spaces is broken by columns, and no line begins with closing punctuation."""
+    assert _wrapped("漢字漢字漢字、漢字", 10) == "漢字漢字漢\n字、漢字"
+
+
+@given(st.text(st.sampled_from("ab \n-1.漢`|#>"), max_size=80), st.integers(5, 30))
+def test_wrapping_loses_nothing(text: str, width: int) -> None:
+    """All words come out, in order; only white space and repeated quote marks differ."""
+    kept = "".join(line.text for line in wrap(plain(text), width))
+    assert "".join(kept.replace(">", "").split()) == "".join(text.replace(">", "").split())
+
+
+@given(st.text(st.sampled_from("ab\n\t\x1b\u202e漢 -"), max_size=60), st.data())
+def test_marks_stay_on_their_characters(text: str, data: st.DataObject) -> None:
+    """A mark is on exactly the characters it was put on, through cleaning and wrapping."""
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, len(text)))
+    lines = wrap(mark(text, [(start, end)]), 10)
+    marked = "".join(c for line in lines for c, on in zip(line.text, line.marks, strict=True) if on)
+    assert "".join(marked.split()) == "".join(clean(text[start:end]).split())
+
+
+def test_styled_runs() -> None:
+    """Each marked run is bracketed once, spaces between two marked words included."""
+    (line,) = wrap(mark("one two three", [(4, 13)]), 80)
+    assert line.styled("<", ">") == "one <two three>"
+    assert [part.styled("<", ">") for part in wrap(mark("one two three four", [(4, 13)]), 13)] == [
+        "one <two three>",
+        "four",
+    ]
+    assert Marked("", b"").styled("<", ">") == ""
