@@ -251,11 +251,11 @@ def show(*, place: str, context: int, opened: bool, index: Path | None) -> int:
 
 def _open(spot: Spot, root: Path) -> bool:
     """Open a file at a place, and say so; False where nobody would see the window."""
-    from qa.collection import open_file
+    from qa.cli import open_file
 
     launch = open_file.plan(spot, root)
     seen = launch.how is open_file.How.HERE or open_file.has_display()
-    answers.note(reports.opening(launch, spot, seen=seen))
+    answers.note(open_file.opening(launch, spot, seen=seen))
     if seen:
         open_file.start(launch)
     return seen

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +14,7 @@ if TYPE_CHECKING:
     from corpus import Skipped
     from index import BuildReport
     from qa.collection.check import Checked
-    from qa.collection.open_file import Launch
-    from qa.collection.show import Spot, View
+    from qa.collection.show import View
     from qa.collection.status import Status
     from qa.collection.watch import Update
 
@@ -141,18 +139,6 @@ def view(found: View, look: Look, place: Places) -> str:
             f"{'>' if inside else ' '} {number:{width}}  {look.style(shown, BOLD) if inside else shown}".rstrip()
         )
     return "\n".join(lines) + "\n"
-
-
-def opening(launch: Launch, spot: Spot, *, seen: bool) -> str:
-    """Write out what is opened with what; where no window would be `seen`, the command for where it would."""
-    if not seen:
-        command = clean_name(" ".join(map(shlex.quote, launch.command)))
-        return f"No window can be opened from here, so this is its text. Where one can: {command}"
-    where = f"page {spot.page}" if spot.page is not None else f"line {spot.line}" if spot.line is not None else ""
-    at = f" at {where}" if where and launch.placed else ""
-    turn = f" Turn to {where}." if where and not launch.placed else ""
-    changed = "" if spot.state is State.VERIFIED else " It has changed since it was indexed."
-    return f"Opening {clean_name(spot.file.name)}{at} with {clean_name(launch.program)}.{turn}{changed}"
 
 
 def standing(found: View) -> str:

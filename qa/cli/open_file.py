@@ -20,8 +20,10 @@ from pathlib import Path, PurePath
 
 from corpus.errors import UsageError
 from corpus.formats import PDF, format_of
+from qa.answer.results import State
 from qa.collection.show import Spot
 from qa.terminal.hyperlinks import file_url
+from qa.terminal.text import clean_name
 
 FILE, URL, PAGE, LINE = "{file}", "{url}", "{page}", "{line}"
 Arguments = tuple[str, ...]
@@ -280,3 +282,15 @@ def _replaced(argument: str, values: Mapping[str, str]) -> str:
     for name, value in values.items():
         argument = argument.replace(name, value)
     return argument
+
+
+def opening(launch: Launch, spot: Spot, *, seen: bool) -> str:
+    """Write out what is opened with what; where no window would be `seen`, the command for where it would."""
+    if not seen:
+        command = clean_name(" ".join(map(shlex.quote, launch.command)))
+        return f"No window can be opened from here, so this is its text. Where one can: {command}"
+    where = f"page {spot.page}" if spot.page is not None else f"line {spot.line}" if spot.line is not None else ""
+    at = f" at {where}" if where and launch.placed else ""
+    turn = f" Turn to {where}." if where and not launch.placed else ""
+    changed = "" if spot.state is State.VERIFIED else " It has changed since it was indexed."
+    return f"Opening {clean_name(spot.file.name)}{at} with {clean_name(launch.program)}.{turn}{changed}"

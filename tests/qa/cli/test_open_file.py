@@ -14,8 +14,8 @@ from corpus.errors import UsageError
 from index.update.report import Request
 from index.update.update import update_index
 from qa.answer.results import State
-from qa.collection import open_file
-from qa.collection.open_file import How, Launch
+from qa.cli import open_file
+from qa.cli.open_file import How, Launch
 from qa.collection.show import Spot, spot
 from qa.retrieval.retriever import Retriever
 from tests.encoders import BagEncoder
