@@ -6,11 +6,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from index.commit.change import BuildMode
     from index.encoder.load import load_encoder
     from index.encoder.model_files import DEFAULT_MODEL
     from index.encoder.openvino_compile import Aim
     from index.encoder.protocol import Encoder, TokenVectors, Vectors
-    from index.integrity.salvage import is_aside, model_left, patterns_left
+    from index.integrity.salvage import is_set_aside, salvaged_model, salvaged_patterns
     from index.integrity.verify import Verified, verify
     from index.lexical.analyzer import cut, term_of, terms
     from index.lexical.query_terms import STOP_WORDS, query_terms
@@ -20,13 +21,14 @@ if TYPE_CHECKING:
     from index.storage.locking import wait_for_writer
     from index.storage.metadata import Info
     from index.storage.rows import Link, StoredDocument, StoredPassage
-    from index.update.diff import Plan, stale
+    from index.update.diff import Diff, find_changes
     from index.update.report import BuildReport, Progress, ProgressCallback, Request
     from index.update.update import preview_update, rebuild_derived, rebuild_index, update_index
 
 # Where each public name lives. It is imported when first asked for, so that a question pays only for what it uses.
 _HOMES = {
     "Aim": "index.encoder.openvino_compile",
+    "BuildMode": "index.commit.change",
     "BuildReport": "index.update.report",
     "DATABASE": "index.storage.database",
     "DEFAULT_MODEL": "index.encoder.model_files",
@@ -34,7 +36,7 @@ _HOMES = {
     "FORMAT_VERSION": "index.storage.database",
     "Info": "index.storage.metadata",
     "Link": "index.storage.rows",
-    "Plan": "index.update.diff",
+    "Diff": "index.update.diff",
     "Progress": "index.update.report",
     "ProgressCallback": "index.update.report",
     "Request": "index.update.report",
@@ -46,16 +48,16 @@ _HOMES = {
     "Vectors": "index.encoder.protocol",
     "Verified": "index.integrity.verify",
     "cut": "index.lexical.analyzer",
-    "is_aside": "index.integrity.salvage",
+    "is_set_aside": "index.integrity.salvage",
     "load_encoder": "index.encoder.load",
-    "model_left": "index.integrity.salvage",
-    "patterns_left": "index.integrity.salvage",
+    "salvaged_model": "index.integrity.salvage",
+    "salvaged_patterns": "index.integrity.salvage",
     "preview_update": "index.update.update",
     "query_terms": "index.lexical.query_terms",
     "rebuild_derived": "index.update.update",
     "rebuild_index": "index.update.update",
     "require_same_encoder": "index.snapshot",
-    "stale": "index.update.diff",
+    "find_changes": "index.update.diff",
     "term_of": "index.lexical.analyzer",
     "terms": "index.lexical.analyzer",
     "update_index": "index.update.update",
@@ -70,11 +72,12 @@ __all__ = [
     "FORMAT_VERSION",
     "STOP_WORDS",
     "Aim",
+    "BuildMode",
     "BuildReport",
+    "Diff",
     "Encoder",
     "Info",
     "Link",
-    "Plan",
     "Progress",
     "ProgressCallback",
     "Request",
@@ -85,16 +88,16 @@ __all__ = [
     "Vectors",
     "Verified",
     "cut",
-    "is_aside",
+    "find_changes",
+    "is_set_aside",
     "load_encoder",
-    "model_left",
-    "patterns_left",
     "preview_update",
     "query_terms",
     "rebuild_derived",
     "rebuild_index",
     "require_same_encoder",
-    "stale",
+    "salvaged_model",
+    "salvaged_patterns",
     "term_of",
     "terms",
     "update_index",

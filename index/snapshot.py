@@ -20,9 +20,9 @@ from index.lexical.analyzer import cut, term_of
 from index.lexical.bm25 import Postings
 from index.lexical.posting_blocks import Floats
 from index.lexical.query_terms import query_weights
-from index.storage.database import DATABASE, open_for_reading, seam
-from index.storage.duplicates import read_repeats
-from index.storage.metadata import Info, Left, read_info, read_left
+from index.storage.database import DATABASE, open_for_reading, translate_errors
+from index.storage.duplicates import read_duplicates
+from index.storage.metadata import Info, SkippedRow, read_info, read_skipped
 from index.storage.rows import (
     AMONG,
     Link,
@@ -59,7 +59,7 @@ class Snapshot:
         self._connection = open_for_reading(self._file)
         self._last_scope: Scope | None = None
         try:
-            with seam(self._file):
+            with translate_errors(self._file):
                 self.info = self._read_info()
         except BaseException:
             self.close()
@@ -79,7 +79,7 @@ class Snapshot:
 
     def load(self) -> None:
         """Read now what the first question would read of both halves of the index."""
-        with seam(self._file):
+        with translate_errors(self._file):
             self._postings.load()
         self._nearest.load()
 
@@ -89,20 +89,20 @@ class Snapshot:
         Raises:
             DamagedIndexError: One is missing or does not hold what was written.
         """
-        with seam(self._file):
+        with translate_errors(self._file):
             found = tuple(read_documents(self._connection, self._file))
         if len(found) != self.info.files:
             raise damaged(self._file, "the number of documents")
         return found
 
-    def skipped(self) -> tuple[Left, ...]:
+    def skipped(self) -> tuple[SkippedRow, ...]:
         """What was left out, by path.
 
         Raises:
             DamagedIndexError: One is missing or does not hold what was written.
         """
-        with seam(self._file):
-            return read_left(self._connection, self._file, self.info.skipped)
+        with translate_errors(self._file):
+            return read_skipped(self._connection, self._file, self.info.skipped)
 
     def dense(self, vector: Vectors, limit: int, *, documents: frozenset[int] | None = None) -> list[Candidate]:
         """The passages whose vectors are nearest, best first; ties by passage key.
@@ -139,7 +139,7 @@ class Snapshot:
         if not wanted or limit < 1:
             return []
         among = None if documents is None else self._scope(documents).passages
-        with seam(self._file):
+        with translate_errors(self._file):
             ids, scores = self._postings.search(wanted, limit, among=among)
         links = self._links(ids.tolist())
         if documents is not None and any(link.document not in documents for link in links.values()):
@@ -155,7 +155,7 @@ class Snapshot:
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         """In how many passages each term stands; terms as `index.lexical.query_terms.query_terms` gives them."""
-        with seam(self._file):
+        with translate_errors(self._file):
             return self._postings.frequencies(terms)
 
     def passages(self, ids: Sequence[int]) -> list[StoredPassage]:
@@ -184,10 +184,10 @@ class Snapshot:
         Raises:
             DamagedIndexError: One is missing or does not hold what was written.
         """
-        with seam(self._file):
+        with translate_errors(self._file):
             return read_vectors(self._connection, self._file, vectors, self.info.dimension)
 
-    def twins(self, passages: Sequence[StoredPassage]) -> dict[int, tuple[StoredPassage, ...]]:
+    def duplicates(self, passages: Sequence[StoredPassage]) -> dict[int, tuple[StoredPassage, ...]]:
         """For each passage, by row number, the others with the same text, by path and place; none for most.
 
         Raises:
@@ -199,15 +199,15 @@ class Snapshot:
         same: dict[object, set[int]] = {passage.text_digest: set() for passage in passages}
         for digest, number in self._rows(f"SELECT text_digest, id FROM passages WHERE text_digest IN {asked}", ids):
             same.setdefault(digest, set()).add(number)
-        with seam(self._file):
-            counts = read_repeats(self._connection, self._file, [passage.text_digest for passage in passages])
+        with translate_errors(self._file):
+            counts = read_duplicates(self._connection, self._file, [passage.text_digest for passage in passages])
         for passage in passages:
             group = same[passage.text_digest]
             if passage.id not in group or len(group) != counts[passage.text_digest]:
                 raise damaged(self._file, f"what has the text of passage {passage.id}")
         others = {number for passage in passages for number in same[passage.text_digest] - {passage.id}}
         read = sorted(self.passages(sorted(others)), key=lambda one: (one.document.path, one.start)) if others else []
-        found = {passage.id: tuple(one for one in read if _are_twins(one, passage)) for passage in passages}
+        found = {passage.id: tuple(one for one in read if _are_duplicates(one, passage)) for passage in passages}
         if any(len(found[passage.id]) != counts[passage.text_digest] - 1 for passage in passages):
             raise damaged(self._file, "what has the same text")
         return found
@@ -217,7 +217,7 @@ class Snapshot:
         found = next(iter(self._passages("p.key = ?", key)), None)
         if found is None or found.key != key:
             # That there is none, only the table itself can tell.
-            with seam(self._file):
+            with translate_errors(self._file):
                 links = read_links(self._connection, self._file, "true")
                 number = next((link.id for link in links if link.key == key), None)
             if number is not None or found is not None:
@@ -258,16 +258,16 @@ class Snapshot:
         return info
 
     def _rows(self, query: str, *values: object) -> list[Any]:
-        with seam(self._file):
+        with translate_errors(self._file):
             return self._connection.execute(query, values).fetchall()
 
     def _passages(self, condition: str, *values: object) -> Iterator[StoredPassage]:
-        with seam(self._file):
+        with translate_errors(self._file):
             yield from read_passages(self._connection, self._file, condition, values)
 
     def _links(self, ids: Sequence[int]) -> dict[int, Link]:
         """What a search needs of passages, by row number; all must be there."""
-        with seam(self._file):
+        with translate_errors(self._file):
             found = {
                 link.id: link for link in read_links(self._connection, self._file, f"id IN {AMONG}", (ids_json(ids),))
             }
@@ -281,7 +281,7 @@ class Snapshot:
         scope = self._last_scope
         if scope is None or scope.documents != documents:
             size = sum(document.passages for document in self.documents() if document.id in documents)
-            with seam(self._file):
+            with translate_errors(self._file):
                 scope = read_scope(self._connection, self._file, documents, size)
             self._last_scope = scope
         return scope
@@ -295,7 +295,7 @@ class Snapshot:
         return Nearest(self._connection, self._file, self.info)
 
 
-def _are_twins(one: StoredPassage, other: StoredPassage) -> bool:
+def _are_duplicates(one: StoredPassage, other: StoredPassage) -> bool:
     return one.text_digest == other.text_digest and one.id != other.id
 
 

@@ -15,21 +15,21 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from corpus.errors import QAError
-    from index import BuildReport, Progress
+    from index import BuildMode, BuildReport, Progress
     from qa.answer.results import Answer, Hit, Mode, Result, State
-    from qa.collection.build import Busy, Rescan, build_index
+    from qa.collection.build import Busy, build_index
     from qa.retrieval.retriever import Retriever
 
 # Where each public name lives. They are imported when first asked for: `qa --help` needs none of them.
 _HOMES = {
     "Answer": "qa.answer.results",
+    "BuildMode": "index.commit.change",
     "BuildReport": "index.update.report",
     "Busy": "qa.collection.build",
     "Hit": "qa.answer.results",
     "Mode": "qa.answer.results",
     "Progress": "index.update.report",
     "QAError": "corpus.errors",
-    "Rescan": "qa.collection.build",
     "Result": "qa.answer.results",
     "Retriever": "qa.retrieval.retriever",
     "State": "qa.answer.results",
@@ -38,13 +38,13 @@ _HOMES = {
 
 __all__ = [
     "Answer",
+    "BuildMode",
     "BuildReport",
     "Busy",
     "Hit",
     "Mode",
     "Progress",
     "QAError",
-    "Rescan",
     "Result",
     "Retriever",
     "State",

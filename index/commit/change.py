@@ -10,11 +10,11 @@ from corpus.types import Passage
 from index.storage.metadata import Info
 
 
-class Extent(Enum):
-    """How much of the index a commit replaces."""
+class BuildMode(Enum):
+    """How much of the index a build replaces."""
 
-    NAMED = "the documents it names"
-    ALL = "everything but what it keeps"
+    INCREMENTAL = "what looks new or changed"
+    FULL = "everything: each file is read again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class UnchangedFile:
     """A file that was read again and found to hold the same bytes."""
 
     path: str
@@ -57,7 +57,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Maker:
+class BuildConfig:
     """What passages and vectors are made with."""
 
     model: str
@@ -68,9 +68,9 @@ class Maker:
     exclude: tuple[str, ...]
 
 
-def maker_of(info: Info) -> Maker:
+def config_of(info: Info) -> BuildConfig:
     """What a generation was made with."""
-    return Maker(
+    return BuildConfig(
         model=info.model,
         fingerprint=info.fingerprint,
         dimension=info.dimension,
@@ -81,18 +81,18 @@ def maker_of(info: Info) -> Maker:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ChangeSet:
     """What turns one generation into the next.
 
     Attributes:
-        extent: With `ALL`, documents that are neither in `entries` nor in `kept` go.
+        mode: With `FULL`, documents that are neither in `entries` nor in `kept` go.
         entries: Documents to write, new or in place of the old state.
         paths: Of these documents.
-        removed: Paths to remove, with `NAMED`.
-        kept: Paths to carry over, with `ALL`.
+        removed: Paths to remove, with `INCREMENTAL`.
+        kept: Paths to carry over, with `FULL`.
     """
 
-    extent: Extent
+    mode: BuildMode
     entries: Iterable[Entry]
     paths: Sequence[str]
     removed: frozenset[str] = frozenset()

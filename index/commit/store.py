@@ -14,7 +14,7 @@ from types import TracebackType
 import numpy as np
 
 from corpus.errors import ModelError, NoIndexError
-from index.commit.change import Change, Extent, Maker, Seen, maker_of
+from index.commit.change import BuildConfig, BuildMode, ChangeSet, UnchangedFile, config_of
 from index.commit.insert import Inserter, fields_of
 from index.dense.faiss_segments import Ids, delete_others
 from index.dense.segment_writer import Settled, Settling
@@ -23,9 +23,9 @@ from index.dense.vector_rows import is_sound, pack_vector, vector_checksum
 from index.encoder.protocol import Vectors
 from index.lexical.writer import PostingsWriter
 from index.storage import disk
-from index.storage.database import DATABASE, open_for_writing, seam
+from index.storage.database import DATABASE, open_for_writing, translate_errors
 from index.storage.duplicates import count
-from index.storage.metadata import Info, Left, read_info, read_left, write_info, write_left
+from index.storage.metadata import Info, SkippedRow, read_info, read_skipped, write_info, write_skipped
 from index.storage.rows import (
     AMONG,
     StoredDocument,
@@ -69,29 +69,29 @@ class Store:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with seam(self._file):
+        with translate_errors(self._file):
             self._connection.close()
 
     def info(self) -> Info | None:
         """What the current generation is made of, or None before the first."""
-        with seam(self._file):
+        with translate_errors(self._file):
             return read_info(self._connection, self._file)
 
     def documents(self) -> dict[str, StoredDocument]:
         """All documents by path."""
-        with seam(self._file):
+        with translate_errors(self._file):
             return {document.path: document for document in read_documents(self._connection, self._file)}
 
-    def skipped(self) -> tuple[Left, ...]:
+    def skipped(self) -> tuple[SkippedRow, ...]:
         """What was left out, by path."""
-        with seam(self._file):
+        with translate_errors(self._file):
             info = read_info(self._connection, self._file)
-            return read_left(self._connection, self._file, None if info is None else info.skipped)
+            return read_skipped(self._connection, self._file, None if info is None else info.skipped)
 
     def known(self, digests: Iterable[bytes]) -> frozenset[bytes]:
         """Those of the digests whose vectors are stored and undamaged."""
         found = set()
-        with seam(self._file):
+        with translate_errors(self._file):
             for digest in digests:
                 row = self._connection.execute(
                     "SELECT digest, vector, checksum FROM vectors WHERE digest = ?", (digest,)
@@ -146,12 +146,12 @@ class Store:
         Raises:
             DamagedIndexError: SQLite finds a fault.
         """
-        with seam(self._file):
+        with translate_errors(self._file):
             (verdict,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
         if verdict != "ok":
             raise damaged(self._file, f"the database ({verdict})")
 
-    def note(self, seen: Sequence[Seen], left: Sequence[Left]) -> None:
+    def note(self, seen: Sequence[UnchangedFile], left: Sequence[SkippedRow]) -> None:
         """Remember what was looked at; the generation stays the same."""
         with self._transaction():
             self._note(seen, left)
@@ -159,14 +159,16 @@ class Store:
             if info is not None and info.skipped != len(left):
                 write_info(self._connection, replace(info, skipped=len(left)))
 
-    def commit(self, change: Change, maker: Maker, *, seen: Sequence[Seen], left: Sequence[Left]) -> Info:
+    def commit(
+        self, change: ChangeSet, config: BuildConfig, *, seen: Sequence[UnchangedFile], left: Sequence[SkippedRow]
+    ) -> Info:
         """Make the next generation; after a crash at any moment there is the old one or the new one.
 
         Raises:
             DamagedIndexError: A row to be replaced does not hold what was written.
             StorageError: The disk refused; the old generation stands.
         """
-        with seam(self._file):
+        with translate_errors(self._file):
             before = read_info(self._connection, self._file)
         with self._transaction():
             generation = self._next_generation()
@@ -174,7 +176,7 @@ class Store:
             settled, came, gone = Settled(0, ()), array("q"), array("q")
             # Where much is written, all texts are counted again.
             texts: set[bytes] | None = None
-            if change.extent is Extent.ALL:
+            if change.mode is BuildMode.FULL:
                 came = self._clear(change.kept, generation, postings)
             elif before is not None:
                 settled = Settled(before.vectors, before.segments)
@@ -184,9 +186,9 @@ class Store:
             postings.flush()
             count(self._connection, texts)
             self._note(seen, left)
-            settling = Settling(self._connection, self._file, generation=generation, dimension=maker.dimension)
+            settling = Settling(self._connection, self._file, generation=generation, dimension=config.dimension)
             settled = settling.settle(settled, came=_ids(came + inserter.vectors), gone=_ids(gone))
-            info = self._info(maker, generation, settled, len(left))
+            info = self._info(config, generation, settled, len(left))
             self._prune(info)
             write_info(self._connection, info)
         delete_others(self.folder, [segment.name for segment in info.segments])
@@ -201,14 +203,14 @@ class Store:
         documents, info = self.documents(), self.info()
         if info is None or len(documents) != info.files:
             raise damaged(self._file, "the number of documents")
-        with seam(self._file):
+        with translate_errors(self._file):
             self._connection.execute("REINDEX")
-        change = Change(Extent.ALL, (), (), kept=frozenset(documents))
-        self.commit(change, maker_of(info), seen=(), left=self.skipped())
+        change = ChangeSet(BuildMode.FULL, (), (), kept=frozenset(documents))
+        self.commit(change, config_of(info), seen=(), left=self.skipped())
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        with seam(self._file):
+        with translate_errors(self._file):
             disk.about_to("begin", self._file)
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -222,7 +224,7 @@ class Store:
                 raise
 
     def _next_generation(self) -> int:
-        with seam(self._file):
+        with translate_errors(self._file):
             info = read_info(self._connection, self._file)
         return 1 if info is None else info.generation + 1
 
@@ -258,7 +260,7 @@ class Store:
         broken = ids_json([number for number, *row in rows if not is_sound(*row)])
         self._connection.execute(f"DELETE FROM vectors WHERE id IN {AMONG}", (broken,))
 
-    def _remove(self, change: Change, postings: PostingsWriter) -> tuple[array[int], set[bytes]]:
+    def _remove(self, change: ChangeSet, postings: PostingsWriter) -> tuple[array[int], set[bytes]]:
         """Take documents out; returns the vectors of their passages, and the texts."""
         paths = change.removed | set(change.paths)
         rows = self._connection.execute("SELECT id, path, passages FROM documents").fetchall()
@@ -274,7 +276,7 @@ class Store:
         self._connection.execute(f"DELETE FROM documents WHERE id IN {AMONG}", chosen)
         return array("q", [passage.vector for passage in passages]), {passage.text_digest for passage in passages}
 
-    def _note(self, seen: Sequence[Seen], left: Sequence[Left]) -> None:
+    def _note(self, seen: Sequence[UnchangedFile], left: Sequence[SkippedRow]) -> None:
         documents = self.documents() if seen else {}
         for file in seen:
             old = documents[file.path]
@@ -283,7 +285,7 @@ class Store:
                 "UPDATE documents SET size = ?, mtime_ns = ?, checked_ns = ?, checksum = ? WHERE id = ?",
                 (file.size, file.mtime_ns, file.checked_ns, check, old.id),
             )
-        write_left(self._connection, left)
+        write_skipped(self._connection, left)
 
     def _prune(self, info: Info) -> None:
         """Forget the vectors that were used longest ago; what a FAISS file holds stays as long as the file."""
@@ -295,7 +297,7 @@ class Store:
             self._connection.execute(f"DELETE FROM places WHERE vector IN {AMONG}", (gone,))
             self._connection.execute(f"DELETE FROM vectors WHERE id IN {AMONG}", (gone,))
 
-    def _info(self, maker: Maker, generation: int, settled: Settled, skipped: int) -> Info:
+    def _info(self, config: BuildConfig, generation: int, settled: Settled, skipped: int) -> Info:
         files, documents = count_documents(self._connection)
         (passages,) = self._connection.execute("SELECT count(*) FROM passages").fetchone()
         return Info(
@@ -303,12 +305,12 @@ class Store:
             files=files,
             documents=documents,
             passages=passages,
-            model=maker.model,
-            fingerprint=maker.fingerprint,
-            dimension=maker.dimension,
-            splitter=maker.splitter,
-            include=maker.include,
-            exclude=maker.exclude,
+            model=config.model,
+            fingerprint=config.fingerprint,
+            dimension=config.dimension,
+            splitter=config.splitter,
+            include=config.include,
+            exclude=config.exclude,
             vectors=settled.vectors,
             segments=settled.segments,
             skipped=skipped,

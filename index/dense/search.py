@@ -17,7 +17,7 @@ from index.dense.vector_refs import read_places, uses_of
 from index.dense.vector_rows import not_unit, read_vectors
 from index.encoder.protocol import Vectors
 from index.lexical.posting_blocks import Floats
-from index.storage.database import seam
+from index.storage.database import translate_errors
 from index.storage.metadata import Info, Segment
 from index.storage.rows import AMONG, Link, damaged, ids_json, read_links
 
@@ -121,12 +121,12 @@ class Nearest:
         )
 
     def _fetch(self, ids: Ids) -> Stored:
-        with seam(self._file):
+        with translate_errors(self._file):
             return read_vectors(self._connection, self._file, ids.tolist(), self._info.dimension)
 
     def _members(self, segment: Segment) -> Ids:
         """The live vectors of a segment."""
-        with seam(self._file):
+        with translate_errors(self._file):
             places = read_places(self._connection, self._file, "segment = ? AND uses > 0", (segment.number,))
             found = np.array(sorted(place.vector for place in places), dtype=np.int64)
         if len(found) != segment.live:
@@ -141,7 +141,7 @@ class Nearest:
     def _ranked(self, scored: Sequence[tuple[float, int]], scope: Scope | None) -> list[_Ranked]:
         """The passages of vectors, best first; vectors that no passage has any more have none."""
         negative_of = {vector: negative for negative, vector in scored}
-        with seam(self._file):
+        with translate_errors(self._file):
             uses = uses_of(self._connection, self._file, list(negative_of))
             values = (ids_json(tuple(negative_of)),)
             # A damaged index can give out a row more than once.

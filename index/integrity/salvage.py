@@ -58,12 +58,12 @@ def _move(folder: Path, companions: tuple[str, ...]) -> None:
     disk.sync_folder(folder)
 
 
-def is_aside(folder: Path) -> bool:
+def is_set_aside(folder: Path) -> bool:
     """Whether a database was set aside and is not made anew yet."""
     return (folder / _ASIDE).exists()
 
 
-def vectors_left(folder: Path) -> Iterator[Row]:
+def salvaged_vectors(folder: Path) -> Iterator[Row]:
     """Digests and vectors of the database that was set aside, as far as they can be read and hold.
 
     Raises:
@@ -79,13 +79,13 @@ def vectors_left(folder: Path) -> Iterator[Row]:
                 yield digest, vector
 
 
-def model_left(folder: Path) -> str | None:
+def salvaged_model(folder: Path) -> str | None:
     """The model that a database which cannot be used, or was set aside, says it was built with, if it still does."""
     model = _said(folder, "model", lambda value: isinstance(value, str))
     return None if model is None else str(model)
 
 
-def patterns_left(folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+def salvaged_patterns(folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
     """The patterns to take in and to leave out that such a database says it was built with, if it still says so."""
     include, exclude = (_said(folder, key, _are_lines) for key in ("include", "exclude"))
     return None if include is None or exclude is None else (tuple(include), tuple(exclude))
@@ -98,7 +98,7 @@ def _are_lines(value: object) -> bool:
 def _said(folder: Path, key: str, fits: Callable[[object], bool]) -> Any:
     """The value of a key of `meta`, in the first row found whose value is of the right kind; else None."""
     # Beside one that was set aside there is only one that was never finished.
-    file = folder / (_ASIDE if is_aside(folder) else DATABASE)
+    file = folder / (_ASIDE if is_set_aside(folder) else DATABASE)
     with contextlib.suppress(StorageError), _pages(file) as pages:
         if pages is not None:
             for own, value in pages.records(page_scan.INDEX, columns=2):

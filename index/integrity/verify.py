@@ -17,9 +17,9 @@ from index.dense.faiss_segments import Ids, load, members
 from index.dense.vector_refs import Table, read_table
 from index.dense.vector_rows import read_vectors
 from index.lexical.bm25 import Postings
-from index.storage.database import DATABASE, REPAIR, open_for_reading, seam
-from index.storage.duplicates import read_repeats
-from index.storage.metadata import Info, read_info, read_left
+from index.storage.database import DATABASE, REPAIR, open_for_reading, translate_errors
+from index.storage.duplicates import read_duplicates
+from index.storage.metadata import Info, read_info, read_skipped
 from index.storage.rows import damaged, read_documents, read_links, read_passages
 from index.storage.wal import require_log_follows
 
@@ -52,7 +52,7 @@ def verify(folder: Path) -> Verified:
     file = folder / DATABASE
     require_log_follows(file)
     with closing(open_for_reading(file)) as connection:
-        with seam(file):
+        with translate_errors(file):
             info = read_info(connection, file)
         if info is None:
             raise damaged(file, "table meta (empty)")
@@ -74,7 +74,7 @@ def verify(folder: Path) -> Verified:
 
 def _problem(part: Callable[[], None], file: Path) -> str:
     try:
-        with seam(file):
+        with translate_errors(file):
             part()
     except DamagedIndexError as error:
         return str(error)
@@ -146,7 +146,7 @@ class _Check:
         query = "SELECT text_digest, count(*) FROM passages GROUP BY text_digest HAVING count(*) > 1"
         counted.update(dict(self._connection.execute(query)))
         known = [digest for (digest,) in self._connection.execute("SELECT text_digest FROM repeats")]
-        self._require(read_repeats(self._connection, self._file, known) == counted, "the list of repeated texts")
+        self._require(read_duplicates(self._connection, self._file, known) == counted, "the list of repeated texts")
 
     def terms(self) -> None:
         postings = Postings(self._connection, self._file, self._info.passages)
@@ -155,7 +155,7 @@ class _Check:
         self._require(np.array_equal(postings.passages(), ids), "the list of passages in the keyword index")
 
     def rest(self) -> None:
-        read_left(self._connection, self._file, self._info.skipped)
+        read_skipped(self._connection, self._file, self._info.skipped)
         ids, free = self._numbers("SELECT id FROM passages"), self._numbers("SELECT passage FROM free")
         every = np.unique(np.concatenate([ids, free]))
         dense = len(every) == len(ids) + len(free) == every.max(initial=0) and every.min(initial=1) == 1

@@ -129,7 +129,7 @@ def checksum(*fields: object) -> bytes:
 
 
 @contextlib.contextmanager
-def seam(file: Path) -> Iterator[None]:
+def translate_errors(file: Path) -> Iterator[None]:
     """Turn what SQLite raises into the errors that users meet."""
     try:
         yield
@@ -160,7 +160,7 @@ def open_for_writing(file: Path) -> sqlite3.Connection:
         DamagedIndexError: It cannot be read.
         StorageError: The disk refused.
     """
-    with seam(file):
+    with translate_errors(file):
         connection = sqlite3.connect(file, timeout=_BUSY_SECONDS, isolation_level=None)
         try:
             connection.execute(f"PRAGMA cache_size = -{_WRITER_CACHE}")
@@ -191,7 +191,7 @@ def open_for_reading(file: Path) -> sqlite3.Connection:
     """
     if not file.is_file():
         raise NoIndexError(f"there is no index in {file.parent}. Run `qa index` on the folder of documents.")
-    with seam(file):
+    with translate_errors(file):
         connection = _connect_reading(file)
         try:
             if _is_blank(connection):

@@ -16,7 +16,7 @@ _ENTER = "INSERT OR REPLACE INTO repeats (text_digest, passages, checksum) VALUE
 _MOST = 500
 
 
-def repeat_checksum(digest: bytes, passages: int) -> int:
+def duplicate_checksum(digest: bytes, passages: int) -> int:
     """The checksum of a row."""
     return zlib.crc32(f"{passages}".encode(), zlib.crc32(digest))
 
@@ -26,17 +26,19 @@ def count(connection: sqlite3.Connection, digests: Iterable[bytes] | None = None
     if digests is None:
         connection.execute("DELETE FROM repeats")
         rows = connection.execute(_REPEATED)
-        connection.executemany(_ENTER, ((digest, number, repeat_checksum(digest, number)) for digest, number in rows))
+        connection.executemany(
+            _ENTER, ((digest, number, duplicate_checksum(digest, number)) for digest, number in rows)
+        )
         return
     for digest in sorted(digests):
         (number,) = connection.execute(_COUNT, (digest,)).fetchone()
         if number > 1:
-            connection.execute(_ENTER, (digest, number, repeat_checksum(digest, number)))
+            connection.execute(_ENTER, (digest, number, duplicate_checksum(digest, number)))
         else:
             connection.execute("DELETE FROM repeats WHERE text_digest = ?", (digest,))
 
 
-def read_repeats(connection: sqlite3.Connection, file: Path, digests: Sequence[bytes]) -> dict[bytes, int]:
+def read_duplicates(connection: sqlite3.Connection, file: Path, digests: Sequence[bytes]) -> dict[bytes, int]:
     """In how many passages each text stands.
 
     Raises:
@@ -48,7 +50,7 @@ def read_repeats(connection: sqlite3.Connection, file: Path, digests: Sequence[b
         places = ", ".join("?" * len(part))
         query = f"SELECT text_digest, passages, checksum FROM repeats WHERE text_digest IN ({places})"  # noqa: S608
         for digest, count, check in connection.execute(query, part):
-            if not are((digest, count), (bytes, int)) or repeat_checksum(digest, count) != check:
+            if not are((digest, count), (bytes, int)) or duplicate_checksum(digest, count) != check:
                 raise damaged(file, "the number of passages with one text")
             found[digest] = count
     return found

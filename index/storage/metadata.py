@@ -15,7 +15,7 @@ from index.storage.rows import are, damaged
 # No encoder has more.
 _MOST_DIMENSIONS = 65_536
 # Columns of a file that was left out: path, reason, unreadable, size, mtime_ns, checked_ns.
-_LEFT_KINDS = (str, str, int, int | None, int | None, int | None)
+_SKIPPED_KINDS = (str, str, int, int | None, int | None, int | None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Info:
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class SkippedRow:
     """A file or folder that was left out; the stat values say which state of it was judged."""
 
     path: str
@@ -155,7 +155,7 @@ def _meta_checksum(rows: dict[str, str]) -> str:
     return checksum(*(part for pair in sorted(rows.items()) if pair[0] != "checksum" for part in pair)).hex()
 
 
-def read_left(connection: sqlite3.Connection, file: Path, count: int | None) -> tuple[Left, ...]:
+def read_skipped(connection: sqlite3.Connection, file: Path, count: int | None) -> tuple[SkippedRow, ...]:
     """What was left out, by path; so many, where that is known.
 
     Raises:
@@ -164,16 +164,16 @@ def read_left(connection: sqlite3.Connection, file: Path, count: int | None) -> 
     found = []
     query = "SELECT path, reason, unreadable, size, mtime_ns, checked_ns, checksum FROM skipped ORDER BY path"
     for *fields, check in connection.execute(query):
-        if checksum(*fields) != check or not are(fields, _LEFT_KINDS):
+        if checksum(*fields) != check or not are(fields, _SKIPPED_KINDS):
             raise damaged(file, "what is noted of skipped files")
         path, reason, unreadable, *stat = fields
-        found.append(Left(path, reason, bool(unreadable), *stat))
+        found.append(SkippedRow(path, reason, bool(unreadable), *stat))
     if count is not None and len(found) != count:
         raise damaged(file, "the number of skipped files")
     return tuple(found)
 
 
-def write_left(connection: sqlite3.Connection, left: Sequence[Left]) -> None:
+def write_skipped(connection: sqlite3.Connection, left: Sequence[SkippedRow]) -> None:
     """Replace what is written down about what was left out."""
     connection.execute("DELETE FROM skipped")
     rows = [(one.path, one.reason, int(one.unreadable), one.size, one.mtime_ns, one.checked_ns) for one in left]

@@ -7,7 +7,7 @@ import sqlite3
 from pathlib import Path
 
 from corpus.errors import DamagedIndexError
-from index.storage.database import has_log, open_for_reading, open_without_log, seam
+from index.storage.database import has_log, open_for_reading, open_without_log, translate_errors
 from index.storage.metadata import Info, read_info
 from index.storage.rows import damaged
 
@@ -24,7 +24,7 @@ def require_log_follows(file: Path) -> None:
         return
     # In this order: as long as the first is open, no writer moves what it does not see into the file.
     with contextlib.closing(open_for_reading(file)) as connection:
-        with seam(file):
+        with translate_errors(file):
             now = read_info(connection, file)
         before: Info | None = None
         # Before the log is part of it, the file need not be readable by itself.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from corpus import FoundFile, walk
 from index.snapshot import Snapshot
-from index.storage.metadata import Left
+from index.storage.metadata import SkippedRow
 from index.storage.rows import StoredDocument
 
 # File systems keep times as coarsely as 2 s (FAT), so a file read this soon after its last change
@@ -17,7 +17,7 @@ _RACY_NS = 2_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Diff:
     """How a folder differs from its index.
 
     Attributes:
@@ -35,7 +35,7 @@ class Plan:
     removed: tuple[str, ...]
     unchanged: tuple[FoundFile, ...]
     kept: tuple[str, ...]
-    left: tuple[Left, ...]
+    left: tuple[SkippedRow, ...]
     folders: tuple[str, ...]
 
     @property
@@ -44,7 +44,7 @@ class Plan:
         return not (self.added or self.suspect or self.removed)
 
 
-def stale(root: Path, snapshot: Snapshot) -> Plan:
+def find_changes(root: Path, snapshot: Snapshot) -> Diff:
     """What an update would look at; a stat for each file, nothing is read or written.
 
     Raises:
@@ -52,24 +52,24 @@ def stale(root: Path, snapshot: Snapshot) -> Plan:
     """
     info = snapshot.info
     documents = {document.path: document for document in snapshot.documents()}
-    plan = survey(root, documents, snapshot.skipped(), include=info.include, exclude=info.exclude)
+    diff = compare(root, documents, snapshot.skipped(), include=info.include, exclude=info.exclude)
     # Trying again what the last update could not read is for the next update, not for every question.
     tried = {one.path: one for one in snapshot.skipped() if one.unreadable}
     return replace(
-        plan,
-        added=tuple(file for file in plan.added if not _is_as_left(file, tried)),
-        suspect=tuple(file for file in plan.suspect if not _is_as_left(file, tried)),
+        diff,
+        added=tuple(file for file in diff.added if not _is_as_left(file, tried)),
+        suspect=tuple(file for file in diff.suspect if not _is_as_left(file, tried)),
     )
 
 
-def survey(
+def compare(
     root: Path,
     documents: Mapping[str, StoredDocument],
-    left: Iterable[Left],
+    left: Iterable[SkippedRow],
     *,
     include: Sequence[str],
     exclude: Sequence[str],
-) -> Plan:
+) -> Diff:
     """Compare a folder with what the index holds.
 
     Args:
@@ -100,8 +100,8 @@ def survey(
     hidden = frozenset(skip.path.rstrip("/") for skip in found.skipped if skip.unreadable)
     kept = tuple(path for path in absent if _lies_under(path, hidden))
     gone = sorted(set(absent).difference(kept))
-    walked = (Left(skip.path, skip.reason, skip.unreadable) for skip in found.skipped)
-    return Plan(
+    walked = (SkippedRow(skip.path, skip.reason, skip.unreadable) for skip in found.skipped)
+    return Diff(
         added=tuple(added),
         suspect=tuple(suspect),
         removed=tuple(gone),
@@ -112,14 +112,14 @@ def survey(
     )
 
 
-def _is_same(file: FoundFile, known: StoredDocument | Left) -> bool:
+def _is_same(file: FoundFile, known: StoredDocument | SkippedRow) -> bool:
     if known.checked_ns is None or known.mtime_ns is None:
         return False
     same = (file.size, file.mtime_ns) == (known.size, known.mtime_ns)
     return same and abs(known.checked_ns - known.mtime_ns) > _RACY_NS
 
 
-def _is_as_left(file: FoundFile, left: Mapping[str, Left]) -> bool:
+def _is_as_left(file: FoundFile, left: Mapping[str, SkippedRow]) -> bool:
     return file.path in left and _is_same(file, left[file.path])
 
 

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from corpus import FoundFile, Read, Skipped, encoder_text, read_all, split, splitter_version
 from corpus.errors import CorpusError, Unreadable
 from corpus.types import Document
-from index.commit.change import Change, Entry, Extent, Maker, Seen, maker_of
+from index.commit.change import BuildConfig, BuildMode, ChangeSet, Entry, UnchangedFile, config_of
 from index.commit.spool import Spool
 from index.commit.store import Store
 from index.dense.vector_rows import vector_digest
-from index.storage.metadata import Info, Left
+from index.storage.metadata import Info, SkippedRow
 from index.storage.rows import StoredDocument
-from index.update.diff import Plan, survey
+from index.update.diff import Diff, compare
 from index.update.embed_queue import Embedding
 from index.update.report import BuildReport, Note, Progress, Request
 
@@ -34,7 +34,7 @@ def patterns(
     )
 
 
-def in_order_of_path(left: Sequence[Left]) -> tuple[Skipped, ...]:
+def in_order_of_path(left: Sequence[SkippedRow]) -> tuple[Skipped, ...]:
     """What was left out, as it is reported."""
     ordered = sorted(left, key=lambda one: one.path)
     return tuple(Skipped(one.path, one.reason, unreadable=one.unreadable) for one in ordered)
@@ -49,7 +49,7 @@ class Findings:
     unchanged: int = 0
     removed: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
-    left: list[Left] = field(default_factory=list)
+    left: list[SkippedRow] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
 
     def look(self, read: Read, stored: StoredDocument | None) -> Document | None:
@@ -87,7 +87,7 @@ class Findings:
 
     def _failed(self, file: FoundFile, error: Unreadable, checked_ns: int, stored: StoredDocument | None) -> None:
         if not error.gone:
-            self.left.append(Left(file.path, error.reason, error.unknown, file.size, file.mtime_ns, checked_ns))
+            self.left.append(SkippedRow(file.path, error.reason, error.unknown, file.size, file.mtime_ns, checked_ns))
         if stored is not None:
             (self.kept if error.unknown else self.removed).append(file.path)
 
@@ -103,7 +103,7 @@ class Build:
         self._before = store.info()
         self._documents = store.documents()
         include, exclude = patterns(self._before, request.include, request.exclude)
-        self._maker = Maker(
+        self._config = BuildConfig(
             model=self._encoder.name,
             fingerprint=self._encoder.fingerprint,
             dimension=self._encoder.dimension,
@@ -112,44 +112,44 @@ class Build:
             exclude=exclude,
         )
         self._found = Findings()
-        self._seen: list[Seen] = []
+        self._seen: list[UnchangedFile] = []
         self._passages = 0
         self._embedded = 0
         self._done = 0.0
         self._total = 0
 
-    def run(self, extent: Extent) -> BuildReport:
+    def run(self, mode: BuildMode) -> BuildReport:
         """Read, embed, commit.
 
         Args:
-            extent: `NAMED` for what changed, `ALL` to write every row anew.
+            mode: `INCREMENTAL` for what changed, `FULL` to write every row anew.
         """
-        extent = self._extent(extent)
+        mode = self._mode(mode)
         # A full run tries again what was skipped before: the tool may have learned to read it.
-        left_before = self._store.skipped() if extent is Extent.NAMED else ()
-        include, exclude = self._maker.include, self._maker.exclude
-        plan = survey(self._request.root, self._documents, left_before, include=include, exclude=exclude)
+        left_before = self._store.skipped() if mode is BuildMode.INCREMENTAL else ()
+        include, exclude = self._config.include, self._config.exclude
+        diff = compare(self._request.root, self._documents, left_before, include=include, exclude=exclude)
         with Spool(self._store.folder) as entries:
-            self._read(plan, extent, entries)
-            removed = frozenset((*plan.removed, *self._found.removed))
-            kept = self._kept(plan)
-            self._require_some_left(plan, entries, kept, extent)
-            info = self._commit(extent, entries, removed, kept, (*plan.left, *self._found.left))
-        return self._report(plan, info, removed, extent)
+            self._read(diff, mode, entries)
+            removed = frozenset((*diff.removed, *self._found.removed))
+            kept = self._kept(diff)
+            self._require_some_left(diff, entries, kept, mode)
+            info = self._commit(mode, entries, removed, kept, (*diff.left, *self._found.left))
+        return self._report(diff, info, removed, mode)
 
-    def _extent(self, asked: Extent) -> Extent:
+    def _mode(self, asked: BuildMode) -> BuildMode:
         before = self._before
         if before is not None and (before.fingerprint, before.splitter) != (
-            self._maker.fingerprint,
-            self._maker.splitter,
+            self._config.fingerprint,
+            self._config.splitter,
         ):
-            return Extent.ALL
+            return BuildMode.FULL
         return asked
 
-    def _read(self, plan: Plan, extent: Extent, entries: Spool) -> None:
+    def _read(self, diff: Diff, mode: BuildMode, entries: Spool) -> None:
         """Read what may have changed; it is embedded meanwhile."""
-        again = plan.unchanged if extent is Extent.ALL else ()
-        files = sorted((*plan.added, *plan.suspect, *again), key=lambda file: file.path)
+        again = diff.unchanged if mode is BuildMode.FULL else ()
+        files = sorted((*diff.added, *diff.suspect, *again), key=lambda file: file.path)
         self._total = sum(file.size for file in files)
         with Embedding(self._encoder, self._store, self._tell) as embedding:
             for read in read_all(self._request.root, files):
@@ -158,8 +158,8 @@ class Build:
                 document = self._found.look(read, stored)
                 if document is None:
                     self._tell(file.size)
-                elif extent is Extent.NAMED and stored is not None and stored.sha256 == document.sha256:
-                    self._seen.append(Seen(file.path, file.size, file.mtime_ns, checked_ns))
+                elif mode is BuildMode.INCREMENTAL and stored is not None and stored.sha256 == document.sha256:
+                    self._seen.append(UnchangedFile(file.path, file.size, file.mtime_ns, checked_ns))
                     self._tell(file.size)
                 else:
                     self._enter(document, file, checked_ns, entries, embedding)
@@ -198,16 +198,16 @@ class Build:
             )
         )
 
-    def _kept(self, plan: Plan) -> frozenset[str]:
+    def _kept(self, diff: Diff) -> frozenset[str]:
         """What cannot be read now stays, unless its vectors come from another model."""
-        kept = frozenset((*plan.kept, *self._found.kept))
-        if kept and self._before is not None and self._before.fingerprint != self._maker.fingerprint:
+        kept = frozenset((*diff.kept, *self._found.kept))
+        if kept and self._before is not None and self._before.fingerprint != self._config.fingerprint:
             _LOG.warning("%d files cannot be read and are left out of the index for the new model", len(kept))
             return frozenset()
         return kept
 
-    def _require_some_left(self, plan: Plan, entries: Spool, kept: frozenset[str], extent: Extent) -> None:
-        stay = bool(plan.unchanged) and extent is Extent.NAMED
+    def _require_some_left(self, diff: Diff, entries: Spool, kept: frozenset[str], mode: BuildMode) -> None:
+        stay = bool(diff.unchanged) and mode is BuildMode.INCREMENTAL
         if self._documents and not (entries.paths or self._seen or kept or stay or self._request.allow_empty):
             raise CorpusError(
                 f"{self._request.root} has no readable documents any more, and the index has {len(self._documents)}. "
@@ -220,24 +220,24 @@ class Build:
             self._request.progress(Progress(min(round(self._done), self._total), self._total))
 
     def _commit(
-        self, extent: Extent, entries: Spool, removed: frozenset[str], kept: frozenset[str], left: Sequence[Left]
+        self, mode: BuildMode, entries: Spool, removed: frozenset[str], kept: frozenset[str], left: Sequence[SkippedRow]
     ) -> Info:
         left = sorted(left, key=lambda one: one.path)
         info = self._before
-        if info is None or extent is Extent.ALL or entries.paths or removed or self._maker != maker_of(info):
-            change = Change(extent, entries, entries.paths, removed, kept)
-            return self._store.commit(change, self._maker, seen=self._seen, left=left)
+        if info is None or mode is BuildMode.FULL or entries.paths or removed or self._config != config_of(info):
+            change = ChangeSet(mode, entries, entries.paths, removed, kept)
+            return self._store.commit(change, self._config, seen=self._seen, left=left)
         if self._seen or tuple(left) != self._store.skipped():
             self._store.note(self._seen, left)
         return info
 
-    def _report(self, plan: Plan, info: Info, removed: frozenset[str], extent: Extent) -> BuildReport:
+    def _report(self, diff: Diff, info: Info, removed: frozenset[str], mode: BuildMode) -> BuildReport:
         return BuildReport(
             added=self._found.added,
             changed=self._found.changed,
             removed=len(removed),
-            unchanged=self._found.unchanged + (len(plan.unchanged) if extent is Extent.NAMED else 0),
-            skipped=in_order_of_path((*plan.left, *self._found.left)),
+            unchanged=self._found.unchanged + (len(diff.unchanged) if mode is BuildMode.INCREMENTAL else 0),
+            skipped=in_order_of_path((*diff.left, *self._found.left)),
             documents=info.documents,
             passages=info.passages,
             embedded=self._embedded,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from corpus import INDEX_FOLDER, read_all
 from corpus.errors import CorpusError, DamagedIndexError, IncompatibleError, ModelError, NoIndexError
-from index.commit.change import Extent
+from index.commit.change import BuildMode
 from index.commit.store import Store
 from index.dense.faiss_segments import delete_others
 from index.integrity import salvage
@@ -20,9 +20,9 @@ from index.snapshot import Snapshot
 from index.storage.database import DATABASE, NewerFormatError
 from index.storage.files import hide_from_git, make_folder, sweep
 from index.storage.locking import writer_lock
-from index.storage.metadata import Info, Left
+from index.storage.metadata import Info, SkippedRow
 from index.storage.rows import StoredDocument
-from index.update.diff import survey
+from index.update.diff import compare
 from index.update.report import BuildReport, Request
 from index.update.run import Build, Findings, in_order_of_path, patterns
 
@@ -42,7 +42,7 @@ def update_index(request: Request) -> BuildReport:
     """
     started = time.monotonic()
     with _writing(request.root) as folder, _opened(folder) as store:
-        return Build(_resumed(request, store), store, started).run(Extent.NAMED)
+        return Build(_resumed(request, store), store, started).run(BuildMode.INCREMENTAL)
 
 
 def rebuild_index(request: Request) -> BuildReport:
@@ -58,7 +58,7 @@ def rebuild_index(request: Request) -> BuildReport:
         try:
             with _opened(folder) as store:
                 store.require_intact()
-                return Build(_resumed(request, store), store, started).run(Extent.ALL)
+                return Build(_resumed(request, store), store, started).run(BuildMode.FULL)
         except (DamagedIndexError, IncompatibleError) as error:
             if isinstance(error, NewerFormatError | ModelError):
                 raise
@@ -66,12 +66,12 @@ def rebuild_index(request: Request) -> BuildReport:
             request = _as_before(request, folder)
             salvage.set_aside(folder)
         with _opened(folder) as store:
-            return Build(request, store, started).run(Extent.ALL)
+            return Build(request, store, started).run(BuildMode.FULL)
 
 
 def _resumed(request: Request, store: Store) -> Request:
     """The request, with the patterns of the database that a process was killed over before it had made it anew."""
-    unfinished = salvage.is_aside(store.folder) and store.info() is None
+    unfinished = salvage.is_set_aside(store.folder) and store.info() is None
     return _as_before(request, store.folder) if unfinished else request
 
 
@@ -79,7 +79,7 @@ def _as_before(request: Request, folder: Path) -> Request:
     """The request with the patterns of a database that is to be made anew, where none are given."""
     if request.include is not None and request.exclude is not None:
         return request
-    left = salvage.patterns_left(folder)
+    left = salvage.salvaged_patterns(folder)
     if left is None:
         _LOG.warning("which files the index took in cannot be told any more; those asked for now are, or all")
         return request
@@ -117,21 +117,21 @@ def preview_update(
     started = time.monotonic()
     info: Info | None = None
     documents: dict[str, StoredDocument] = {}
-    left: tuple[Left, ...] = ()
+    left: tuple[SkippedRow, ...] = ()
     with contextlib.suppress(NoIndexError), Snapshot(root / INDEX_FOLDER) as snapshot:
         info, left = snapshot.info, snapshot.skipped()
         documents = {document.path: document for document in snapshot.documents()}
     included, excluded = patterns(info, include, exclude)
-    plan = survey(root, documents, left, include=included, exclude=excluded)
+    diff = compare(root, documents, left, include=included, exclude=excluded)
     found = Findings()
-    for read in read_all(root, (*plan.added, *plan.suspect)):
+    for read in read_all(root, (*diff.added, *diff.suspect)):
         found.look(read, documents.get(read.file.path))
     return BuildReport(
         added=found.added,
         changed=found.changed,
-        removed=len(plan.removed) + len(found.removed),
-        unchanged=len(plan.unchanged) + found.unchanged,
-        skipped=in_order_of_path((*plan.left, *found.left)),
+        removed=len(diff.removed) + len(found.removed),
+        unchanged=len(diff.unchanged) + found.unchanged,
+        skipped=in_order_of_path((*diff.left, *found.left)),
         documents=0 if info is None else info.documents,
         passages=0 if info is None else info.passages,
         embedded=0,
@@ -158,7 +158,7 @@ def _writing(root: Path) -> Iterator[Path]:
 def _opened(folder: Path) -> Iterator[Store]:
     salvage.resume(folder)
     with Store(folder) as store:
-        left = salvage.vectors_left(folder)
+        left = salvage.salvaged_vectors(folder)
         while rows := list(islice(left, _BATCH)):
             store.adopt_vectors(rows)
         info = store.info()

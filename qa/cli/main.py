@@ -91,6 +91,7 @@ def index(
 
     collection = scope.collection_of(path)
     root = collection.root
+    from index import BuildMode
     from qa.collection import build
 
     look = session.look()
@@ -105,7 +106,7 @@ def index(
         report = build.build_index(
             root,
             model=model,
-            rescan=build.Rescan.ALL if full else build.Rescan.CHANGED,
+            mode=BuildMode.FULL if full else BuildMode.INCREMENTAL,
             emptying=build.Emptying.ALLOWED if allow_empty else build.Emptying.REFUSED,
             busy=build.Busy.WAITED_FOR if wait else build.Busy.REFUSED,
             include=taken,

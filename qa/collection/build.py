@@ -16,15 +16,16 @@ from corpus.errors import CorpusError, DamagedIndexError, IncompatibleError, Loc
 from index import (
     DATABASE,
     DEFAULT_MODEL,
+    BuildMode,
     BuildReport,
+    Diff,
     Encoder,
-    Plan,
     ProgressCallback,
     Request,
     Snapshot,
+    find_changes,
     load_encoder,
     require_same_encoder,
-    stale,
     wait_for_writer,
 )
 from qa.collection.scope import limited
@@ -37,13 +38,6 @@ _log = logging.getLogger(__name__)
 # What a question may bring in before it is answered: about a second or two of embedding.
 MOST_FILES = 64
 MOST_BYTES = 2_000_000
-
-
-class Rescan(Enum):
-    """Which files a build reads."""
-
-    CHANGED = "those that look new or changed"
-    ALL = "every one"
 
 
 class Busy(Enum):
@@ -79,7 +73,7 @@ def build_index(
     path: str | os.PathLike[str],
     *,
     model: str | None = None,
-    rescan: Rescan = Rescan.CHANGED,
+    mode: BuildMode = BuildMode.INCREMENTAL,
     include: Sequence[str] | None = None,
     exclude: Sequence[str] | None = None,
     paths: Sequence[str] = (),
@@ -94,7 +88,7 @@ def build_index(
         path: The folder of documents.
         model: A sentence-transformers name or a folder; None for the one the index was built with, or the default.
             Another model than the index's embeds everything anew.
-        rescan: Which files to read.
+        mode: Which files to read.
         include: Patterns (as in .gitignore) of the files to take in, () for all, None for those that `qa.toml` sets,
             else those of the last build.
         exclude: Patterns of the files to leave out, None as for `include`.
@@ -110,7 +104,7 @@ def build_index(
         CorpusError: The folder is missing, or all its documents are suddenly gone.
         ModelError: The model is not to be had.
         LockedError: Another process writes this index.
-        DamagedIndexError: The index does not hold what was written; `Rescan.ALL` cures that.
+        DamagedIndexError: The index does not hold what was written; `BuildMode.FULL` cures that.
         IncompatibleError: The index has another format version.
         StorageError: The disk refused; the index is as it was.
     """
@@ -133,7 +127,7 @@ def build_index(
             progress=progress,
         )
         try:
-            return rebuild_index(request) if rescan is Rescan.ALL else update_index(request)
+            return rebuild_index(request) if mode is BuildMode.FULL else update_index(request)
         except LockedError:
             if busy is Busy.REFUSED:
                 raise
@@ -209,12 +203,12 @@ def refresh_if_small(retriever: Retriever, *, progress: ProgressCallback | None 
     """
     root, info = retriever.root, retriever.snapshot.info
     try:
-        plan = stale(root, retriever.snapshot)
+        diff = find_changes(root, retriever.snapshot)
     except CorpusError as error:
         return Opened(retriever, note=_as_it_is(error))
-    if plan.is_current:
+    if diff.is_current:
         return Opened(retriever)
-    reason = _reason_to_wait(plan, info.documents)
+    reason = _reason_to_wait(diff, info.documents)
     if not reason and info.splitter != splitter_version():
         reason = "this version reads or cuts documents in another way, so everything is to be read again"
     if reason:
@@ -256,20 +250,20 @@ def model_of(root: Path) -> str:
         with Snapshot(root / INDEX_FOLDER) as snapshot:
             return snapshot.info.model
     except (NoIndexError, DamagedIndexError, IncompatibleError) as error:
-        from index import is_aside, model_left
+        from index import is_set_aside, salvaged_model
 
-        if isinstance(error, NoIndexError) and not is_aside(root / INDEX_FOLDER):
+        if isinstance(error, NoIndexError) and not is_set_aside(root / INDEX_FOLDER):
             return DEFAULT_MODEL
-        model = model_left(root / INDEX_FOLDER)
+        model = salvaged_model(root / INDEX_FOLDER)
         _log.debug("%s was built with %s", root, model or "a model that cannot be told; the default is taken")
         return model or DEFAULT_MODEL
 
 
-def _reason_to_wait(plan: Plan, documents: int) -> str:
+def _reason_to_wait(diff: Diff, documents: int) -> str:
     """Why a change is too much to bring in before an answer, or ""."""
-    if documents and not (plan.added or plan.suspect or plan.unchanged or plan.kept):
+    if documents and not (diff.added or diff.suspect or diff.unchanged or diff.kept):
         return f"all {documents:,} documents are gone; is the folder mounted?"
-    files = (*plan.added, *plan.suspect)
+    files = (*diff.added, *diff.suspect)
     size = sum(file.size for file in files)
     if len(files) > MOST_FILES or size > MOST_BYTES:
         what = "new or changed file is" if len(files) == 1 else "new or changed files are"

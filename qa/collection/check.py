@@ -7,8 +7,8 @@ from enum import Enum
 from pathlib import Path
 
 from corpus.errors import DamagedIndexError
-from index import BuildReport, ProgressCallback, Verified, verify
-from qa.collection.build import Rescan, build_index
+from index import BuildMode, BuildReport, ProgressCallback, Verified, verify
+from qa.collection.build import build_index
 from qa.locate import INDEX_FOLDER
 
 
@@ -73,7 +73,7 @@ def repair(root: Path, *, progress: ProgressCallback | None = None) -> Checked:
     if _rederived(root):
         cure, rebuilt = Cure.DERIVED, None
     else:
-        cure, rebuilt = Cure.REBUILT, build_index(root, rescan=Rescan.ALL, progress=progress)
+        cure, rebuilt = Cure.REBUILT, build_index(root, mode=BuildMode.FULL, progress=progress)
     checked = check(root)
     return Checked(checked.folder, checked.documents, checked.passages, cure, problems, rebuilt)
 

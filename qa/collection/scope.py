@@ -195,9 +195,9 @@ def _limits_of(root: Path) -> Limits | None:
         with Snapshot(root / INDEX_FOLDER) as snapshot:
             return Limits.read(snapshot.info.include)
     except (NoIndexError, DamagedIndexError, IncompatibleError) as error:
-        from index import is_aside, patterns_left  # noqa: PLC0415 - it is seldom needed
+        from index import is_set_aside, salvaged_patterns  # noqa: PLC0415 - it is seldom needed
 
-        if isinstance(error, NoIndexError) and not is_aside(root / INDEX_FOLDER):
+        if isinstance(error, NoIndexError) and not is_set_aside(root / INDEX_FOLDER):
             return None
-        left = patterns_left(root / INDEX_FOLDER)
+        left = salvaged_patterns(root / INDEX_FOLDER)
         return None if left is None else Limits.read(left[0])

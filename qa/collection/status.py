@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from corpus.errors import CorpusError
-from index import FORMAT_VERSION, Snapshot, stale
+from index import FORMAT_VERSION, Snapshot, find_changes
 from qa.locate import INDEX_FOLDER, command_for
 
 EXAMPLES = 10
@@ -89,13 +89,13 @@ def status(root: Path) -> Status:
     with Snapshot(folder) as snapshot:
         info = snapshot.info
         try:
-            plan = stale(root, snapshot)
+            diff = find_changes(root, snapshot)
         except CorpusError as error:
             problem = str(error)
         else:
-            added.extend(file.path for file in plan.added)
-            suspect.extend(file.path for file in plan.suspect)
-            removed.extend(plan.removed)
+            added.extend(file.path for file in diff.added)
+            suspect.extend(file.path for file in diff.suspect)
+            removed.extend(diff.removed)
     groups = (("new", added), ("changed", suspect), ("gone", removed))
     return Status(
         folder=folder,

@@ -17,15 +17,15 @@ from corpus import SETTINGS_FILE, concerns
 from corpus.errors import CorpusError, LockedError, NoIndexError, StorageError, UsageError
 from index import (
     BuildReport,
+    Diff,
     Encoder,
     Info,
-    Plan,
     ProgressCallback,
     Request,
     Snapshot,
+    find_changes,
     load_encoder,
     require_same_encoder,
-    stale,
     update_index,
     wait_for_writer,
 )
@@ -138,7 +138,7 @@ def watch(
 class _State:
     """An index beside its folder; by path the digests of its documents, and why files were skipped."""
 
-    plan: Plan
+    diff: Diff
     info: Info
     digests: dict[str, str]
     skipped: dict[str, str]
@@ -164,11 +164,11 @@ class _Keeper:
             with Snapshot(self._root / INDEX_FOLDER) as snapshot:
                 digests = {document.path: document.sha256 for document in snapshot.documents()}
                 skipped = {one.path: one.reason for one in snapshot.skipped()}
-                state = _State(stale(self._root, snapshot), snapshot.info, digests, skipped)
+                state = _State(find_changes(self._root, snapshot), snapshot.info, digests, skipped)
         except (NoIndexError, CorpusError):
             self._require_there()
             raise
-        self._folders = state.plan.folders
+        self._folders = state.diff.folders
         return state
 
     def follow(self) -> Iterator[Update]:
@@ -258,7 +258,7 @@ class _Keeper:
         now = (before.info.include, before.info.exclude)
         exclude = settings.exclude
         self._patterns = (now[0] if include is None else include, now[1] if exclude is None else exclude)
-        if before.plan.is_current and self._patterns == now:
+        if before.diff.is_current and self._patterns == now:
             return None
         encoder = self._encoder_for(before.info)
         report = update_index(Request(self._root, encoder, include, exclude))
@@ -274,7 +274,7 @@ class _Keeper:
 
 
 def _changes(before: _State, after: _State, report: BuildReport) -> Iterator[Change]:
-    tried = {file.path for file in (*before.plan.added, *before.plan.suspect)}
+    tried = {file.path for file in (*before.diff.added, *before.diff.suspect)}
     skipped = {one.path: one.reason for one in report.skipped if one.path in tried}
     for path in sorted(before.digests.keys() | after.digests.keys() | skipped.keys()):
         reason = skipped.get(path, "")

@@ -300,7 +300,7 @@ class Retriever:
 
     def _hits(self, ranking: _Ranking, marked: Sequence[Marked], k: int) -> tuple[Hit, ...]:
         highlights = [found.highlights for found in marked]
-        twins = self.snapshot.twins(ranking.passages[:k])
+        duplicates = self.snapshot.duplicates(ranking.passages[:k])
         states: dict[str, State] = {}
         hits = []
         for rank, (passage, score) in enumerate(zip(ranking.passages[:k], ranking.scores, strict=False), start=1):
@@ -317,7 +317,7 @@ class Retriever:
                     heading=passage.heading,
                     source=source_of(passage, states[path]),
                     highlights=highlights[rank - 1] if rank <= len(highlights) else (),
-                    also_in=tuple(place_of(twin) for twin in twins[passage.id]),
+                    also_in=tuple(place_of(twin) for twin in duplicates[passage.id]),
                 )
             )
         return tuple(hits)

@@ -68,7 +68,7 @@ _CHECKS = (
     (rows, "link_checksum"),
     (rows, "checksum"),
     (vector_rows, "vector_checksum"),
-    (duplicates, "repeat_checksum"),
+    (duplicates, "duplicate_checksum"),
 )
 
 Array = npt.NDArray[Any]

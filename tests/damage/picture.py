@@ -39,7 +39,7 @@ class Questions:
         words: Looked up one by one, some of them in no passage.
         pattern: Of paths.
         path: Of a document to show.
-        key: Of a passage to show, which has twins.
+        key: Of a passage to show, which has duplicates.
     """
 
     texts: tuple[str, ...]
@@ -77,12 +77,12 @@ def ranked(candidates: Sequence[Candidate]) -> list[list[Any]]:
     return [[one.key, one.score] for one in candidates]
 
 
-def twins(snapshot: Snapshot, key: str) -> list[Any]:
+def duplicates(snapshot: Snapshot, key: str) -> list[Any]:
     """Other places with the text of a passage."""
     passage = snapshot.find(key)
     if passage is None:
         return [None]
-    return [[one.document.path, one.start, one.end, one.text] for one in snapshot.twins([passage])[passage.id]]
+    return [[one.document.path, one.start, one.end, one.text] for one in snapshot.duplicates([passage])[passage.id]]
 
 
 def answers(snapshot: Snapshot, encoder: Encoder, texts: Sequence[str], limit: int = 10) -> Picture:
@@ -148,7 +148,7 @@ def _questions(
         "hybrid": lambda: [ask(one, k=5) for one in others[:2]],
         "hybrid, within": lambda: ask(text, k=5, path=questions.pattern),
         "keyword, quick": lambda: ask(text, k=8, mode=Mode.KEYWORD, rerank=False),
-        "twins": lambda: twins(snapshot, questions.key),
+        "duplicates": lambda: duplicates(snapshot, questions.key),
         "show passage": lambda: shown(questions.key),
         "show file": lambda: shown(questions.path),
         "listing": lambda: listing(snapshot),

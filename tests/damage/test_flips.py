@@ -50,11 +50,11 @@ def test_two_processes_write_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_the_samples_have_the_shapes_they_are_meant_to_have(samples: dict[str, Sample]) -> None:
-    """Several segments, twins, vectors to spare, skipped files, free rows; a log of several generations."""
+    """Several segments, duplicates, vectors to spare, skipped files, free rows; a log of several generations."""
     for sample in samples.values():
         picture = sample.expected[sample.newest]
         assert len(picture["dense, all"]) > 100
-        assert len(picture["twins"]) == 3
+        assert len(picture["duplicates"]) == 3
         assert [path for path, *_ in picture["left out"]] == ["skipped/binary.txt"]
     assert len([name for name in samples["plain"].files if name.endswith(".faiss")]) >= 2
     assert len([name for name in samples["compressed"].files if name.endswith(".faiss")]) >= 3

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from corpus.errors import LockedError, NoIndexError, QAError
-from index.commit.change import Extent
+from index.commit.change import BuildMode
 from index.commit.store import Store
 from index.snapshot import Snapshot
 from index.storage.files import make_folder
@@ -164,7 +164,7 @@ def test_who_waited_goes_on_with_the_model_that_the_first_one_chose(
             while not caplog.records and not waiting.done():
                 time.sleep(0.01)
             with Store(folder) as store:
-                Build(first, store, time.monotonic()).run(Extent.NAMED)
+                Build(first, store, time.monotonic()).run(BuildMode.INCREMENTAL)
         report = waiting.result(timeout=60)
     assert (report.documents, report.embedded) == (1, 0)
     with Snapshot(folder) as snapshot:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from corpus.types import Passage
-from index.commit.change import Change, Entry, Extent, Maker
+from index.commit.change import BuildConfig, BuildMode, ChangeSet, Entry
 from index.commit.store import Store
 from index.dense import faiss_segments
 from index.dense.faiss_segments import Ids, Stored, VectorIndex, cosines
@@ -26,7 +26,7 @@ from index.storage.metadata import Info, read_info
 from index.storage.rows import Link, StoredPassage
 
 DIMENSION = 64
-MAKER = Maker("random", "f" * 64, DIMENSION, 1, (), ())
+CONFIG = BuildConfig("random", "f" * 64, DIMENSION, 1, (), ())
 
 
 def limit_sizes(patch: pytest.MonkeyPatch, *, exact: int, most: int) -> None:
@@ -102,8 +102,8 @@ def commit(
         if numbers:
             store.add_vectors([digest(number) for number in numbers], rows[numbers])
         entries = [entry(path, several) for path, several in documents.items()]
-        change = Change(Extent.NAMED, entries, list(documents), removed)
-        info = store.commit(change, MAKER, seen=(), left=())
+        change = ChangeSet(BuildMode.INCREMENTAL, entries, list(documents), removed)
+        info = store.commit(change, CONFIG, seen=(), left=())
     check(folder)
     return info
 

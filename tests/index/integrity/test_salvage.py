@@ -82,7 +82,7 @@ def overwrite(folder: Path, numbers: list[int], what: bytes) -> None:
 
 def saved(folder: Path) -> int:
     salvage.set_aside(folder)
-    return len(dict(salvage.vectors_left(folder)))
+    return len(dict(salvage.salvaged_vectors(folder)))
 
 
 def stored(folder: Path) -> int:
@@ -124,7 +124,7 @@ def test_what_lies_beside_unreadable_pages_is_saved(folder: Path, what: bytes, p
     overwrite(folder, [leaves[i] for i in chosen], what)
     most_on_a_page = PAGE // (2 * BagEncoder().dimension)
     assert held - saved(folder) <= len(chosen) * most_on_a_page
-    assert held - len(dict(salvage.vectors_left(folder))) > 0
+    assert held - len(dict(salvage.salvaged_vectors(folder))) > 0
 
 
 def test_a_pointer_that_leads_beyond_its_page_leads_into_it(folder: Path) -> None:
@@ -163,7 +163,7 @@ def test_vectors_of_any_length_are_saved(tmp_path: Path, size: int) -> None:
     connection.commit()
     connection.close()
     salvage.set_aside(tmp_path)
-    assert dict(salvage.vectors_left(tmp_path)) == rows
+    assert dict(salvage.salvaged_vectors(tmp_path)) == rows
 
 
 def test_vectors_in_a_log_are_saved_though_its_database_is_gone_to_pieces(root: Path, folder: Path) -> None:
@@ -182,7 +182,7 @@ def test_the_model_is_told_whatever_leads_to_its_name(folder: Path, zeroed: int)
     """Otherwise a rebuild would take the default, and embed everything anew."""
     data = (folder / "index.db").read_bytes()
     (folder / "index.db").write_bytes(bytes(zeroed) + data[zeroed:])
-    assert salvage.model_left(folder) == "bag"
+    assert salvage.salvaged_model(folder) == "bag"
 
 
 def test_a_rebuild_embeds_only_what_was_lost(root: Path, folder: Path) -> None:

@@ -14,7 +14,7 @@ from corpus.errors import CorpusError, IncompatibleError, NoIndexError
 from index.encoder.protocol import Vectors
 from index.snapshot import Snapshot, require_same_encoder
 from index.update import embed_queue
-from index.update.diff import stale
+from index.update.diff import find_changes
 from index.update.report import BuildReport, Progress, Request
 from index.update.update import preview_update, rebuild_index, update_index
 from tests.encoders import BagEncoder
@@ -116,7 +116,7 @@ def test_a_copy_shares_the_vector_and_is_citable(root: Path) -> None:
         (bird,) = snapshot.passages_of("birds.txt")
         (copy,) = snapshot.passages_of("copy.txt")
         assert bird.vector == copy.vector
-        assert snapshot.twins([bird]) == {bird.id: (copy,)}
+        assert snapshot.duplicates([bird]) == {bird.id: (copy,)}
     (root / "birds.txt").unlink()
     build(root)
     with Snapshot(root / ".qa") as snapshot:
@@ -129,15 +129,15 @@ def test_a_touched_file_is_noted_without_a_generation(root: Path) -> None:
     assert counts(build(root)) == (0, 0, 0, 3, 0, 0)
     assert generation(root) == 1
     with Snapshot(root / ".qa") as snapshot:
-        assert stale(root, snapshot).is_current
+        assert find_changes(root, snapshot).is_current
         assert {document.mtime_ns for document in snapshot.documents()} == {10**18}
 
 
 def test_a_file_changed_too_recently_is_suspect(root: Path) -> None:
     build(root)
     with Snapshot(root / ".qa") as snapshot:
-        plan = stale(root, snapshot)
-    assert [file.path for file in plan.suspect] == ["birds.txt", "cats.md", "notes/fish.md"]
+        diff = find_changes(root, snapshot)
+    assert [file.path for file in diff.suspect] == ["birds.txt", "cats.md", "notes/fish.md"]
 
 
 def test_stale_names_what_differs(root: Path) -> None:
@@ -147,12 +147,12 @@ def test_stale_names_what_differs(root: Path) -> None:
     (root / "cats.md").write_text("Cats.", encoding="utf-8")
     (root / "owls.txt").write_text("Owls.", encoding="utf-8")
     with Snapshot(root / ".qa") as snapshot:
-        plan = stale(root, snapshot)
-    assert [file.path for file in plan.added] == ["owls.txt"]
-    assert [file.path for file in plan.suspect] == ["cats.md"]
-    assert plan.removed == ("birds.txt",)
-    assert [file.path for file in plan.unchanged] == ["notes/fish.md"]
-    assert not plan.is_current
+        diff = find_changes(root, snapshot)
+    assert [file.path for file in diff.added] == ["owls.txt"]
+    assert [file.path for file in diff.suspect] == ["cats.md"]
+    assert diff.removed == ("birds.txt",)
+    assert [file.path for file in diff.unchanged] == ["notes/fish.md"]
+    assert not diff.is_current
 
 
 def test_preview_counts_and_writes_nothing(root: Path) -> None:
@@ -284,7 +284,7 @@ def test_a_binary_file_is_skipped_once_and_looked_at_again_when_it_changes(root:
     report = build(root)
     assert [(skip.path, skip.reason) for skip in report.skipped] == [("blob.txt", "binary, not text")]
     with Snapshot(root / ".qa") as snapshot:
-        assert stale(root, snapshot).is_current
+        assert find_changes(root, snapshot).is_current
     assert [skip.path for skip in build(root).skipped] == ["blob.txt"]
     (root / "blob.txt").write_text("Now it is text.", encoding="utf-8")
     report = build(root)

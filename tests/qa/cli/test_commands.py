@@ -117,7 +117,7 @@ def test_status_of_a_folder_that_cannot_be_read(root: Path, monkeypatch: pytest.
     def refuse(*_: object) -> None:
         raise CorpusError("cannot read the folder")
 
-    monkeypatch.setattr(status, "stale", refuse)
+    monkeypatch.setattr(status, "find_changes", refuse)
     found = status.status(root)
     assert (found.documents, found.passages, found.drift, found.problem) == (1, 2, 0, "cannot read the folder")
     assert found.as_json()["changes"]["problem"] == "cannot read the folder"
@@ -168,7 +168,7 @@ def test_ask_when_the_folder_cannot_be_read(root: Path, monkeypatch: pytest.Monk
     def refuse(*_: object) -> None:
         raise CorpusError("cannot read the folder.")
 
-    monkeypatch.setattr(build, "stale", refuse)
+    monkeypatch.setattr(build, "find_changes", refuse)
     with Retriever.open(root, encoder=BagEncoder()) as retriever:
         opened = build.refresh_if_small(retriever)
         assert opened.retriever is retriever

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from corpus.discovery.walk import walk
 from corpus.errors import CorpusError, UsageError
+from index import BuildMode
 from index.snapshot import Snapshot
 from index.update.report import Request
 from index.update.update import rebuild_index, update_index
@@ -184,7 +185,7 @@ def test_a_damaged_index_is_made_anew_with_its_limits(home: Path) -> None:
     rebuild_index(Request(home, BagEncoder()))
     assert documents(home) == before
     database.write_bytes(database.read_bytes().replace(b"What is in talk.md", b"What is on talk.md"))
-    build.build_index(home, rescan=build.Rescan.ALL, paths=("notes/",), encoder=BagEncoder())
+    build.build_index(home, mode=BuildMode.FULL, paths=("notes/",), encoder=BagEncoder())
     assert documents(home) == sorted([*before, "notes/e.md", "notes/f.txt"])
 
 

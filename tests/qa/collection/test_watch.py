@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 
 from corpus.errors import CorpusError, LockedError, NoIndexError, QAError
-from index.commit.change import Extent
+from index.commit.change import BuildMode
 from index.commit.store import Store
 from index.integrity.verify import verify
 from index.snapshot import Snapshot
@@ -293,7 +293,7 @@ def test_a_model_that_comes_while_it_waits_counts(
                 assert time.monotonic() < deadline
                 time.sleep(0.02)
             with Store(folder) as store:
-                Build(other, store, 0).run(Extent.NAMED)
+                Build(other, store, 0).run(BuildMode.INCREMENTAL)
         put(root / "newer.md", "The cello stands beside it.")
         report = watching.next().report
     assert report is not None
