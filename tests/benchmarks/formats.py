@@ -29,8 +29,8 @@ from corpus.loading.sandbox import Limits, Worker
 from corpus.readers.source.grammars import edition
 from qa import build_index
 from tests.benchmarks.peers import machine
-from tests.formats import packed, pdf
-from tests.formats.samples import GUIDE, NOTEBOOK, PAGE, PROGRAM, SAMPLES, SCRIPT, SOURCE
+from tests.corpus.readers.samples import archives, pdf
+from tests.corpus.readers.samples.files import GUIDE, NOTEBOOK, PAGE, PROGRAM, SAMPLES, SCRIPT, SOURCE
 
 RUNS = 3
 _WORDS = "The grey heron stands for hours in shallow water, and its patience is proverbial among those who fish there. "
@@ -43,7 +43,7 @@ def _pdf(count: int) -> bytes:
 
 
 def _docx(count: int) -> bytes:
-    return packed.docx(packed.word_paragraph("Herons", style="Ue1") + packed.word_paragraph(_WORDS * 4) * count)
+    return archives.docx(archives.word_paragraph("Herons", style="Ue1") + archives.word_paragraph(_WORDS * 4) * count)
 
 
 def _notebook(count: int) -> bytes:
@@ -74,10 +74,10 @@ LARGE: dict[str, Callable[[int], bytes]] = {
     "gauge.c": lambda n: b"/* Reads. */\nstatic int gauge(int n)\n{\n  return n * 2;\n}\n\n" * n,
     "oars.mbox": lambda n: _BY_PATH["oars.mbox"] * n,
     "swans.docx": _docx,
-    "talk.pptx": lambda n: packed.pptx([("Kingfishers", [(0, _WORDS * 3)], "Notes.")] * n),
-    "boats.xlsx": lambda n: packed.xlsx({"Boats": _boats(n)}),
-    "ice.odt": lambda n: packed.odt(f"<text:p>{_WORDS * 4}</text:p>" * n),
-    "ferry.epub": lambda n: packed.epub([f"<h1>The Ferry</h1>{f'<p>{_WORDS * 4}</p>' * 20}"] * n),
+    "talk.pptx": lambda n: archives.pptx([("Kingfishers", [(0, _WORDS * 3)], "Notes.")] * n),
+    "boats.xlsx": lambda n: archives.xlsx({"Boats": _boats(n)}),
+    "ice.odt": lambda n: archives.odt(f"<text:p>{_WORDS * 4}</text:p>" * n),
+    "ferry.epub": lambda n: archives.epub([f"<h1>The Ferry</h1>{f'<p>{_WORDS * 4}</p>' * 20}"] * n),
 }
 
 

@@ -13,14 +13,14 @@ import pytest
 from corpus.errors import Unreadable
 from corpus.loading.sandbox import Limits, Worker
 from qa import build_index
+from tests.corpus.readers.samples import archives
+from tests.corpus.readers.samples.files import SAMPLES
 from tests.encoders import BagEncoder
-from tests.formats import packed
-from tests.formats.samples import SAMPLES
 from tests.paths import REPOSITORY
 
 FILES = {sample.path: sample.data for sample in SAMPLES}
 # Inflates to more than the worker has memory for, within what one part may have: XML takes many times its size.
-LARGE = packed.docx("<w:p/>" * 4_500_000)
+LARGE = archives.docx("<w:p/>" * 4_500_000)
 
 
 def reason(worker: Worker, path: str, data: bytes) -> str:

@@ -22,8 +22,8 @@ from qa.cli import errors, session
 from qa.collection import build, check, show, status
 from qa.retrieval.retriever import Retriever
 from qa.terminal import answers, reports
+from tests.corpus.readers.samples import pdf
 from tests.encoders import BagEncoder
-from tests.formats import pdf
 
 TEXT = "# Talks\n\nThe keynote is about whales.\n\n## Lunch\n\nSoup at noon.\n"
 

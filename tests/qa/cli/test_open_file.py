@@ -18,8 +18,8 @@ from qa.cli import open_file
 from qa.cli.open_file import How, Launch
 from qa.collection.show import Spot, spot
 from qa.retrieval.retriever import Retriever
+from tests.corpus.readers.samples import pdf
 from tests.encoders import BagEncoder
-from tests.formats import pdf
 
 FILES = {
     "talks.md": "# Talks\n\nThe keynote is about whales.\n",

@@ -11,8 +11,8 @@ from corpus.errors import Unreadable
 from corpus.loading.sandbox import Worker
 from qa import Retriever, build_index
 from qa.answer.pdf_boxes import BoxFinder
+from tests.corpus.readers.samples import pdf
 from tests.encoders import BagEncoder
-from tests.formats import pdf
 
 FIRST = "The heron stands in shallow water every morning until noon."
 SECOND = "An otter was seen below the weir of Pillnitz in two win~ters out of three."

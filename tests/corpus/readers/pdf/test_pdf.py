@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from corpus.readers.pdf.pdf import read
 from corpus.types import BlockKind, Reading
-from tests.formats import pdf
+from tests.corpus.readers.samples import pdf
 
 FILLER = "The gauge at the weir was read every morning, and the level went into a book that nobody opened again. "
 

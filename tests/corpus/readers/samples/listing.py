@@ -1,4 +1,4 @@
-"""What readers make of the samples, written so that a person can check it: `python -m tests.formats.listing`."""
+"""What readers make of the samples, to be checked by eye: `python -m tests.corpus.readers.samples.listing`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from corpus.loading.load import parse
 from corpus.loading.sandbox import Worker
 from corpus.types import Document
-from tests.formats.samples import SAMPLES
+from tests.corpus.readers.samples.files import SAMPLES
 
 EXPECTED = Path(__file__).parent / "expected"
 

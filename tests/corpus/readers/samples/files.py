@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from email.message import EmailMessage
 
-from tests.formats import packed, pdf, sources
+from tests.corpus.readers.samples import archives, pdf, texts
 
 HEBREW = "הנחל זורם מערבה"
 
@@ -253,17 +253,17 @@ def mailbox() -> bytes:
 
 
 def document() -> bytes:
-    body = packed.word_paragraph("Swans", style="Ue1") + packed.word_paragraph("Swans hiss at kayaks near Torgau.")
-    body += packed.word_paragraph("Moult", style="Mine") + packed.word_paragraph("In July.", depth=0)
-    body += packed.word_paragraph("Then they cannot fly.", depth=1)
-    body += packed.word_table(("Month", "Swans"), ("July", "63"))
+    body = archives.word_paragraph("Swans", style="Ue1") + archives.word_paragraph("Swans hiss at kayaks near Torgau.")
+    body += archives.word_paragraph("Moult", style="Mine") + archives.word_paragraph("In July.", depth=0)
+    body += archives.word_paragraph("Then they cannot fly.", depth=1)
+    body += archives.word_table(("Month", "Swans"), ("July", "63"))
     body += "<w:p><w:del><w:r><w:t>Gone.</w:t></w:r></w:del><w:r><w:t>Kept</w:t><w:tab/><w:t>words. </w:t></w:r></w:p>"
     notes = "<w:footnote><w:p><w:r><w:t>Counted by boat.</w:t></w:r></w:p></w:footnote>"
-    return packed.docx(body + packed.word_paragraph(HEBREW), title="Swan report", notes=notes)
+    return archives.docx(body + archives.word_paragraph(HEBREW), title="Swan report", notes=notes)
 
 
 def slides() -> bytes:
-    return packed.pptx(
+    return archives.pptx(
         [
             ("Kingfishers", [(0, "They dive"), (1, "at dawn")], ""),
             ("Nests", [(0, "A tunnel of ninety centimetres"), (0, "Fish bones")], "Mention the smell."),
@@ -273,7 +273,7 @@ def slides() -> bytes:
 
 
 def workbook() -> bytes:
-    return packed.xlsx(
+    return archives.xlsx(
         {
             "Boats": [["Name", "Oars", "Launched"], ["Möwe", 4, 45982], ["Reiher", 2.5, ""]],
             "Rents": [["Street", "Rent"], ["Quay 7", 310]],
@@ -283,7 +283,7 @@ def workbook() -> bytes:
 
 
 def open_text() -> bytes:
-    return packed.odt(
+    return archives.odt(
         '<text:h text:outline-level="1">Ice</text:h><text:p>The river<text:s/>froze in<text:tab/>1929.<text:note>'
         "<text:note-body><text:p>Twice.</text:p></text:note-body></text:note></text:p>"
         "<text:list><text:list-item><text:p>Skates</text:p><text:list><text:list-item><text:p>of bone</text:p>"
@@ -299,7 +299,7 @@ def book() -> bytes:
         "<html><head><title>x</title></head><body><h1>The Ferry</h1><p>The ferryman hummed &amp; rowed.</p></body>",
         f"<html><body><h1>The Storm</h1><p>Lightning split the poplar.</p><p>{HEBREW}</p></body></html>",
     ]
-    return packed.epub(chapters, title="Stories of the Ferry")
+    return archives.epub(chapters, title="Stories of the Ferry")
 
 
 SAMPLES = (
@@ -322,5 +322,5 @@ SAMPLES = (
     Sample("boats.xlsx", workbook(), "How many oars has the Möwe?", "4", "boats.xlsx, sheet 1"),
     Sample("ice.odt", open_text(), "When did the river freeze?", "1929", "ice.odt:1-8"),
     Sample("ferry.epub", book(), "What did lightning split?", "poplar", "ferry.epub:5-9"),
-    *(Sample(path, text.encode(), *asked) for path, text, *asked in (*sources.NOTES, *sources.PROGRAMS)),
+    *(Sample(path, text.encode(), *asked) for path, text, *asked in (*texts.NOTES, *texts.PROGRAMS)),
 )

@@ -1,6 +1,6 @@
 """Damaged files of every format: none may hang, crash or stop a build.
 
-Long form: `python -m tests.formats.fuzz --files 2000` (a format).
+Long form: `python -m tests.corpus.readers.fuzz --files 2000` (a format).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from corpus.errors import Unreadable
 from corpus.loading.load import parse
 from corpus.loading.sandbox import Limits, Worker
+from tests.corpus.readers.samples import archives
+from tests.corpus.readers.samples.files import SAMPLES, Sample
 from tests.documents import check_passages, count_words
-from tests.formats import packed
-from tests.formats.samples import SAMPLES, Sample
 
 SECONDS = 5
 _PIECES = (
@@ -75,7 +75,7 @@ def mutate_inside(data: bytes, chance: random.Random) -> bytes:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}
     name = chance.choice(list(parts))
-    return packed.pack(parts | {name: mutate(parts[name], chance)})
+    return archives.pack(parts | {name: mutate(parts[name], chance)})
 
 
 def run(sample: Sample, count: int, *, seed: int, worker: Worker) -> Tally:

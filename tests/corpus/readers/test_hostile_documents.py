@@ -16,8 +16,8 @@ from corpus.loading.load import parse
 from corpus.loading.sandbox import Worker
 from corpus.readers.office.zip_archive import MAX_PART
 from corpus.types import Document
-from tests.formats import packed, pdf
-from tests.formats.samples import SAMPLES
+from tests.corpus.readers.samples import archives, pdf
+from tests.corpus.readers.samples.files import SAMPLES
 
 FILES = {sample.path: sample.data for sample in SAMPLES}
 
@@ -35,19 +35,19 @@ def reason(worker: Worker, path: str, data: bytes) -> str:
 
 
 def book(**chapters: str | bytes) -> bytes:
-    return packed.pack({"mimetype": "application/epub+zip", **chapters})
+    return archives.pack({"mimetype": "application/epub+zip", **chapters})
 
 
 def test_a_part_that_unpacks_to_too_much_is_refused(worker: Worker) -> None:
     """A hundred kilobytes of zip for a hundred megabytes of XML."""
-    data = packed.docx(" " * (3 * MAX_PART))
+    data = archives.docx(" " * (3 * MAX_PART))
     assert len(data) < 200_000
     assert reason(worker, "bomb.docx", data) == "unpacks to more than may be read"
 
 
 def test_the_size_that_an_archive_claims_is_not_believed(worker: Worker) -> None:
     """It says that the part has ten bytes."""
-    data = bytearray(packed.docx(" " * (2 * MAX_PART)))
+    data = bytearray(archives.docx(" " * (2 * MAX_PART)))
     for at in _places(data, b"PK\x01\x02"):
         if data[at + 46 :].startswith(b"word/document.xml"):
             data[at + 24 : at + 28] = struct.pack("<I", 10)
@@ -160,10 +160,10 @@ OUTSIDE = (
 @pytest.mark.parametrize("content", [LAUGHS, OUTSIDE], ids=["billion laughs", "external entity"])
 def test_entities_of_a_file_are_never_expanded(content: str, worker: Worker) -> None:
     parts = {
-        "_rels/.rels": packed.links(("officeDocument", "word/document.xml")),
+        "_rels/.rels": archives.links(("officeDocument", "word/document.xml")),
         "word/document.xml": content,
     }
-    assert reason(worker, "laughs.docx", packed.pack(parts)) == "declares entities of its own, which are not expanded"
+    assert reason(worker, "laughs.docx", archives.pack(parts)) == "declares entities of its own, which are not expanded"
 
 
 def test_deep_nesting_is_no_harm(worker: Worker) -> None:
@@ -171,8 +171,8 @@ def test_deep_nesting_is_no_harm(worker: Worker) -> None:
     begun = time.monotonic()
     page = parse("deep.html", b"<div>" * 200_000 + b"The otter sleeps.", worker=worker)
     assert "The otter sleeps." in page.text
-    deep = "<w:x>" * 100_000 + packed.word_paragraph("Deep words.") + "</w:x>" * 100_000
-    assert outcome(worker, "deep.docx", packed.docx(deep)) in ("Deep words.", "nested too deeply")
+    deep = "<w:x>" * 100_000 + archives.word_paragraph("Deep words.") + "</w:x>" * 100_000
+    assert outcome(worker, "deep.docx", archives.docx(deep)) in ("Deep words.", "nested too deeply")
     assert outcome(worker, "deep.json", b"[" * 100_000 + b"]" * 100_000) in ("", "nested too deeply")
     assert outcome(worker, "deep.py", b"x = " + b"(" * 100_000 + b")" * 100_000).startswith("x = (")
     assert time.monotonic() - begun < 20
@@ -246,7 +246,7 @@ def content(document: Document) -> tuple[object, ...]:
     [
         ("a.pdf", b"just words", "not what its name says: no PDF file"),
         ("a.docx", b"just words", "not what its name says: no DOCX file"),
-        ("a.xlsx", packed.pack({"a.txt": "words"}), "an archive, but no document that can be read"),
+        ("a.xlsx", archives.pack({"a.txt": "words"}), "an archive, but no document that can be read"),
         ("a.ipynb", b'{"cells": 3}', "not what its name says: no notebook"),
         ("a.json", b'{"cells": ', "damaged: no JSON"),
         ("a.jsonl", b'{"a": 1}\nno\n', "damaged: no JSON in line 2"),

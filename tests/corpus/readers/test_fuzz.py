@@ -1,4 +1,4 @@
-"""Damaged files of every format, the short form of `python -m tests.formats.fuzz`."""
+"""Damaged files of every format, the short form of `python -m tests.corpus.readers.fuzz`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from corpus.loading.sandbox import Limits, Worker
-from tests.formats import fuzz
-from tests.formats.samples import SAMPLES, Sample
+from tests.corpus.readers import fuzz
+from tests.corpus.readers.samples.files import SAMPLES, Sample
 
 
 @pytest.fixture(scope="module")

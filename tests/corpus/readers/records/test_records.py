@@ -15,9 +15,9 @@ from qa.collection.show import show
 from qa.collection.status import status
 from qa.terminal.answers import Look, Places, result
 from qa.terminal.reports import build_json
+from tests.corpus.readers.samples import archives
 from tests.documents import check_passages, count_words
 from tests.encoders import BagEncoder
-from tests.formats import packed
 
 ABSTRACT = (
     "We study {what} on the flooded meadows of three rivers, over many winters and with little money. Our counts were "
@@ -107,10 +107,10 @@ ONE_DOCUMENT = {
     "values that are no objects": ("a.jsonl", lines("Oars", {"title": "Oars"})),
     "a table without titles": ("a.csv", b"river,km\nElbe,1094\nMulde,314\n"),
     "a table without names": ("a.tsv", b"1\t2\n3\t4\n"),
-    "a workbook without titles": ("a.xlsx", packed.xlsx({"Rents": [["Street", "Rent"], ["Quay 7", 310]]})),
+    "a workbook without titles": ("a.xlsx", archives.xlsx({"Rents": [["Street", "Rent"], ["Quay 7", 310]]})),
     "a workbook with titles in one sheet": (
         "a.xlsx",
-        packed.xlsx({"Boats": [["Name", "Oars"], ["Heron", 2]], "Rents": [["Street", "Rent"], ["Quay 7", 310]]}),
+        archives.xlsx({"Boats": [["Name", "Oars"], ["Heron", 2]], "Rents": [["Street", "Rent"], ["Quay 7", 310]]}),
     ),
     "a message": ("a.eml", b"From: a@b.org\nSubject: Oars\n\nLost.\n"),
     "many short records": ("a.csv", b"name,km\n" + b"Elbe,1094\n" * 5001),
@@ -145,7 +145,7 @@ def test_rows_of_a_workbook_with_titles_are_records() -> None:
         "None": [],
         "Punts": [["Title", "Oars"], ["Swan", 1]],
     }
-    one = parse("boats.xlsx", packed.xlsx(sheets))
+    one = parse("boats.xlsx", archives.xlsx(sheets))
     found = check_passages(one, count_tokens=count_words, max_tokens=254)
     assert [(passage.title, passage.heading, passage.page) for passage in found] == [
         ("Heron", ("Sloops", "Heron (row 2)"), 1),

@@ -23,12 +23,12 @@ from corpus.readers import reader_for
 from corpus.readers.office.zip_archive import MAX_PART
 from corpus.types import Document
 from qa import Retriever, build_index
+from tests.corpus.readers.fuzz import is_bad
+from tests.corpus.readers.samples import archives
+from tests.corpus.readers.samples.files import SAMPLES
+from tests.corpus.readers.samples.texts import PROGRAMS
 from tests.documents import check_passages, count_words
 from tests.encoders import BagEncoder
-from tests.formats import packed
-from tests.formats.fuzz import is_bad
-from tests.formats.samples import SAMPLES
-from tests.formats.sources import PROGRAMS
 
 MOST = Limits(seconds=10, memory=512 * 1024 * 1024)
 FILES = {sample.path: sample.data for sample in SAMPLES}
@@ -75,7 +75,7 @@ def parts_of(path: str) -> dict[str, bytes]:
 
 def changed(path: str, part: str, content: bytes) -> bytes:
     """The sample with another content of one part."""
-    return packed.pack(parts_of(path) | {part: content})
+    return archives.pack(parts_of(path) | {part: content})
 
 
 def test_every_archive_is_among_these() -> None:

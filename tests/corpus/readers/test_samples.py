@@ -13,11 +13,11 @@ from corpus.loading.load import parse
 from corpus.loading.sandbox import Worker
 from qa import Retriever, build_index
 from qa.collection.show import show
+from tests.corpus.readers.samples.files import SAMPLES, Sample
+from tests.corpus.readers.samples.listing import EXPECTED, listing
+from tests.corpus.readers.samples.texts import NOTES, PROGRAMS
 from tests.documents import check_passages, count_words
 from tests.encoders import BagEncoder
-from tests.formats.listing import EXPECTED, listing
-from tests.formats.samples import SAMPLES, Sample
-from tests.formats.sources import NOTES, PROGRAMS
 
 EACH = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.path)
 
@@ -47,7 +47,7 @@ def damaged(sample: Sample) -> bytes:
 
 @EACH
 def test_what_is_taken_out_is_exactly_this(sample: Sample, worker: Worker) -> None:
-    """Text, title, headings, pages; where that changes with intent: `python -m tests.formats.listing`."""
+    """Text, title, headings, pages; after an intended change run `python -m tests.corpus.readers.samples.listing`."""
     found = parse(sample.path, sample.data, worker=worker)
     assert listing(found) == (EXPECTED / f"{sample.path}.txt").read_text(encoding="utf-8")
 

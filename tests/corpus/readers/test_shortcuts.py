@@ -13,7 +13,7 @@ from corpus.readers.assemble.document_builder import one_line
 from corpus.readers.pdf.characters import HYPHEN, characters
 from corpus.readers.plaintext.markdown import read_markdown
 from corpus.readers.records.mail import read
-from tests.formats.samples import paper
+from tests.corpus.readers.samples.files import paper
 
 SENDERS = [
     "ida@example.org",

@@ -1,0 +1,1 @@
+"""A sample of each format and what its reader must make of it."""

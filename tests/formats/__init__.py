@@ -1,1 +1,0 @@
-"""One generated file of each format, and what must come of it."""
