@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from index.commit.change import BuildMode
     from index.encoder.load import load_encoder
     from index.encoder.model_files import DEFAULT_MODEL
-    from index.encoder.openvino_compile import Aim
+    from index.encoder.openvino_compile import Hint
     from index.encoder.protocol import Encoder, TokenVectors, Vectors
     from index.integrity.salvage import is_set_aside, salvaged_model, salvaged_patterns
     from index.integrity.verify import Verified, verify
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # Where each public name lives. It is imported when first asked for, so that a question pays only for what it uses.
 _HOMES = {
-    "Aim": "index.encoder.openvino_compile",
+    "Hint": "index.encoder.openvino_compile",
     "BuildMode": "index.commit.change",
     "BuildReport": "index.update.report",
     "DATABASE": "index.storage.database",
@@ -71,11 +71,11 @@ __all__ = [
     "DEFAULT_MODEL",
     "FORMAT_VERSION",
     "STOP_WORDS",
-    "Aim",
     "BuildMode",
     "BuildReport",
     "Diff",
     "Encoder",
+    "Hint",
     "Info",
     "Link",
     "Progress",

@@ -13,11 +13,11 @@ from typing import Any
 from corpus.errors import IncompatibleError, NoIndexError, UsageError
 from index.dense.faiss_segments import Stored
 from index.dense.filters import Scope, read_scope
-from index.dense.search import Candidate, Nearest
+from index.dense.search import Candidate, DenseIndex
 from index.dense.vector_rows import read_vectors
 from index.encoder.protocol import Encoder, Vectors
 from index.lexical.analyzer import cut, term_of
-from index.lexical.bm25 import Postings
+from index.lexical.bm25 import LexicalIndex
 from index.lexical.posting_blocks import Floats
 from index.lexical.query_terms import query_weights
 from index.storage.database import DATABASE, open_for_reading, translate_errors
@@ -287,12 +287,12 @@ class Snapshot:
         return scope
 
     @cached_property
-    def _postings(self) -> Postings:
-        return Postings(self._connection, self._file, self.info.passages)
+    def _postings(self) -> LexicalIndex:
+        return LexicalIndex(self._connection, self._file, self.info.passages)
 
     @cached_property
-    def _nearest(self) -> Nearest:
-        return Nearest(self._connection, self._file, self.info)
+    def _nearest(self) -> DenseIndex:
+        return DenseIndex(self._connection, self._file, self.info)
 
 
 def _are_duplicates(one: StoredPassage, other: StoredPassage) -> bool:

@@ -30,7 +30,7 @@ class BagEncoder:
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return [len(_WORD.findall(text)) for text in texts]
 
-    def unread(self, text: str) -> float:
+    def unknown_token_ratio(self, text: str) -> float:
         return 0.0
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:

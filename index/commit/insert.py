@@ -12,7 +12,7 @@ from dataclasses import astuple
 from corpus import path_words
 from corpus.types import Passage
 from index.commit.change import Entry
-from index.lexical.writer import Fields, PostingsWriter
+from index.lexical.writer import Fields, LexicalWriter
 from index.storage.rows import (
     Link,
     StoredDocument,
@@ -38,7 +38,7 @@ class Inserter:
     """
 
     def __init__(
-        self, connection: sqlite3.Connection, postings: PostingsWriter, *, texts: set[bytes] | None = None
+        self, connection: sqlite3.Connection, postings: LexicalWriter, *, texts: set[bytes] | None = None
     ) -> None:
         self._connection = connection
         self._postings = postings

@@ -17,11 +17,11 @@ from corpus.errors import ModelError, NoIndexError
 from index.commit.change import BuildConfig, BuildMode, ChangeSet, UnchangedFile, config_of
 from index.commit.insert import Inserter, fields_of
 from index.dense.faiss_segments import Ids, delete_others
-from index.dense.segment_writer import Settled, Settling
-from index.dense.vector_refs import Place, write_places
+from index.dense.segment_writer import SegmentState, SegmentWriter
+from index.dense.vector_refs import VectorRef, write_refs
 from index.dense.vector_rows import is_sound, pack_vector, vector_checksum
 from index.encoder.protocol import Vectors
-from index.lexical.writer import PostingsWriter
+from index.lexical.writer import LexicalWriter
 from index.storage import disk
 from index.storage.database import DATABASE, open_for_writing, translate_errors
 from index.storage.duplicates import count
@@ -138,7 +138,7 @@ class Store:
             "SELECT id FROM vectors v WHERE digest = ? AND NOT EXISTS (SELECT 1 FROM places p WHERE p.vector = v.id)"
         )
         rows = (self._connection.execute(query, (digest,)).fetchone() for digest in digests)
-        write_places(self._connection, [Place(row[0], 0, 0, used) for row in rows if row is not None])
+        write_refs(self._connection, [VectorRef(row[0], 0, 0, used) for row in rows if row is not None])
 
     def require_intact(self) -> None:
         """Check the structure of the whole database, which reading single rows does not.
@@ -172,22 +172,22 @@ class Store:
             before = read_info(self._connection, self._file)
         with self._transaction():
             generation = self._next_generation()
-            postings = PostingsWriter(self._connection, self._file)
-            settled, came, gone = Settled(0, ()), array("q"), array("q")
+            postings = LexicalWriter(self._connection, self._file)
+            settled, came, gone = SegmentState(0, ()), array("q"), array("q")
             # Where much is written, all texts are counted again.
             texts: set[bytes] | None = None
             if change.mode is BuildMode.FULL:
                 came = self._clear(change.kept, generation, postings)
             elif before is not None:
-                settled = Settled(before.vectors, before.segments)
+                settled = SegmentState(before.vectors, before.segments)
                 gone, texts = self._remove(change, postings)
             inserter = Inserter(self._connection, postings, texts=texts)
             inserter.insert(change.entries)
             postings.flush()
             count(self._connection, texts)
             self._note(seen, left)
-            settling = Settling(self._connection, self._file, generation=generation, dimension=config.dimension)
-            settled = settling.settle(settled, came=_ids(came + inserter.vectors), gone=_ids(gone))
+            settling = SegmentWriter(self._connection, self._file, generation=generation, dimension=config.dimension)
+            settled = settling.update(settled, added=_ids(came + inserter.vectors), removed=_ids(gone))
             info = self._info(config, generation, settled, len(left))
             self._prune(info)
             write_info(self._connection, info)
@@ -228,13 +228,13 @@ class Store:
             info = read_info(self._connection, self._file)
         return 1 if info is None else info.generation + 1
 
-    def _clear(self, kept: frozenset[str], generation: int, postings: PostingsWriter) -> array[int]:
+    def _clear(self, kept: frozenset[str], generation: int, postings: LexicalWriter) -> array[int]:
         """Empty everything but some documents, whose words are entered again; returns their passages' vectors."""
         for table in ("places", "free"):
             self._connection.execute(f"DELETE FROM {table}")
         self._forget_broken_vectors()
         numbers = self._connection.execute("SELECT id FROM vectors").fetchall()
-        write_places(self._connection, (Place(number, 0, 0, generation) for (number,) in numbers))
+        write_refs(self._connection, (VectorRef(number, 0, 0, generation) for (number,) in numbers))
         postings.clear()
         kept_documents = [(one.id, one.passages) for one in self.documents().values() if one.path in kept]
         ids = ids_json([number for number, _ in kept_documents])
@@ -260,7 +260,7 @@ class Store:
         broken = ids_json([number for number, *row in rows if not is_sound(*row)])
         self._connection.execute(f"DELETE FROM vectors WHERE id IN {AMONG}", (broken,))
 
-    def _remove(self, change: ChangeSet, postings: PostingsWriter) -> tuple[array[int], set[bytes]]:
+    def _remove(self, change: ChangeSet, postings: LexicalWriter) -> tuple[array[int], set[bytes]]:
         """Take documents out; returns the vectors of their passages, and the texts."""
         paths = change.removed | set(change.paths)
         rows = self._connection.execute("SELECT id, path, passages FROM documents").fetchall()
@@ -297,7 +297,7 @@ class Store:
             self._connection.execute(f"DELETE FROM places WHERE vector IN {AMONG}", (gone,))
             self._connection.execute(f"DELETE FROM vectors WHERE id IN {AMONG}", (gone,))
 
-    def _info(self, config: BuildConfig, generation: int, settled: Settled, skipped: int) -> Info:
+    def _info(self, config: BuildConfig, generation: int, settled: SegmentState, skipped: int) -> Info:
         files, documents = count_documents(self._connection)
         (passages,) = self._connection.execute("SELECT count(*) FROM passages").fetchone()
         return Info(

@@ -14,7 +14,7 @@ _DEAD_FEW = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Arrangement:
+class MergePlan:
     """What becomes of the segments.
 
     Attributes:
@@ -26,7 +26,7 @@ class Arrangement:
     merged: tuple[Segment, ...]
 
 
-def arrange(segments: Sequence[Segment], new: int, *, lost: Sequence[Segment] = ()) -> Arrangement:
+def plan_merge(segments: Sequence[Segment], new: int, *, lost: Sequence[Segment] = ()) -> MergePlan:
     """Decide how so many new vectors join the segments there are.
 
     A segment at most twice as large as what is written anyway is taken in, so that a vector is written again only as
@@ -43,7 +43,7 @@ def arrange(segments: Sequence[Segment], new: int, *, lost: Sequence[Segment] = 
     while kept and 0 < kept[0].live <= 2 * size and size + kept[0].live <= SEGMENT_MOST:
         size += kept[0].live
         merged.append(kept.pop(0))
-    return Arrangement(tuple(sorted(kept, key=lambda one: one.number)), tuple(merged))
+    return MergePlan(tuple(sorted(kept, key=lambda one: one.number)), tuple(merged))
 
 
 def _is_worn(segment: Segment) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 
 from index.dense.faiss_segments import Ids, Stored, VectorIndex, cosines, open_all
 from index.dense.filters import Scope
-from index.dense.vector_refs import read_places, uses_of
+from index.dense.vector_refs import read_refcounts, read_refs
 from index.dense.vector_rows import not_unit, read_vectors
 from index.encoder.protocol import Vectors
 from index.lexical.posting_blocks import Floats
@@ -47,7 +47,7 @@ class Candidate(NamedTuple):
         return self.link.key
 
 
-class Nearest:
+class DenseIndex:
     """The vectors of one generation, for searching.
 
     Args:
@@ -127,7 +127,7 @@ class Nearest:
     def _members(self, segment: Segment) -> Ids:
         """The live vectors of a segment."""
         with translate_errors(self._file):
-            places = read_places(self._connection, self._file, "segment = ? AND uses > 0", (segment.number,))
+            places = read_refs(self._connection, self._file, "segment = ? AND uses > 0", (segment.number,))
             found = np.array(sorted(place.vector for place in places), dtype=np.int64)
         if len(found) != segment.live:
             raise damaged(self._file, f"the number of vectors of {segment.name}")
@@ -142,7 +142,7 @@ class Nearest:
         """The passages of vectors, best first; vectors that no passage has any more have none."""
         negative_of = {vector: negative for negative, vector in scored}
         with translate_errors(self._file):
-            uses = uses_of(self._connection, self._file, list(negative_of))
+            uses = read_refcounts(self._connection, self._file, list(negative_of))
             values = (ids_json(tuple(negative_of)),)
             # A damaged index can give out a row more than once.
             links = set(read_links(self._connection, self._file, f"vector IN {AMONG}", values))

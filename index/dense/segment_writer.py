@@ -12,15 +12,15 @@ from pathlib import Path
 import numpy as np
 
 from index.dense.faiss_segments import SEGMENT_MOST, Ids, Stored, build, is_there, save
-from index.dense.merge_policy import arrange
-from index.dense.vector_refs import Place, Table, read_table, read_table_of, write_places
+from index.dense.merge_policy import plan_merge
+from index.dense.vector_refs import RefTable, VectorRef, read_ref_table, ref_table_of, write_refs
 from index.dense.vector_rows import read_vectors
 from index.storage.metadata import Segment
 from index.storage.rows import AMONG, damaged, ids_json
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class SegmentState:
     """How the vectors stand after a commit.
 
     Attributes:
@@ -32,7 +32,7 @@ class Settled:
     segments: tuple[Segment, ...]
 
 
-class Settling:
+class SegmentWriter:
     """One commit's change of what passages refer to which vectors.
 
     Args:
@@ -48,34 +48,36 @@ class Settling:
         self._generation = generation
         self._dimension = dimension
 
-    def settle(self, before: Settled, *, came: Ids, gone: Ids) -> Settled:
+    def update(self, before: SegmentState, *, added: Ids, removed: Ids) -> SegmentState:
         """Write down what changed, and put vectors that are in no FAISS file into one.
 
         Args:
             before: How they stood.
-            came: The vector of each passage that was written.
-            gone: The vector of each passage that was taken out.
+            added: The vector of each passage that was written.
+            removed: The vector of each passage that was taken out.
 
         Raises:
             DamagedIndexError: What is written down of a vector does not fit.
         """
-        vectors, turn = np.unique(np.concatenate([came, gone]), return_inverse=True)
+        vectors, turn = np.unique(np.concatenate([added, removed]), return_inverse=True)
         change = np.zeros(len(vectors), dtype=np.int64)
-        np.add.at(change, turn, np.repeat((1, -1), (len(came), len(gone))))
-        old = read_table_of(self._connection, self._file, vectors)
-        uses = old.uses + change
+        np.add.at(change, turn, np.repeat((1, -1), (len(added), len(removed))))
+        old = ref_table_of(self._connection, self._file, vectors)
+        uses = old.refcounts + change
         self._require_counted(vectors, uses)
-        appeared, vanished = (old.uses == 0) & (uses > 0), (old.uses > 0) & (uses == 0)
+        appeared, vanished = (old.refcounts == 0) & (uses > 0), (old.refcounts > 0) & (uses == 0)
         new = appeared & (old.segments == 0)
         used = np.where(uses > 0, 0, self._generation)
-        table = Table(vectors, old.segments, uses, used)
+        table = RefTable(vectors, old.segments, uses, used)
         self._write(table, np.flatnonzero(~new))
         segments = [
             replace(one, dead=one.dead + _held_by(one, old, vanished) - _held_by(one, old, appeared))
             for one in before.segments
         ]
         count = before.vectors + int(appeared.sum()) - int(vanished.sum())
-        return Settled(count, self._placed(segments, Table(vectors[new], old.segments[new], uses[new], used[new])))
+        return SegmentState(
+            count, self._placed(segments, RefTable(vectors[new], old.segments[new], uses[new], used[new]))
+        )
 
     def _require_counted(self, vectors: Ids, uses: Ids) -> None:
         """A count that only follows the changes must be what there is."""
@@ -85,14 +87,17 @@ class Settling:
             if counted.get(vector, 0) != number:
                 raise damaged(self._file, f"the number of passages of vector {vector}")
 
-    def _placed(self, segments: Sequence[Segment], new: Table) -> tuple[Segment, ...]:
+    def _placed(self, segments: Sequence[Segment], new: RefTable) -> tuple[Segment, ...]:
         folder = self._file.parent
-        plan = arrange(segments, len(new.vectors), lost=[one for one in segments if not is_there(folder, one)])
+        plan = plan_merge(segments, len(new.vectors), lost=[one for one in segments if not is_there(folder, one)])
         held = self._members(plan.merged)
-        live = held.uses > 0
-        self._write(Table(held.vectors, np.zeros_like(held.segments), held.uses, held.used), np.flatnonzero(~live))
+        live = held.refcounts > 0
+        self._write(
+            RefTable(held.vectors, np.zeros_like(held.segments), held.refcounts, held.unused_since),
+            np.flatnonzero(~live),
+        )
         ids = np.concatenate([new.vectors, held.vectors[live]])
-        uses = np.concatenate([new.uses, held.uses[live]])
+        uses = np.concatenate([new.refcounts, held.refcounts[live]])
         order = np.argsort(ids)
         ids, uses = ids[order], uses[order]
         number = max((one.number for one in segments), default=0)
@@ -103,25 +108,25 @@ class Settling:
             index = build(ids[part], self._fetch, dimension=self._dimension)
             written.append(save(index, folder, number=number, generation=self._generation))
             zeros = np.zeros(len(ids[part]), dtype=np.int64)
-            self._write(Table(ids[part], zeros + number, uses[part], zeros), np.arange(len(zeros)))
+            self._write(RefTable(ids[part], zeros + number, uses[part], zeros), np.arange(len(zeros)))
         return (*plan.kept, *written)
 
-    def _members(self, segments: Sequence[Segment]) -> Table:
+    def _members(self, segments: Sequence[Segment]) -> RefTable:
         numbers = ids_json([one.number for one in segments])
-        table = read_table(self._connection, self._file, f"segment IN {AMONG}", (numbers,))
+        table = read_ref_table(self._connection, self._file, f"segment IN {AMONG}", (numbers,))
         for one in segments:
             inside = table.segments == one.number
-            if (int(inside.sum()), int((inside & (table.uses > 0)).sum())) != (one.held, one.live):
+            if (int(inside.sum()), int((inside & (table.refcounts > 0)).sum())) != (one.held, one.live):
                 raise damaged(self._file, f"the number of vectors in {one.name}")
         return table
 
     def _fetch(self, wanted: Ids) -> Stored:
         return read_vectors(self._connection, self._file, wanted.tolist(), self._dimension)
 
-    def _write(self, table: Table, rows: Ids) -> None:
-        columns = (table.vectors, table.segments, table.uses, table.used)
-        write_places(self._connection, map(Place, *(column[rows].tolist() for column in columns)))
+    def _write(self, table: RefTable, rows: Ids) -> None:
+        columns = (table.vectors, table.segments, table.refcounts, table.unused_since)
+        write_refs(self._connection, map(VectorRef, *(column[rows].tolist() for column in columns)))
 
 
-def _held_by(segment: Segment, table: Table, which: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:
+def _held_by(segment: Segment, table: RefTable, which: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:
     return int((which & (table.segments == segment.number)).sum())

@@ -18,30 +18,30 @@ from index.dense.faiss_segments import Ids
 from index.storage.rows import AMONG, damaged, ids_json
 
 
-class Place(NamedTuple):
+class VectorRef(NamedTuple):
     """A vector's place.
 
     Attributes:
         vector: Its row number.
         segment: Number of the FAISS file that holds it, or 0.
-        uses: Passages that refer to it.
-        used: Where none does, the generation that was being made when the last one went or the vector came.
+        refcount: Passages that refer to it.
+        unused_since: Where none does, the generation that was being made when the last one went or the vector came.
     """
 
     vector: int
     segment: int
-    uses: int
-    used: int
+    refcount: int
+    unused_since: int
 
 
-def place_checksum(vector: int, segment: int, uses: int, used: int) -> int:
+def ref_checksum(vector: int, segment: int, refcount: int, unused_since: int) -> int:
     """The checksum of a place's row: CRC-32, since a question reads some hundred of them."""
-    return zlib.crc32(f"{vector} {segment} {uses} {used}".encode())
+    return zlib.crc32(f"{vector} {segment} {refcount} {unused_since}".encode())
 
 
-def read_places(
+def read_refs(
     connection: sqlite3.Connection, file: Path, condition: str = "true", values: Sequence[object] = ()
-) -> Iterator[Place]:
+) -> Iterator[VectorRef]:
     """The places that meet an SQL condition.
 
     Raises:
@@ -49,23 +49,20 @@ def read_places(
     """
     query = f"SELECT vector, segment, uses, used, checksum FROM places WHERE {condition}"
     for *fields, check in connection.execute(query, tuple(values)):
-        if place_checksum(*fields) != check:
+        if ref_checksum(*fields) != check:
             raise damaged(file, f"the place of vector {fields[0]}")
-        yield Place(*fields)
+        yield VectorRef(*fields)
 
 
-def write_places(connection: sqlite3.Connection, places: Iterable[Place]) -> None:
-    """Write places, in place of what was known of their vectors."""
+def write_refs(connection: sqlite3.Connection, refs: Iterable[VectorRef]) -> None:
+    """Write references, replacing those of the same vectors."""
     connection.executemany(
         "INSERT OR REPLACE INTO places (vector, segment, uses, used, checksum) VALUES (?, ?, ?, ?, ?)",
-        (
-            (one.vector, one.segment, one.uses, one.used, place_checksum(one.vector, one.segment, one.uses, one.used))
-            for one in places
-        ),
+        ((*ref, ref_checksum(*ref)) for ref in refs),
     )
 
 
-def uses_of(connection: sqlite3.Connection, file: Path, vectors: Sequence[int]) -> dict[int, int]:
+def read_refcounts(connection: sqlite3.Connection, file: Path, vectors: Sequence[int]) -> dict[int, int]:
     """How many passages refer to each vector.
 
     Raises:
@@ -74,7 +71,7 @@ def uses_of(connection: sqlite3.Connection, file: Path, vectors: Sequence[int]) 
     query = f"SELECT vector, segment, uses, used, checksum FROM places WHERE vector IN {AMONG}"
     uses: dict[int, int] = {}
     for vector, segment, count, used, check in connection.execute(query, (ids_json(vectors),)):
-        if place_checksum(vector, segment, count, used) != check:
+        if ref_checksum(vector, segment, count, used) != check:
             raise damaged(file, f"the place of vector {vector}")
         uses[vector] = count
     missing = [vector for vector in vectors if vector not in uses]
@@ -84,33 +81,33 @@ def uses_of(connection: sqlite3.Connection, file: Path, vectors: Sequence[int]) 
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class RefTable:
     """Places as columns, for as many as a commit touches; `(n,) int64` each, vectors ascending."""
 
     vectors: Ids
     segments: Ids
-    uses: Ids
-    used: Ids
+    refcounts: Ids
+    unused_since: Ids
 
 
-def read_table(
+def read_ref_table(
     connection: sqlite3.Connection, file: Path, condition: str = "true", values: Sequence[object] = ()
-) -> Table:
-    """As `read_places`, in columns."""
+) -> RefTable:
+    """As `read_refs`, in columns."""
     flat = array("q")
-    for place in read_places(connection, file, condition, values):
-        flat.extend((place.vector, place.segment, place.uses, place.used))
+    for place in read_refs(connection, file, condition, values):
+        flat.extend((place.vector, place.segment, place.refcount, place.unused_since))
     rows = (np.frombuffer(flat, dtype=np.int64) if flat else np.empty(0, dtype=np.int64)).reshape(-1, 4)
-    return Table(*rows[np.argsort(rows[:, 0])].T)
+    return RefTable(*rows[np.argsort(rows[:, 0])].T)
 
 
-def read_table_of(connection: sqlite3.Connection, file: Path, vectors: Ids) -> Table:
+def ref_table_of(connection: sqlite3.Connection, file: Path, vectors: Ids) -> RefTable:
     """The places of these vectors, which ascend.
 
     Raises:
         DamagedIndexError: One is missing or does not hold what was written.
     """
-    table = read_table(connection, file, f"vector IN {AMONG}", (ids_json(vectors.tolist()),))
+    table = read_ref_table(connection, file, f"vector IN {AMONG}", (ids_json(vectors.tolist()),))
     if not np.array_equal(table.vectors, vectors):
         raise damaged(file, "the places of vectors (one is missing)")
     return table

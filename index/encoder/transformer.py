@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.errors import ModelError
-from index.encoder.model_files import Model
+from index.encoder.model_files import ModelFiles
 from index.encoder.protocol import TokenVectors, Vectors
-from index.encoder.tokenizer import TokenIds, Tokens
+from index.encoder.tokenizer import ModelTokenizer, TokenIds
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +44,9 @@ class TransformerEncoder(ABC):
         ModelError: Settings or tokenizer cannot be read (here); weights cannot be loaded (when they are).
     """
 
-    def __init__(self, model: Model, *, tokens: Tokens | None = None) -> None:
+    def __init__(self, model: ModelFiles, *, tokens: ModelTokenizer | None = None) -> None:
         self._model = model
-        self._tokens = tokens or Tokens(model)
+        self._tokens = tokens or ModelTokenizer(model)
         self._settings = self._tokens.settings
         # Of the last question, since both its vector and its tokens' vectors are asked for.
         self._last: tuple[str, TokenIds, Forward] | None = None
@@ -68,16 +68,16 @@ class TransformerEncoder(ABC):
 
     @cached_property
     def max_tokens(self) -> int:
-        """Tokens of a passage that the model reads, prompt and special tokens already taken off."""
+        """ModelTokenizer of a passage that the model reads, prompt and special tokens already taken off."""
         return self._tokens.max_tokens
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text, special tokens not counted, nothing truncated; loads no weights."""
+        """ModelTokenizer of each text, special tokens not counted, nothing truncated; loads no weights."""
         return self._tokens.count(texts)
 
-    def unread(self, text: str) -> float:
+    def unknown_token_ratio(self, text: str) -> float:
         """Share of a text's letters that the model has no words for; loads no weights."""
-        return self._tokens.unread(text)
+        return self._tokens.unknown_token_ratio(text)
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         """Embed passages: `(n, dim) float32`, unit L2 norm, in the order given.
@@ -127,7 +127,7 @@ class TransformerEncoder(ABC):
         """Put one question through the model."""
 
     def _passages(self, texts: Sequence[str], *, tokens: bool) -> list[TokenIds]:
-        read = self._tokens.read if tokens else self._tokens.read_ids
+        read = self._tokens.tokenise if tokens else self._tokens.encode
         reads = read(texts, prompt=self._settings.prompts.passage)
         for text, found in zip(texts, reads, strict=True):
             if len(found.ids) > self._settings.max_length:
@@ -140,7 +140,7 @@ class TransformerEncoder(ABC):
     def _asked(self, text: str) -> tuple[TokenIds, Forward]:
         last = self._last
         if last is None or last[0] != text:
-            read = self._tokens.read_cut(text, prompt=self._settings.prompts.query)
+            read = self._tokens.truncate(text, prompt=self._settings.prompts.query)
             last = self._last = (text, read, self._forward_query(read))
         return last[1:]
 

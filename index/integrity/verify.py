@@ -14,9 +14,9 @@ import numpy as np
 
 from corpus.errors import DamagedIndexError
 from index.dense.faiss_segments import Ids, load, members
-from index.dense.vector_refs import Table, read_table
+from index.dense.vector_refs import RefTable, read_ref_table
 from index.dense.vector_rows import read_vectors
-from index.lexical.bm25 import Postings
+from index.lexical.bm25 import LexicalIndex
 from index.storage.database import DATABASE, REPAIR, open_for_reading, translate_errors
 from index.storage.duplicates import read_duplicates
 from index.storage.metadata import Info, read_info, read_skipped
@@ -115,17 +115,17 @@ class _Check:
             read_vectors(self._connection, self._file, ids[start : start + _PART].tolist(), self._info.dimension)
 
     def places(self) -> None:
-        table = read_table(self._connection, self._file)
+        table = read_ref_table(self._connection, self._file)
         self._require(np.array_equal(table.vectors, self._numbers("SELECT id FROM vectors")), "the places of vectors")
         links = read_links(self._connection, self._file, "true")
         vectors, uses = np.unique(_array(link.vector for link in links), return_counts=True)
-        used = table.uses > 0
-        counted = np.array_equal(table.vectors[used], vectors) and np.array_equal(table.uses[used], uses)
+        used = table.refcounts > 0
+        counted = np.array_equal(table.vectors[used], vectors) and np.array_equal(table.refcounts[used], uses)
         self._require(counted, "the number of passages of vectors")
         self._require(len(vectors) == self._info.vectors, "the number of vectors in use")
 
     def segments(self) -> None:
-        table = read_table(self._connection, self._file)
+        table = read_ref_table(self._connection, self._file)
         folder = self._file.parent
         for segment in self._info.segments:
             try:
@@ -149,7 +149,7 @@ class _Check:
         self._require(read_duplicates(self._connection, self._file, known) == counted, "the list of repeated texts")
 
     def terms(self) -> None:
-        postings = Postings(self._connection, self._file, self._info.passages)
+        postings = LexicalIndex(self._connection, self._file, self._info.passages)
         postings.verify()
         ids = self._numbers("SELECT id FROM passages")
         self._require(np.array_equal(postings.passages(), ids), "the list of passages in the keyword index")
@@ -174,5 +174,5 @@ def _array(numbers: Iterable[int]) -> Ids:
     return np.frombuffer(flat, dtype=np.int64) if flat else np.empty(0, dtype=np.int64)
 
 
-def _live(table: Table, held: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:
-    return int((table.uses[held] > 0).sum())
+def _live(table: RefTable, held: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:
+    return int((table.refcounts[held] > 0).sum())

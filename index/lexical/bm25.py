@@ -13,18 +13,18 @@ import numpy.typing as npt
 
 from index.lexical import posting_blocks
 from index.lexical.posting_blocks import (
-    BUCKETS,
+    HASHES,
     Block,
     Floats,
     Numbers,
-    bucket_in,
-    bucket_of,
-    entries_in,
     lost,
-    name_of,
+    posting_lists_in,
     read_blocks,
-    read_buckets,
-    row_of,
+    read_posting_lists,
+    row_id,
+    term_bytes,
+    term_hash,
+    unpack_postings,
 )
 from index.storage.rows import damaged
 
@@ -48,7 +48,7 @@ class _Blocks:
     buckets: npt.NDArray[np.uint8]
 
 
-class Postings:
+class LexicalIndex:
     """The keyword index, for reading.
 
     Args:
@@ -107,7 +107,7 @@ class Postings:
             # In the question's order, so that equal passages get equal sums wherever they stand.
             for term in wanted:
                 if number in held[term]:
-                    places, weights = entries_in(held[term][number])
+                    places, weights = unpack_postings(held[term][number])
                     if places.max(initial=0) >= len(norms):
                         raise lost(self._file, number)
                     scores[places] += worth[term] * (_K1 + 1) * weights / (weights + norms[places])
@@ -136,13 +136,13 @@ class Postings:
         seen = np.zeros_like(self._blocks.buckets)
         at = {number: i for i, number in enumerate(self._blocks.numbers)}
         for row in self._connection.execute("SELECT id, data, checksum FROM postings"):
-            number, bucket = divmod(row[0], BUCKETS)
+            number, bucket = divmod(row[0], HASHES)
             if number not in at:
                 raise lost(self._file, number)
-            for name, data in bucket_in(row, self._file).items():
-                places = entries_in(data)[0]
+            for name, data in posting_lists_in(row, self._file).items():
+                places = unpack_postings(data)[0]
                 sound = len(places) and places[-1] < sizes[number] and (np.diff(places) > 0).all()
-                if not sound or bucket_of(name) != bucket:
+                if not sound or term_hash(name) != bucket:
                     raise lost(self._file, number)
             seen[at[number], bucket >> 3] |= 1 << (bucket & 7)
         if not np.array_equal(seen, self._blocks.buckets):
@@ -165,18 +165,18 @@ class Postings:
 
     def _read(self, wanted: Sequence[str]) -> _Held:
         """What each block keeps of each term."""
-        names = {term: name_of(term) for term in wanted}
-        bucket = {term: bucket_of(name) for term, name in names.items()}
+        names = {term: term_bytes(term) for term in wanted}
+        bucket = {term: term_hash(name) for term, name in names.items()}
         blocks = self._blocks
         rows: set[int] = set()
         for place in set(bucket.values()):
             there = blocks.buckets[:, place >> 3] >> (place & 7) & 1
-            rows.update(row_of(blocks.numbers[i], place) for i in np.flatnonzero(there))
-        found = dict(read_buckets(self._connection, self._file, sorted(rows)))
+            rows.update(row_id(blocks.numbers[i], place) for i in np.flatnonzero(there))
+        found = dict(read_posting_lists(self._connection, self._file, sorted(rows)))
         held: dict[str, dict[int, bytes]] = {term: {} for term in wanted}
         for number in blocks.numbers:
             for term in wanted:
-                data = found.get(row_of(number, bucket[term]), {}).get(names[term])
+                data = found.get(row_id(number, bucket[term]), {}).get(names[term])
                 if data:
                     held[term][number] = data
         return held
@@ -231,7 +231,7 @@ class _Best:
 def _stacked(blocks: Sequence[Block]) -> npt.NDArray[np.uint8]:
     """`(blocks, 8192)`."""
     if not blocks:
-        return np.zeros((0, BUCKETS // 8), dtype=np.uint8)
+        return np.zeros((0, HASHES // 8), dtype=np.uint8)
     return np.stack([block.buckets for block in blocks])
 
 

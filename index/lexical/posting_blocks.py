@@ -27,8 +27,8 @@ from index.storage.rows import AMONG, damaged, ids_json
 # Passages in a block: small enough that a change is, large enough that a term's rows are few.
 BLOCK = 16_384
 # Buckets in a block: a full one has about one term in each.
-BUCKETS = 65_536
-_MAP = BUCKETS // 8
+HASHES = 65_536
+_MAP = HASHES // 8
 # Of a term in a bucket: bytes of its name, passages that have it.
 _HEAD = struct.Struct("<IH")
 
@@ -36,7 +36,7 @@ Numbers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 # The terms of a bucket and what is kept of each: places in the block as ascending uint16, little-endian, then weights
 # as uint8.
-Bucket = dict[bytes, bytes]
+PostingLists = dict[bytes, bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,19 +55,19 @@ class Block:
 EMPTY = Block(np.zeros(0, dtype=np.uint16), np.zeros(_MAP, dtype=np.uint8))
 
 
-def name_of(term: str) -> bytes:
+def term_bytes(term: str) -> bytes:
     """A term as it stands in a bucket."""
     return term.encode("utf-8", "surrogatepass")
 
 
-def bucket_of(name: bytes) -> int:
+def term_hash(name: bytes) -> int:
     """Which bucket of a block a term is in."""
-    return zlib.crc32(name) % BUCKETS
+    return zlib.crc32(name) % HASHES
 
 
-def row_of(block: int, bucket: int) -> int:
+def row_id(block: int, bucket: int) -> int:
     """The row number of a bucket."""
-    return block * BUCKETS + bucket
+    return block * HASHES + bucket
 
 
 def read_blocks(connection: sqlite3.Connection, file: Path, condition: str = "true") -> dict[int, Block]:
@@ -103,7 +103,9 @@ def write_block(connection: sqlite3.Connection, number: int, block: Block) -> No
     )
 
 
-def read_buckets(connection: sqlite3.Connection, file: Path, rows: Iterable[int]) -> Iterator[tuple[int, Bucket]]:
+def read_posting_lists(
+    connection: sqlite3.Connection, file: Path, rows: Iterable[int]
+) -> Iterator[tuple[int, PostingLists]]:
     """Row numbers and buckets, all of which must be there.
 
     Raises:
@@ -114,42 +116,42 @@ def read_buckets(connection: sqlite3.Connection, file: Path, rows: Iterable[int]
     query = f"SELECT id, data, checksum FROM postings WHERE id IN {AMONG}"
     for row in connection.execute(query, (ids_json(wanted),)):
         found += 1
-        yield row[0], bucket_in(row, file)
+        yield row[0], posting_lists_in(row, file)
     if found != len(wanted):
         raise damaged(file, "the keyword index (a row is missing)")
 
 
-def bucket_in(row: tuple[Any, ...], file: Path) -> Bucket:
+def posting_lists_in(row: tuple[Any, ...], file: Path) -> PostingLists:
     """Check and take apart a row `(id, data, checksum)` of `postings`."""
     number, data, check = row
-    if not isinstance(data, bytes) or bucket_checksum(number, data) != check:
-        raise lost(file, number // BUCKETS)
+    if not isinstance(data, bytes) or row_checksum(number, data) != check:
+        raise lost(file, number // HASHES)
     try:
         return _unpacked(data)
     except struct.error as error:
-        raise lost(file, number // BUCKETS) from error
+        raise lost(file, number // HASHES) from error
 
 
-def write_buckets(connection: sqlite3.Connection, buckets: Mapping[int, Bucket]) -> None:
+def write_posting_lists(connection: sqlite3.Connection, buckets: Mapping[int, PostingLists]) -> None:
     """Replace buckets by row number; those that are empty go."""
     written, emptied = [], []
     # In order, so that two builds of the same files write the same bytes, into full pages.
     for number, bucket in sorted(buckets.items()):
         if bucket:
             data = _packed(bucket)
-            written.append((number, data, bucket_checksum(number, data)))
+            written.append((number, data, row_checksum(number, data)))
         else:
             emptied.append((number,))
     connection.executemany("DELETE FROM postings WHERE id = ?", emptied)
     connection.executemany("INSERT OR REPLACE INTO postings (id, data, checksum) VALUES (?, ?, ?)", written)
 
 
-def bucket_checksum(row: int, data: bytes) -> int:
+def row_checksum(row: int, data: bytes) -> int:
     """CRC-32 over a bucket and its place; it is taken for every row of a common word, so it has to be quick."""
     return zlib.crc32(data, zlib.crc32(b"%d" % row))
 
 
-def pack_entries(entries: Mapping[int, int]) -> bytes:
+def pack_postings(entries: Mapping[int, int]) -> bytes:
     """Places and weights as a bucket keeps them."""
     order = sorted(entries)
     places = array("H", order)
@@ -158,7 +160,7 @@ def pack_entries(entries: Mapping[int, int]) -> bytes:
     return places.tobytes() + bytes([entries[place] for place in order])
 
 
-def entries_in(data: bytes) -> tuple[Numbers, Floats]:
+def unpack_postings(data: bytes) -> tuple[Numbers, Floats]:
     """Places and weights, the places ascending."""
     count = len(data) // 3
     places = np.frombuffer(data, dtype="<u2", count=count)
@@ -170,7 +172,7 @@ def lost(file: Path, block: int) -> DamagedIndexError:
     return damaged(file, f"the keyword index (block {block})")
 
 
-def _packed(bucket: Bucket) -> bytes:
+def _packed(bucket: PostingLists) -> bytes:
     parts = []
     for name in sorted(bucket):
         data = bucket[name]
@@ -178,8 +180,8 @@ def _packed(bucket: Bucket) -> bytes:
     return b"".join(parts)
 
 
-def _unpacked(data: bytes) -> Bucket:
-    bucket: Bucket = {}
+def _unpacked(data: bytes) -> PostingLists:
+    bucket: PostingLists = {}
     at = 0
     while at < len(data):
         size, count = _HEAD.unpack_from(data, at)

@@ -14,7 +14,15 @@ import numpy as np
 
 from index.lexical import posting_blocks
 from index.lexical.analyzer import terms
-from index.lexical.posting_blocks import Bucket, bucket_of, entries_in, lost, name_of, pack_entries, row_of
+from index.lexical.posting_blocks import (
+    PostingLists,
+    lost,
+    pack_postings,
+    row_id,
+    term_bytes,
+    term_hash,
+    unpack_postings,
+)
 
 # Of a word in the title, the headings, the text and the path of a passage.
 FIELD_WEIGHTS = (1, 1, 1, 2)
@@ -66,7 +74,7 @@ class _Change:
     lengths: dict[int, int] = field(default_factory=dict)
 
 
-class PostingsWriter:
+class LexicalWriter:
     """Adds and removes passages inside the caller's transaction; nothing is written before `flush`.
 
     A passage is removed with the same fields it was added with.
@@ -120,21 +128,21 @@ class PostingsWriter:
     def _flush(self, number: int, change: _Change) -> None:
         block = self._block(number)
         there = block.buckets.copy()
-        names = {term: name_of(term) for term in change.added.keys() | change.removed.keys()}
-        touched = {bucket_of(name) for name in names.values()}
-        old = [row_of(number, bucket) for bucket in sorted(touched) if there[bucket >> 3] >> (bucket & 7) & 1]
-        rows: dict[int, Bucket] = {row_of(number, bucket): {} for bucket in touched}
-        rows.update(posting_blocks.read_buckets(self._connection, self._file, old))
+        names = {term: term_bytes(term) for term in change.added.keys() | change.removed.keys()}
+        touched = {term_hash(name) for name in names.values()}
+        old = [row_id(number, bucket) for bucket in sorted(touched) if there[bucket >> 3] >> (bucket & 7) & 1]
+        rows: dict[int, PostingLists] = {row_id(number, bucket): {} for bucket in touched}
+        rows.update(posting_blocks.read_posting_lists(self._connection, self._file, old))
         for term, name in names.items():
-            bucket = rows[row_of(number, bucket_of(name))]
+            bucket = rows[row_id(number, term_hash(name))]
             data = _changed(bucket.pop(name, b""), change.added.get(term), change.removed.get(term, ()))
             if data:
                 bucket[name] = data
-        posting_blocks.write_buckets(self._connection, rows)
+        posting_blocks.write_posting_lists(self._connection, rows)
         for place in touched:
             bit = np.uint8(1 << (place & 7))
             there[place >> 3] &= ~bit
-            there[place >> 3] |= bit if rows[row_of(number, place)] else 0
+            there[place >> 3] |= bit if rows[row_id(number, place)] else 0
         lengths = np.zeros(posting_blocks.BLOCK, dtype=np.uint16)
         lengths[: len(block.lengths)] = block.lengths
         lengths[list(change.lengths.keys())] = list(change.lengths.values())
@@ -144,7 +152,7 @@ class PostingsWriter:
         found = posting_blocks.read_blocks(self._connection, self._file, f"block = {number:d}")
         if number in found:
             return found[number]
-        first, last = row_of(number, 0), row_of(number + 1, 0) - 1
+        first, last = row_id(number, 0), row_id(number + 1, 0) - 1
         held = self._connection.execute("SELECT 1 FROM postings WHERE id BETWEEN ? AND ? LIMIT 1", (first, last))
         if held.fetchone():
             raise lost(self._file, number)
@@ -156,9 +164,9 @@ def _changed(data: bytes, added: _Added | None, removed: list[int] | tuple[()]) 
     entries: dict[int, int] = {}
     if data:
         gone = frozenset(removed)
-        places, weights = entries_in(data)
+        places, weights = unpack_postings(data)
         old = zip(places.tolist(), weights.astype(int).tolist(), strict=True)
         entries = {place: weight for place, weight in old if place not in gone}
     if added is not None:
         entries.update(zip(added.places, added.weights, strict=True))
-    return pack_entries(entries) if entries else b""
+    return pack_postings(entries) if entries else b""

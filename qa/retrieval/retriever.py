@@ -16,7 +16,7 @@ import numpy as np
 
 from corpus import INDEX_FOLDER
 from corpus.errors import UsageError
-from index import Aim, Encoder, Snapshot, StoredPassage, Vectors, load_encoder, require_same_encoder
+from index import Encoder, Hint, Snapshot, StoredPassage, Vectors, load_encoder, require_same_encoder
 from qa.answer import confidence
 from qa.answer.citation import file_state, place_of, source_of
 from qa.answer.extract import Marked, SpanScore, compose, mark
@@ -102,7 +102,7 @@ class Retriever:
         root = find_index(None if path is None else root_of(Path(path)))
         snapshot = Snapshot(root / INDEX_FOLDER)
         try:
-            encoder = encoder or load_encoder(snapshot.info.model, ahead=True, aim=Aim.SOON)
+            encoder = encoder or load_encoder(snapshot.info.model, ahead=True, hint=Hint.LATENCY)
             require_same_encoder(snapshot.info, encoder)
             snapshot.load()  # while the encoder loads
             return cls(root, snapshot, encoder)
@@ -184,7 +184,7 @@ class Retriever:
         documents = None if path is None else self.snapshot.match_paths(path)
         spelled = spell(asked, self.snapshot, self._encoder)
         text = spelled.text
-        if self._encoder.unread(text) > UNREAD_MOST:
+        if self._encoder.unknown_token_ratio(text) > UNREAD_MOST:
             self._tell_unread()
             mode, rerank = Mode.KEYWORD if mode is Mode.HYBRID else mode, False
         checked = perf_counter()

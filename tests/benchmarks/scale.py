@@ -63,8 +63,8 @@ _COLD_RUNS = 5
 _REPAIRED_MOST = 100_000_000
 # Where checksums are computed.
 _CHECKS = (
-    (posting_blocks, "bucket_checksum"),
-    (vector_refs, "place_checksum"),
+    (posting_blocks, "row_checksum"),
+    (vector_refs, "ref_checksum"),
     (rows, "link_checksum"),
     (rows, "checksum"),
     (vector_rows, "vector_checksum"),
@@ -89,8 +89,8 @@ class Recorded:
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return self._model.count_tokens(texts)
 
-    def unread(self, text: str) -> float:
-        return self._model.unread(text)
+    def unknown_token_ratio(self, text: str) -> float:
+        return self._model.unknown_token_ratio(text)
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         found = np.empty((len(texts), self.dimension), dtype=np.float32)

@@ -51,10 +51,10 @@ def _seal(connection: sqlite3.Connection) -> None:
     paths = dict(connection.execute("SELECT id, path FROM documents"))
     _each(connection, "passages", "id", lambda row: rows.passage_checksum(paths.get(row[2], ""), row[:-1]))
     _each(connection, "vectors", "id", lambda row: vector_checksum(_bytes(row[1]), _bytes(row[2])))
-    _each(connection, "places", "vector", lambda row: vector_refs.place_checksum(*map(int, row[:4])))
+    _each(connection, "places", "vector", lambda row: vector_refs.ref_checksum(*map(int, row[:4])))
     _each(connection, "repeats", "text_digest", lambda row: duplicates.duplicate_checksum(_bytes(row[0]), int(row[1])))
     _each(connection, "skipped", "rowid", lambda row: checksum(*row[:-1]))
-    _each(connection, "postings", "id", lambda row: posting_blocks.bucket_checksum(row[0], _bytes(row[1])))
+    _each(connection, "postings", "id", lambda row: posting_blocks.row_checksum(row[0], _bytes(row[1])))
     _each(
         connection,
         "blocks",

@@ -92,9 +92,9 @@ ENTRIES = {
 @pytest.mark.parametrize("name", ENTRIES)
 def test_foreign_entries_of_a_word_are_harmless(sample: Sample, name: str) -> None:
     """Of a word that is asked for; what cannot be is found by `qa check`, which reads all words."""
-    word, data = posting_blocks.name_of("river"), ENTRIES[name]
+    word, data = posting_blocks.term_bytes("river"), ENTRIES[name]
     row = struct.pack("<IH", len(word), len(data) // 3) + word + data
-    number = posting_blocks.row_of(0, posting_blocks.bucket_of(word))
+    number = posting_blocks.row_id(0, posting_blocks.term_hash(word))
     edit(sample.folder / "index.db", ("UPDATE postings SET data = ? WHERE id = ?", (row, number)))
     answers(sample)
     assert name == "weights of nothing" or checked(sample) != ""

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from index.encoder.model_files import find
 from index.encoder.protocol import Vectors
-from index.encoder.tokenizer import Tokens
+from index.encoder.tokenizer import ModelTokenizer
 from index.update.report import BuildReport, Request
 from index.update.update import update_index
 from tests.encoders import BagEncoder
@@ -60,8 +60,8 @@ class QuickEncoder(BagEncoder):
 
 
 @cache
-def _tokens() -> Tokens:
-    return Tokens(find())
+def _tokens() -> ModelTokenizer:
+    return ModelTokenizer(find())
 
 
 HEALTHY = {

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from corpus.errors import ModelError
-from index.encoder.model_files import Model, find
+from index.encoder.model_files import ModelFiles, find
 from index.encoder.torch_backend import load_network
 from tests.hostile.program import Program
 
@@ -92,7 +92,7 @@ def test_nothing_is_run_even_where_it_was_not_refused(spoil: object, words: str,
     """What loads a model does not trust that somebody looked before."""
     spoil(model, mark)  # type: ignore[operator]
     with pytest.raises(ModelError, match="cannot be loaded"):
-        load_network(Model("evil", model, "0" * 64))
+        load_network(ModelFiles("evil", model, "0" * 64))
     assert not mark.exists()
 
 

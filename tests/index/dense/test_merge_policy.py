@@ -27,7 +27,7 @@ class History:
         self._members: dict[int, list[int]] = {}
 
     def commit(self, new: int) -> None:
-        plan = merge_policy.arrange(self.segments, new)
+        plan = merge_policy.plan_merge(self.segments, new)
         members = list(range(len(self.written), len(self.written) + new))
         self.written += [0] * new
         for segment in plan.merged:
@@ -96,7 +96,7 @@ def test_an_arrangement_takes_in_what_is_worn_lost_or_small(
     segments, lost = collection
     with pytest.MonkeyPatch.context() as patch:
         limit_sizes(patch, exact=64, most=300)
-        plan = merge_policy.arrange(segments, new, lost=lost)
+        plan = merge_policy.plan_merge(segments, new, lost=lost)
     assert sorted((*plan.kept, *plan.merged), key=lambda one: one.number) == segments
     assert list(plan.kept) == sorted(plan.kept, key=lambda one: one.number)
     bad = [one for one in segments if one in lost or not one.live or one.dead > max(64, 0.25 * one.held)]
@@ -116,9 +116,9 @@ def test_a_segment_is_worn_by_a_quarter_dead_and_more_than_a_few() -> None:
         (made(1, 100, 65), True),
         (made(1, 10, 10), True),
     ):
-        assert merge_policy.arrange([segment], 0).merged == ((segment,) if is_worn else ())
+        assert merge_policy.plan_merge([segment], 0).merged == ((segment,) if is_worn else ())
 
 
 def test_no_new_vectors_write_nothing() -> None:
     segments = [made(1, 100), made(2, 1), made(3, 1)]
-    assert merge_policy.arrange(segments, 0) == merge_policy.Arrangement(tuple(segments), ())
+    assert merge_policy.plan_merge(segments, 0) == merge_policy.MergePlan(tuple(segments), ())

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from index.encoder.model_files import Model, find
+from index.encoder.model_files import ModelFiles, find
 from index.encoder.openvino_backend import CompiledEncoder
 from index.encoder.protocol import Vectors
-from index.encoder.tokenizer import Tokens
+from index.encoder.tokenizer import ModelTokenizer
 from index.encoder.torch_backend import TorchEncoder
 from tests.small_models import BUILDERS, CORPUS, HIDDEN, MAX_LENGTH, SHORTENED, build, load, pooling
 
@@ -50,7 +50,7 @@ class Case:
         questions: The texts, and one that is cut.
     """
 
-    model: Model
+    model: ModelFiles
     encoder: CompiledEncoder
     original: Any
     texts: list[str]
@@ -192,13 +192,13 @@ def test_tokens_are_counted_as_the_original_counts_them(case: Case) -> None:
 
 
 def test_the_same_tokens_are_read(case: Case) -> None:
-    tokens = Tokens(case.model)
+    tokens = ModelTokenizer(case.model)
     prompts = tokens.settings.prompts
     assert (prompts.query, prompts.passage) == (case.original.prompts.get("query") or "", case.document_prompt)
-    reads = tokens.read(case.texts, prompt=prompts.passage)
+    reads = tokens.tokenise(case.texts, prompt=prompts.passage)
     expected = case.original.tokenizer([prompts.passage + text for text in case.texts])
     assert [read.ids for read in reads] == expected["input_ids"]
-    cut = [tokens.read_cut(text, prompt=prompts.query).ids for text in case.questions]
+    cut = [tokens.truncate(text, prompt=prompts.query).ids for text in case.questions]
     expected = case.original.tokenizer([prompts.query + text for text in case.questions], truncation=True)
     assert cut == expected["input_ids"]
     assert len(cut[-1]) == MAX_LENGTH

@@ -14,7 +14,7 @@ import pytest
 from corpus.errors import ModelError
 from index.encoder import file_digests, model_files
 from index.encoder.model_files import DEFAULT_MODEL, find
-from index.encoder.tokenizer import Tokens, read_settings
+from index.encoder.tokenizer import ModelTokenizer, read_settings
 
 DEFAULT = find()
 # A whole safetensors file: the length of its head, the head, one tensor of four bytes.
@@ -47,8 +47,8 @@ def test_the_default_comes_from_the_wheel_without_importing_it() -> None:
 def test_the_default_reads_254_tokens_into_384_dimensions() -> None:
     settings = read_settings(DEFAULT)
     assert (settings.max_length, settings.dimension, settings.hidden, settings.pad) == (256, 384, 384, 0)
-    assert Tokens(DEFAULT).max_tokens == 254
-    assert Tokens(DEFAULT).count(["hello world", "", "cat " * 500]) == [2, 0, 500]
+    assert ModelTokenizer(DEFAULT).max_tokens == 254
+    assert ModelTokenizer(DEFAULT).count(["hello world", "", "cat " * 500]) == [2, 0, 500]
 
 
 @pytest.mark.parametrize("name", ["tokenizer.json", "1_Pooling/config.json", "model.safetensors"])
@@ -183,17 +183,17 @@ def test_half_a_model_is_refused(copy: Path, name: str) -> None:
 
 def test_prompts_and_their_tokens_are_taken_off(copy: Path) -> None:
     edit(copy / "config_sentence_transformers.json", prompts={"query": "query: ", "passage": "passage: "})
-    tokens = Tokens(find(str(copy)))
+    tokens = ModelTokenizer(find(str(copy)))
     assert (tokens.settings.prompts.query, tokens.settings.prompts.passage) == ("query: ", "passage: ")
     assert tokens.max_tokens == 254 - 2 - 1
-    (read,) = tokens.read(["a cat"], prompt="passage: ")
+    (read,) = tokens.tokenise(["a cat"], prompt="passage: ")
     assert (len(read.ids), read.kept, read.spans.tolist()) == (6, [3, 4], [[0, 1], [2, 5]])
     assert tokens.prompt_length("passage: ") == 3
 
 
 def test_a_long_question_keeps_its_closing_token() -> None:
-    tokens = Tokens(DEFAULT)
-    read = tokens.read_cut("cat " * 999, prompt="")
+    tokens = ModelTokenizer(DEFAULT)
+    read = tokens.truncate("cat " * 999, prompt="")
     assert (len(read.ids), read.ids[0], read.ids[-1], len(read.kept)) == (256, 101, 102, 254)
     assert read.spans[-1].tolist() == [253 * 4, 253 * 4 + 3]
 
@@ -205,7 +205,7 @@ def test_damaged_settings_are_named(copy: Path) -> None:
     shutil.copy(DEFAULT.folder / "config.json", copy / "config.json")
     (copy / "tokenizer.json").write_text("{", encoding="utf-8")
     with pytest.raises(ModelError, match="tokenizer of"):
-        Tokens(find(str(copy)))
+        ModelTokenizer(find(str(copy)))
 
 
 def test_digests_are_remembered_until_a_file_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -301,7 +301,7 @@ def test_models_of_the_older_layout_and_with_dense_layers_are_understood(copy: P
     edit(copy / "2_Dense" / "config.json", in_features=768, out_features=128)
     (copy / "modules.json").write_text(json.dumps(modules), encoding="utf-8")
     assert read_settings(find(str(copy))).dimension == 128
-    assert Tokens(find(str(copy))).max_tokens == 254
+    assert ModelTokenizer(find(str(copy))).max_tokens == 254
 
 
 def test_the_length_falls_back_to_what_tokenizer_and_positions_allow(copy: Path) -> None:
@@ -316,5 +316,5 @@ def test_lower_casing_before_the_tokenizer_keeps_offsets(copy: Path) -> None:
     tokenizer = json.loads((copy / "tokenizer.json").read_text(encoding="utf-8"))
     tokenizer["normalizer"] = None
     (copy / "tokenizer.json").write_text(json.dumps(tokenizer), encoding="utf-8")
-    (read,) = Tokens(find(str(copy))).read(["İ CAT"], prompt="")
+    (read,) = ModelTokenizer(find(str(copy))).tokenise(["İ CAT"], prompt="")
     assert read.spans[-1].tolist() == [2, 5]

@@ -13,11 +13,11 @@ import pytest
 
 from index.encoder import openvino_compile as compiling
 from index.encoder.load import load_encoder
-from index.encoder.model_files import Model, find
+from index.encoder.model_files import ModelFiles, find
 from index.encoder.openvino_backend import CompiledEncoder, FastestEncoder, evenly_cut
-from index.encoder.openvino_compile import Aim, CompileError, compiled_copy
+from index.encoder.openvino_compile import CompileError, Hint, compiled_copy
 from index.encoder.openvino_runtime import openvino
-from index.encoder.tokenizer import Tokens
+from index.encoder.tokenizer import ModelTokenizer
 from index.encoder.torch_backend import TorchEncoder
 
 QUESTION = "Which paper won the award?"
@@ -85,16 +85,16 @@ def test_a_damaged_copy_is_not_used_but_made_again(
 TEXTS = [QUESTION, "The harbour closes at dusk. " * 20]
 
 
-@pytest.mark.parametrize("aim", Aim)
+@pytest.mark.parametrize("hint", Hint)
 @pytest.mark.parametrize("damage", ["none", "missing", "flipped", "empty", "another"])
 def test_what_is_prepared_for_the_processor_changes_no_vector(
-    made: Path, monkeypatch: pytest.MonkeyPatch, damage: str, aim: Aim
+    made: Path, monkeypatch: pytest.MonkeyPatch, damage: str, hint: Hint
 ) -> None:
     """Whether it is used, or not as it was written and made again; for questions the vectors are those of a build."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(made))
     expected = CompiledEncoder(find()).encode_passages(TEXTS)
     both = sorted(copy_in(made).glob("*.prepared"))
-    assert len(both) == len(Aim)
+    assert len(both) == len(Hint)
     for prepared in both:
         data = prepared.read_bytes()
         if damage == "missing":
@@ -106,13 +106,13 @@ def test_what_is_prepared_for_the_processor_changes_no_vector(
         elif damage == "another":
             foreign = b"of another version of OpenVINO"
             prepared.write_bytes(hashlib.sha256(foreign).digest() + foreign)
-    found = CompiledEncoder(find(), aim=aim).encode_passages(TEXTS)
+    found = CompiledEncoder(find(), hint=hint).encode_passages(TEXTS)
     assert np.array_equal(found, expected)
     sound = [file.read_bytes() for file in both if file.exists()]
     sound = [data for data in sound if hashlib.sha256(data[32:]).digest() == data[:32] and len(data) > 100_000]
     assert len(sound) == (2 if damage == "none" else 1)
     # As the tests before and behind find it.
-    CompiledEncoder(find(), aim=next(other for other in Aim if other is not aim)).prepare()
+    CompiledEncoder(find(), hint=next(other for other in Hint if other is not hint)).prepare()
 
 
 def test_a_question_loads_neither_torch_nor_telemetry() -> None:
@@ -171,7 +171,7 @@ def test_a_failing_converter_is_an_error_of_ours(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(compiling, "start", fail)
     model = find()
     with pytest.raises(CompileError, match="cannot be compiled: no such operation"):
-        compiled_copy(model, Tokens(model))
+        compiled_copy(model, ModelTokenizer(model))
     assert list((tmp_path / "compiled").iterdir()) == []
 
 
@@ -197,9 +197,9 @@ def test_models_that_pool_without_their_prompt_are_not_compiled(
         file = tmp_path / "model" / name
         file.write_text(json.dumps(json.loads(file.read_text(encoding="utf-8")) | value), encoding="utf-8")
     monkeypatch.setattr(compiling, "cache_folder", lambda: tmp_path / "cache")
-    model: Model = find(str(tmp_path / "model"))
+    model: ModelFiles = find(str(tmp_path / "model"))
     with pytest.raises(CompileError, match="pools without its prompt"):
-        compiled_copy(model, Tokens(model))
+        compiled_copy(model, ModelTokenizer(model))
 
 
 def test_the_library_is_lent_without_its_telemetry() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from index.encoder.model_files import find
-from index.encoder.tokenizer import Tokens
+from index.encoder.tokenizer import ModelTokenizer
 from qa.retrieval.retriever import UNREAD_MOST
 from tests.small_models import BUILDERS, build
 
@@ -36,24 +36,24 @@ UNKNOWN = {
 
 
 @pytest.fixture(scope="module")
-def tokens() -> Tokens:
+def tokens() -> ModelTokenizer:
     """Of the default model, which was made for English."""
-    return Tokens(find())
+    return ModelTokenizer(find())
 
 
 @pytest.mark.parametrize("language", KNOWN)
-def test_what_is_written_in_latin_letters_is_read(tokens: Tokens, language: str) -> None:
-    assert 0 <= tokens.unread(KNOWN[language]) < UNREAD_MOST
+def test_what_is_written_in_latin_letters_is_read(tokens: ModelTokenizer, language: str) -> None:
+    assert 0 <= tokens.unknown_token_ratio(KNOWN[language]) < UNREAD_MOST
 
 
 @pytest.mark.parametrize("language", UNKNOWN)
-def test_other_writing_is_read_letter_by_letter_or_not_at_all(tokens: Tokens, language: str) -> None:
-    assert UNREAD_MOST < tokens.unread(UNKNOWN[language]) <= 1
+def test_other_writing_is_read_letter_by_letter_or_not_at_all(tokens: ModelTokenizer, language: str) -> None:
+    assert UNREAD_MOST < tokens.unknown_token_ratio(UNKNOWN[language]) <= 1
 
 
 @pytest.mark.parametrize("kind", BUILDERS)
 def test_every_kind_of_tokenizer_tells_what_it_has_words_for(tmp_path: Path, kind: str) -> None:
     """Their vocabularies have English and German words, and of Russian at most letters."""
-    small = Tokens(find(str(build(kind, tmp_path))))
-    assert small.unread("The reviewers read eleven submissions über die größere Brücke.") < UNREAD_MOST
-    assert small.unread("Кто выиграл чемпионат мира?") > UNREAD_MOST
+    small = ModelTokenizer(find(str(build(kind, tmp_path))))
+    assert small.unknown_token_ratio("The reviewers read eleven submissions über die größere Brücke.") < UNREAD_MOST
+    assert small.unknown_token_ratio("Кто выиграл чемпионат мира?") > UNREAD_MOST

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from corpus.errors import ModelError
-from index.encoder.model_files import Model, find
+from index.encoder.model_files import ModelFiles, find
 from index.encoder.torch_backend import TorchEncoder
 
 
@@ -37,13 +37,13 @@ def test_weights_that_cannot_be_read_are_named(tmp_path: Path) -> None:
             target.parent.mkdir(exist_ok=True)
             target.symlink_to(file)
     (tmp_path / "model.safetensors").write_bytes(b"junk")
-    broken = TorchEncoder(Model("broken", tmp_path, "0" * 64))
+    broken = TorchEncoder(ModelFiles("broken", tmp_path, "0" * 64))
     assert broken.count_tokens(["still counts"]) == [2]
     with pytest.raises(ModelError, match=r"the model broken in .* cannot be loaded"):
         broken.encode_query("x")
 
 
-def variant(folder: Path, file: str, **values: object) -> Model:
+def variant(folder: Path, file: str, **values: object) -> ModelFiles:
     """The default model with settings of its own."""
     for source in find().folder.rglob("*.*"):
         if source.is_file():

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from corpus.errors import DamagedIndexError
 from index.lexical import posting_blocks
 from index.lexical.analyzer import terms
-from index.lexical.bm25 import Postings
-from index.lexical.posting_blocks import BUCKETS, bucket_checksum, bucket_of, name_of, read_blocks
-from index.lexical.writer import Fields, PostingsWriter
+from index.lexical.bm25 import LexicalIndex
+from index.lexical.posting_blocks import HASHES, read_blocks, row_checksum, term_bytes, term_hash
+from index.lexical.writer import Fields, LexicalWriter
 from index.storage.database import open_for_writing
 
 # Stems that fall together, joined words, and writing without spaces.
@@ -68,12 +68,12 @@ def connection(database: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
         yield tables
 
 
-def writer(connection: sqlite3.Connection) -> PostingsWriter:
-    return PostingsWriter(connection, Path("index.db"))
+def writer(connection: sqlite3.Connection) -> LexicalWriter:
+    return LexicalWriter(connection, Path("index.db"))
 
 
-def reader(connection: sqlite3.Connection, passages: int) -> Postings:
-    return Postings(connection, Path("index.db"), passages)
+def reader(connection: sqlite3.Connection, passages: int) -> LexicalIndex:
+    return LexicalIndex(connection, Path("index.db"), passages)
 
 
 def enter(connection: sqlite3.Connection, held: Mapping[int, Fields]) -> None:
@@ -94,9 +94,9 @@ def rows(connection: sqlite3.Connection) -> list[list[tuple[Any, ...]]]:
 def stored(connection: sqlite3.Connection) -> dict[tuple[int, str], bytes]:
     """What is kept of each term in each block."""
     return {
-        (row[0] // BUCKETS, name.decode("utf-8", "surrogatepass")): data
+        (row[0] // HASHES, name.decode("utf-8", "surrogatepass")): data
         for row in rows(connection)[0]
-        for name, data in posting_blocks.bucket_in(row, Path("index.db")).items()
+        for name, data in posting_blocks.posting_lists_in(row, Path("index.db")).items()
     }
 
 
@@ -105,8 +105,8 @@ def lengths(connection: sqlite3.Connection) -> dict[int, list[int]]:
     return {number: block.lengths.tolist() for number, block in read_blocks(connection, Path("index.db")).items()}
 
 
-def row_of(block: int, term: str) -> int:
-    return posting_blocks.row_of(block, bucket_of(name_of(term)))
+def row_id(block: int, term: str) -> int:
+    return posting_blocks.row_id(block, term_hash(term_bytes(term)))
 
 
 def text(words: str) -> Fields:
@@ -350,7 +350,7 @@ def test_a_changed_byte_in_any_row_is_noticed_when_the_row_is_read(connection: s
     """Every byte of the data of every bucket, and its checksum; undamaged, all of it can be read."""
     enter(connection, SMALL)
     for block, term in stored(connection):
-        number = row_of(block, term)
+        number = row_id(block, term)
         ((data, check),) = connection.execute("SELECT data, checksum FROM postings WHERE id = ?", (number,)).fetchall()
         for values in (*((changed, check) for changed in flips(data)), (data, check ^ 1)):
             connection.execute("SAVEPOINT whole")
@@ -381,7 +381,7 @@ def test_a_lost_row_never_passes_for_a_word_that_stands_nowhere(connection: sqli
     enter(connection, SMALL)
     for block, term in stored(connection):
         connection.execute("SAVEPOINT whole")
-        connection.execute("DELETE FROM postings WHERE id = ?", (row_of(block, term),))
+        connection.execute("DELETE FROM postings WHERE id = ?", (row_id(block, term),))
         with pytest.raises(DamagedIndexError, match="the keyword index"):
             reads(connection, block, term)
         connection.execute("ROLLBACK TO whole")
@@ -392,7 +392,7 @@ def test_words_of_one_bucket_are_told_apart(connection: sqlite3.Connection) -> N
     seen: dict[int, str] = {}
     words = (f"w{number}" for number in range(10_000))
     one, other = next(
-        (word, known) for word in words if (known := seen.setdefault(bucket_of(name_of(word)), word)) != word
+        (word, known) for word in words if (known := seen.setdefault(term_hash(term_bytes(word)), word)) != word
     )
     before = rows(connection)
     enter(connection, {1: text(one), 2: text(other), 3: text(f"{one} {other}")})
@@ -414,8 +414,8 @@ def test_words_of_one_bucket_are_told_apart(connection: sqlite3.Connection) -> N
 
 def test_a_row_in_another_place_is_noticed(connection: sqlite3.Connection) -> None:
     enter(connection, SMALL)
-    connection.execute("UPDATE postings SET id = ? WHERE id = ?", (row_of(0, "oak"), row_of(0, "cat")))
-    connection.execute("UPDATE postings SET id = ? WHERE id = ?", (row_of(1, "dog"), row_of(3, "dog")))
+    connection.execute("UPDATE postings SET id = ? WHERE id = ?", (row_id(0, "oak"), row_id(0, "cat")))
+    connection.execute("UPDATE postings SET id = ? WHERE id = ?", (row_id(1, "dog"), row_id(3, "dog")))
     for term in ("cat", "dog"):
         with pytest.raises(DamagedIndexError):
             reader(connection, len(SMALL)).search(_once(term), 5)
@@ -429,8 +429,8 @@ def test_a_posting_of_a_passage_that_is_not_there_is_noticed(
 ) -> None:
     enter(connection, {1: text("cat"), 2: text("dog"), 4: text("dog"), 5: text("dog")})
     data = (3).to_bytes(4, "little") + (1).to_bytes(2, "little") + b"cat" + places
-    number = row_of(0, "cat")
-    values = (data, bucket_checksum(number, data), number)
+    number = row_id(0, "cat")
+    values = (data, row_checksum(number, data), number)
     connection.execute("UPDATE postings SET data = ?, checksum = ? WHERE id = ?", values)
     with pytest.raises(DamagedIndexError):
         reads(connection, 0, "cat")
@@ -441,10 +441,10 @@ def test_a_row_that_was_never_written_so_is_refused_whatever_its_checksum(
     connection: sqlite3.Connection, data: bytes
 ) -> None:
     enter(connection, {1: text("cat")})
-    number = row_of(0, "cat")
-    values = (data, bucket_checksum(number, data), number)
+    number = row_id(0, "cat")
+    values = (data, row_checksum(number, data), number)
     connection.execute("UPDATE postings SET data = ?, checksum = ? WHERE id = ?", values)
-    for read in (lambda one: one.search(_once("cat"), 3), Postings.verify):
+    for read in (lambda one: one.search(_once("cat"), 3), LexicalIndex.verify):
         with pytest.raises(DamagedIndexError):
             read(reader(connection, 1))
 
@@ -455,7 +455,7 @@ def test_a_lost_block_is_noticed(connection: sqlite3.Connection) -> None:
     for block in (0, 1, 3):
         connection.execute("SAVEPOINT whole")
         connection.execute("DELETE FROM blocks WHERE block = ?", (block,))
-        for ask in (lambda one: one.search(_once("dog", "cat"), 5), Postings.verify):
+        for ask in (lambda one: one.search(_once("dog", "cat"), 5), LexicalIndex.verify):
             with pytest.raises(DamagedIndexError, match="the number of passages"):
                 ask(reader(connection, len(SMALL)))
         connection.execute("ROLLBACK TO whole")

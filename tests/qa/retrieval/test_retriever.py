@@ -442,10 +442,10 @@ def test_a_question_in_writing_that_the_model_does_not_know_is_answered_by_words
     question = "When does the harbour close for trains?"
     known = retriever.ask(question)
     by_words = retriever.ask(question, mode=Mode.KEYWORD, rerank=False)
-    monkeypatch.setattr(BagEncoder, "unread", lambda *_: 0.33)
+    monkeypatch.setattr(BagEncoder, "unknown_token_ratio", lambda *_: 0.33)
     assert as_told(retriever.ask(question)) == as_told(known) != as_told(by_words)
     assert not caplog.records
-    monkeypatch.setattr(BagEncoder, "unread", lambda *_: 0.34)
+    monkeypatch.setattr(BagEncoder, "unknown_token_ratio", lambda *_: 0.34)
     assert as_told(retriever.ask(question)) == as_told(by_words)
     assert retriever.ask("zzz").passages == ()
     assert [record.getMessage()[:36] for record in caplog.records] == ["bag does not know this writing: word"]
