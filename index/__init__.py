@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from index.lexical.query_terms import STOP_WORDS, query_terms
     from index.snapshot import Snapshot, require_same_encoder
     from index.storage.database import DATABASE, FORMAT_VERSION
-    from index.storage.files import write_atomically
     from index.storage.locking import wait_for_writer
     from index.storage.metadata import Info
     from index.storage.rows import Link, StoredDocument, StoredPassage
@@ -63,7 +62,6 @@ _HOMES = {
     "update_index": "index.update.update",
     "verify": "index.integrity.verify",
     "wait_for_writer": "index.storage.locking",
-    "write_atomically": "index.storage.files",
 }
 
 __all__ = [
@@ -103,7 +101,6 @@ __all__ = [
     "update_index",
     "verify",
     "wait_for_writer",
-    "write_atomically",
 ]
 
 

@@ -9,30 +9,31 @@ from time import perf_counter
 from corpus.discovery.walk import walk
 from qa import Result, Retriever
 from qa.evaluation import questions
-from qa.evaluation.figures import figures_of
-from qa.evaluation.gold import Collection, Gold, place
-from qa.evaluation.judge import Answered, judge
+from qa.evaluation.evidence import DocumentLookup, Gold, resolve_evidence
+from qa.evaluation.metrics import metrics_of
+from qa.evaluation.scoring import TimedResult
+from qa.evaluation.scoring import score as score_questions
 
 
 def read_questions(file: Path, root: Path) -> list[Gold]:
     """Read questions, a JSON object a line, and find their evidence in the files under `root`."""
-    collection = Collection(root, [found.path for found in walk(root).files])
-    return [place(asked, collection) for asked in questions.read_questions(file)]
+    collection = DocumentLookup(root, [found.path for found in walk(root).files])
+    return [resolve_evidence(asked, collection) for asked in questions.read_questions(file)]
 
 
-def ask(retriever: Retriever, golds: Sequence[Gold], *, k: int = 10, rerank: bool = True) -> list[Answered]:
+def ask(retriever: Retriever, golds: Sequence[Gold], *, k: int = 10, rerank: bool = True) -> list[TimedResult]:
     """Ask questions and time them."""
     answers = []
     for gold in golds:
         begun = perf_counter()
         result = retriever.ask(gold.question, k=k, rerank=rerank, question_id=gold.id)
-        answers.append(Answered(gold, result, 1000 * (perf_counter() - begun)))
+        answers.append(TimedResult(gold, result, 1000 * (perf_counter() - begun)))
     return answers
 
 
-def score(answers: Sequence[Answered], root: Path) -> dict[str, float]:
+def score(answers: Sequence[TimedResult], root: Path) -> dict[str, float]:
     """Score answers; fractions of the answerable questions, but for abstention."""
-    figures = figures_of(judge(answers, k=10))
+    figures = metrics_of(score_questions(answers, k=10))
     wanted = {"hit@1", "hit@3", "hit@5", "hit@10", "covered@1000", "highlight@1"}
     found = {measure.name: round(measure.value, 4) for measure in figures.measures if measure.name in wanted}
     told = figures.verdicts

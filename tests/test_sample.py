@@ -13,8 +13,8 @@ from click.testing import CliRunner
 
 from qa import Result, Retriever, build_index
 from qa.cli import main
-from qa.evaluation.gold import Gold, Span
-from qa.evaluation.judge import Answered
+from qa.evaluation.evidence import Gold, GoldSpan
+from qa.evaluation.scoring import TimedResult
 from tests.paths import REPOSITORY
 from tests.qa import answers as made
 from tests.scoring import read_questions, score
@@ -47,7 +47,7 @@ def answers(sample: Path, questions: list[Gold]) -> Iterator[tuple[Result, ...]]
 
 def test_quality(sample: Path, questions: list[Gold], answers: tuple[Result, ...]) -> None:
     """No worse than what was measured, a question or two aside."""
-    found = score([Answered(*pair, 1.0) for pair in zip(questions, answers, strict=True)], sample)
+    found = score([TimedResult(*pair, 1.0) for pair in zip(questions, answers, strict=True)], sample)
     assert len(questions) == 40
     assert found["hit@1"] >= 0.78
     assert found["hit@5"] >= 0.9
@@ -154,16 +154,16 @@ def test_score(tmp_path: Path) -> None:
     text = "".join(chr(97 + number % 26) for number in range(100))
     (tmp_path / "a").write_text(text)
 
-    def answered(gold: Gold, sure: float, *spans: tuple[int, int], wrong: str = "") -> Answered:
+    def answered(gold: Gold, sure: float, *spans: tuple[int, int], wrong: str = "") -> TimedResult:
         hits = [
             made.hit(rank, "a", span, text=wrong or text[slice(*span)], highlights=[(2, 9)])
             for rank, span in enumerate(spans, 1)
         ]
-        return Answered(gold, made.result(*hits, confidence=sure, found=sure >= 0.5), 1.0)
+        return TimedResult(gold, made.result(*hits, confidence=sure, found=sure >= 0.5), 1.0)
 
     given = [
-        answered(Gold("1", "?", answerable=True, evidence=((Span("a", (0, 10)),),)), 0.8, (0, 20)),
-        answered(Gold("2", "?", answerable=True, evidence=((Span("a", (50, 60)),),)), 0.4, (0, 20), (40, 60)),
+        answered(Gold("1", "?", answerable=True, evidence=((GoldSpan("a", (0, 10)),),)), 0.8, (0, 20)),
+        answered(Gold("2", "?", answerable=True, evidence=((GoldSpan("a", (50, 60)),),)), 0.4, (0, 20), (40, 60)),
         answered(Gold("3", "?", answerable=False), 0.6, (0, 20), wrong="x"),
     ]
     assert score(given, tmp_path) == {

@@ -1,18 +1,25 @@
 """The command `qa eval`."""
 
-# ruff: noqa: PLC0415 - as in `qa.cli.main`: what takes long to import is imported inside the command
+# ruff: noqa: PLC0415 - what takes long to import is imported inside the command
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from corpus.errors import NoIndexError
 from qa.answer.results import Mode
 from qa.cli import session
 from qa.cli.errors import FOUND
 from qa.cli.options import COUNT, INDEX, JSON, MODES
+from qa.collection.settings import Settings
+from qa.collection.settings import read as read_settings
 from qa.terminal import answers
+
+if TYPE_CHECKING:
+    from qa.evaluation.evaluate import EvalPlan
 
 
 @click.command("eval")
@@ -23,18 +30,15 @@ from qa.terminal import answers
 @click.option(
     "--rerank/--no-rerank", default=None, help="Read the first passages more closely, or not.  [default: rerank]"
 )
-@click.option("--sample", type=click.IntRange(1), metavar="N", help="Only so many questions: the same in every run.")
+@click.option("--sample", type=click.IntRange(1), metavar="N", help="Ask only N questions: the same in every run.")
 @click.option(
     "--compare",
     metavar="WHAT",
-    help='A second run with other settings, such as "mode=keyword,rerank=off" or "no-rerank"; '
-    "or RESULTS.json, what --json printed of an earlier run.",
+    help='Compare with a second run under other settings, such as "mode=keyword,rerank=off" or "no-rerank", '
+    "or with RESULTS.json, the --json output of an earlier run.",
 )
 @click.option("--corpus", type=click.Path(path_type=Path), metavar="DIR", help="Index this folder first.")
-@click.option(
-    "--work", type=click.Path(path_type=Path), metavar="DIR", help="For a BEIR folder: where its index is, and stays."
-)
-@click.option("--no-update", is_flag=True, help="Do not look for changed files before.")
+@click.option("--no-update", is_flag=True, help="Do not look for changed files first.")
 @INDEX
 def evaluate(
     *,
@@ -46,33 +50,54 @@ def evaluate(
     sample: int | None,
     compare: str | None,
     corpus: Path | None,
-    work: Path | None,
     no_update: bool,
     index: Path | None,
 ) -> int:
-    """Measure the collection with questions whose answers are known.
+    """Evaluate the collection with questions whose answers are known.
 
-    QUESTIONS has a JSON object a line: "question" and "file", with "start" and "end" (characters) or without; or
-    "evidence" [{"file", "text"}], or "relevant" {path or passage id: grade}; "answerable": false where there is no
-    answer. Or it is a folder in the layout of BEIR (corpus.jsonl, queries.jsonl, qrels.tsv), which is then indexed.
-    What is set for the collection in qa.toml holds as it does for `qa ask`; options count before it.
+    QUESTIONS has one JSON object a line with "question" and one of: "file", with or without "start" and "end"
+    (characters); "evidence" [{"file", "text"}]; "relevant" {path or passage id: grade}; "answerable": false.
+    Settings in qa.toml apply as they do to `qa ask`; options override them.
     """
     session.require_one_collection(corpus, index, no_update=no_update)
-    from qa.cli import eval_steps as command
-    from qa.evaluation.questions import sample as choose
-    from qa.terminal import evaluation
+    from qa.evaluation.evaluate import read_questions, run_plan
+    from qa.evaluation.evaluate import sample as choose
+    from qa.terminal import eval_report
 
-    found = command.what_is_set(questions, corpus=corpus, index=index)
-    plan = command.plan(command.settings(found, k=k, mode=Mode(mode) if mode else None, rerank=rerank), compare)
-    with command.collection(questions, corpus=corpus, work=work, named=no_update or index is not None) as measured:
-        asked = choose(measured.questions, sample)
-        root = session.root_to_ask(measured.corpus, index)
-        with (
-            session.opened(root, corpus=measured.corpus is not None, update=not no_update) as retriever,
-            session.progress("Asking", "") as progress,
-        ):
-            outcome = command.run(retriever, asked, plan, progress=progress)
-    answers.note(evaluation.cautions(outcome.run, asked))
-    json = session.as_line(evaluation.outcome_json(outcome)) if as_json else ""
-    answers.out(json or evaluation.outcome(outcome, session.look()))
+    plan = _plan(_settings(corpus, index), compare, k=k, mode=Mode(mode) if mode else None, rerank=rerank)
+    asked = choose(read_questions(questions), sample)
+    root = session.root_to_ask(corpus, index)
+    with (
+        session.opened(root, corpus=corpus is not None, update=not no_update) as retriever,
+        session.progress("Asking", "") as progress,
+    ):
+        report = run_plan(retriever, asked, plan, progress=progress)
+    answers.note(eval_report.warnings(report.run, asked))
+    json = session.as_line(eval_report.report_json(report)) if as_json else ""
+    answers.out(json or eval_report.report(report, session.look()))
     return FOUND
+
+
+def _settings(corpus: Path | None, index: Path | None) -> Settings:
+    try:
+        return read_settings(session.root_to_ask(corpus, index))
+    except NoIndexError:
+        return Settings()  # opening it says so
+
+
+def _plan(own: Settings, compare: str | None, *, k: int | None, mode: Mode | None, rerank: bool | None) -> EvalPlan:
+    """What to run: options override what is set for the collection, and that the defaults."""
+    from qa.evaluation.evaluate import EvalPlan, EvalSettings, read_scores, settings_from
+    from qa.evaluation.ranking_measures import require_ir_measures
+
+    require_ir_measures()
+    usual = EvalSettings()
+    rerank = own.rerank if rerank is None else rerank
+    settings = EvalSettings(
+        mode=mode or own.mode or usual.mode, rerank=usual.rerank if rerank is None else rerank, k=k or own.k or usual.k
+    )
+    if compare is None:
+        return EvalPlan(settings)
+    if compare.endswith(".json") or Path(compare).is_file():
+        return EvalPlan(settings, earlier=read_scores(Path(compare)), file=compare)
+    return EvalPlan(settings, second=settings_from(compare, settings))

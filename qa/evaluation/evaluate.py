@@ -1,13 +1,13 @@
-"""Measure a collection with questions whose answers are known.
+"""Evaluate a collection with questions whose answers are known.
 
 from qa import Retriever
-from qa.evaluation.evaluate import Settings, compare, evaluate, read_questions
+from qa.evaluation.evaluate import EvalSettings, compare, evaluate, read_questions
 
 questions = read_questions(Path("questions.jsonl"))
 with Retriever.open("notes/") as retriever:
     first = evaluate(retriever, questions)
-    second = evaluate(retriever, questions, Settings(rerank=False))
-print(first.figures.measures, compare(first.rows, second.rows).differences)
+    second = evaluate(retriever, questions, EvalSettings(rerank=False))
+print(first.metrics.measures, compare(first.scores, second.scores).differences)
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING
 from corpus.errors import UsageError
 from index import Progress
 from qa.answer.results import IndexInfo, Mode, State
-from qa.evaluation.compare import Comparison, Difference, compare, read_rows
-from qa.evaluation.figures import Figures, figures_of
-from qa.evaluation.gold import Collection, Gold, place
-from qa.evaluation.judge import Answered, Row, judge
-from qa.evaluation.questions import Asked, read_questions, sample
-from qa.evaluation.ranking import require_ir_measures
+from qa.evaluation.comparison import Comparison, Difference, compare, read_scores
+from qa.evaluation.evidence import DocumentLookup, Gold, resolve_evidence
+from qa.evaluation.metrics import RunMetrics, metrics_of
+from qa.evaluation.questions import EvalQuestion, read_questions, sample
+from qa.evaluation.ranking_measures import require_ir_measures
+from qa.evaluation.scoring import QuestionScore, TimedResult, score
 
 if TYPE_CHECKING:
     from qa.retrieval.retriever import Retriever
@@ -33,34 +33,40 @@ if TYPE_CHECKING:
 __all__ = [
     "Comparison",
     "Difference",
+    "EvalPlan",
+    "EvalReport",
+    "EvalSettings",
     "Evaluation",
     "Missing",
-    "Settings",
     "compare",
     "evaluate",
     "read_questions",
-    "read_rows",
+    "read_scores",
+    "run_plan",
     "sample",
 ]
 
-# Passages asked for in place of one, where documents are ranked: their best passages make the ranking.
+# Where documents are ranked, so many passages are asked for in place of one: the best passages rank the documents.
 _PASSAGES_A_DOCUMENT = 5
 _MOST_PASSAGES = 1000
-_SYNTAX = "Settings are mode=hybrid, mode=dense, mode=keyword, rerank=on, rerank=off and no-rerank, commas between."
+_SYNTAX = "Settings are mode=hybrid, mode=dense, mode=keyword, rerank=on, rerank=off and no-rerank, comma-separated."
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class EvalSettings:
     """How questions are asked; see `Retriever.ask`."""
 
     mode: Mode = Mode.HYBRID
     rerank: bool = True
     k: int = 10
 
+    def __str__(self) -> str:
+        return f"{self.mode.value}, {'re-ranked' if self.rerank else 'not re-ranked'}"
+
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A question of whose answer some or all is not in the collection, and what is missing."""
+    """A question whose answer is not, or not all, in the collection, and what is missing."""
 
     id: str
     reason: str
@@ -68,108 +74,149 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What a run showed.
+    """One run over the questions.
 
     Attributes:
         settings: How the questions were asked.
         index: The state of the index that answered.
-        rows: What became of each question, in the order asked.
-        figures: The figures of the run.
-        left_out: Questions that nothing could be judged by: all that answers them is missing. They count nowhere.
-        partly: Questions of whose answer something is missing; they count, and what is missing was not found.
-        changed: Questions that were shown text of files that have changed or gone since they were indexed.
+        scores: The score of each question, in the order asked.
+        metrics: The metrics of the run.
+        left_out: Questions whose whole answer is missing; they do not count.
+        partly: Questions of whose answer something is missing; that counts as not found.
+        changed: Questions that were shown text of files changed or deleted since they were indexed.
     """
 
-    settings: Settings
+    settings: EvalSettings
     index: IndexInfo
-    rows: tuple[Row, ...]
-    figures: Figures
+    scores: tuple[QuestionScore, ...]
+    metrics: RunMetrics
     left_out: tuple[Missing, ...]
     partly: tuple[Missing, ...]
     changed: int
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    """A comparison, what its two runs are in words, and the second where it was run now."""
+class EvalPlan:
+    """What to run, and what to compare it with.
 
-    comparison: Comparison
-    names: tuple[str, str]
-    second: Evaluation | None
+    Attributes:
+        settings: Those of the run.
+        second: Those of a second run, or None.
+        earlier: The scores of an earlier run, or ().
+        file: Where those were read from.
+    """
+
+    settings: EvalSettings
+    second: EvalSettings | None = None
+    earlier: tuple[QuestionScore, ...] = ()
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """A run, and what it was compared with."""
+class EvalReport:
+    """A run, and its comparison with another, if any.
+
+    Attributes:
+        run: The run.
+        comparison: With the second or the earlier run, or None.
+        names: What the two runs compared are, in words.
+        second: The second run, if it was run now.
+    """
 
     run: Evaluation
-    compared: Compared | None
+    comparison: Comparison | None = None
+    names: tuple[str, str] = ("", "")
+    second: Evaluation | None = None
 
 
 def evaluate(
     retriever: Retriever,
-    questions: Sequence[Asked],
-    settings: Settings | None = None,
+    questions: Sequence[EvalQuestion],
+    settings: EvalSettings | None = None,
     *,
     progress: Callable[[Progress], None] | None = None,
 ) -> Evaluation:
-    """Ask questions and judge what comes back.
+    """Ask questions and score the results.
 
-    The first question is asked once before, unmeasured, so that times are those of a tool that is warm.
+    The first question is asked once before, unmeasured, so that times are those of a warm retriever.
 
     Args:
         retriever: Open.
         questions: As `read_questions` gives them.
         settings: How to ask them.
-        progress: Told how many were asked.
+        progress: Called after each question.
+
+    Returns:
+        The scores and metrics of the run.
 
     Raises:
-        UsageError: ir-measures is not installed, there are no questions, or none of their answers is in the
-            collection.
+        UsageError: ir-measures is not installed, or no question has its answer in the collection.
     """
     require_ir_measures()
-    settings = settings or Settings()
+    settings = settings or EvalSettings()
     paths = (document.path for document in retriever.snapshot.documents())
-    collection = Collection(retriever.root, paths, retriever.snapshot)
-    golds = [place(asked, collection) for asked in questions]
-    placed = [gold for gold in golds if gold.placed]
-    if not placed:
+    documents = DocumentLookup(retriever.root, paths, retriever.snapshot)
+    golds = [resolve_evidence(question, documents) for question in questions]
+    resolved = [gold for gold in golds if gold.resolved]
+    if not resolved:
         reason = next((f" ({gold.id}: {gold.missing[0]})" for gold in golds if gold.missing), "")
-        raise UsageError(f"nothing to ask: no question has its answer in this collection{reason}")
-    _ask(retriever, placed[0], settings)
-    answers = []
-    for number, gold in enumerate(placed, 1):
-        answers.append(_ask(retriever, gold, settings))
+        raise UsageError(f"no question has its answer in this collection{reason}")
+    _ask(retriever, resolved[0], settings)
+    results = []
+    for number, gold in enumerate(resolved, 1):
+        results.append(_ask(retriever, gold, settings))
         if progress is not None:
-            progress(Progress(number, len(placed)))
-    rows = judge(answers, k=settings.k)
+            progress(Progress(number, len(resolved)))
+    scores = score(results, k=settings.k)
     return Evaluation(
         settings=settings,
-        index=answers[0].result.index,
-        rows=rows,
-        figures=figures_of(rows),
-        left_out=tuple(Missing(gold.id, gold.missing[0]) for gold in golds if not gold.placed),
-        partly=tuple(Missing(gold.id, gold.missing[0]) for gold in placed if gold.missing),
-        changed=sum(_is_changed(each) for each in answers),
+        index=results[0].result.index,
+        scores=scores,
+        metrics=metrics_of(scores),
+        left_out=tuple(Missing(gold.id, gold.missing[0]) for gold in golds if not gold.resolved),
+        partly=tuple(Missing(gold.id, gold.missing[0]) for gold in resolved if gold.missing),
+        changed=sum(any(hit.source.state is not State.VERIFIED for hit in one.result.passages) for one in results),
     )
 
 
-def _ask(retriever: Retriever, gold: Gold, settings: Settings) -> Answered:
+def _ask(retriever: Retriever, gold: Gold, settings: EvalSettings) -> TimedResult:
     k = min(_MOST_PASSAGES, settings.k * _PASSAGES_A_DOCUMENT) if gold.by_document else settings.k
     begun = perf_counter()
-    result = retriever.ask(gold.question, k=k, mode=settings.mode, path=None, rerank=settings.rerank, question_id=None)
-    return Answered(gold, result, (perf_counter() - begun) * 1000)
+    result = retriever.ask(gold.question, k=k, mode=settings.mode, rerank=settings.rerank)
+    return TimedResult(gold, result, (perf_counter() - begun) * 1000)
 
 
-def _is_changed(answered: Answered) -> bool:
-    return any(hit.source.state is not State.VERIFIED for hit in answered.result.passages)
+def run_plan(
+    retriever: Retriever,
+    questions: Sequence[EvalQuestion],
+    plan: EvalPlan,
+    *,
+    progress: Callable[[Progress], None] | None = None,
+) -> EvalReport:
+    """Run the evaluation, a second time if the plan has other settings, and compare."""
+    runs = 1 if plan.second is None else 2
+    first = evaluate(retriever, questions, plan.settings, progress=_part(progress, 0, runs))
+    if plan.second is not None:
+        second = evaluate(retriever, questions, plan.second, progress=_part(progress, 1, runs))
+        names = (str(plan.settings), str(plan.second))
+        return EvalReport(first, compare(first.scores, second.scores), names, second)
+    if plan.earlier:
+        return EvalReport(first, compare(plan.earlier, first.scores), (plan.file, str(plan.settings)))
+    return EvalReport(first)
 
 
-def settings_from(text: str, base: Settings) -> Settings:
-    """Read settings such as "mode=keyword,rerank=off", applied to others.
+def _part(progress: Callable[[Progress], None] | None, number: int, parts: int) -> Callable[[Progress], None] | None:
+    """Progress of one of several runs as progress of the whole."""
+    if progress is None:
+        return None
+    return lambda now: progress(Progress(number * now.total + now.done, parts * now.total))
+
+
+def settings_from(text: str, base: EvalSettings) -> EvalSettings:
+    """Parse settings such as "mode=keyword,rerank=off", as changes of others.
 
     Raises:
-        UsageError: They cannot be meant, or change nothing.
+        UsageError: They are invalid, or change nothing.
     """
     found = base
     for part in text.split(","):
@@ -181,12 +228,7 @@ def settings_from(text: str, base: Settings) -> Settings:
             case ["no-rerank"]:
                 found = replace(found, rerank=False)
             case _:
-                raise UsageError(f"--compare: cannot read the setting {part.strip() or text!r}. {_SYNTAX}")
+                raise UsageError(f"--compare: unknown setting {part.strip() or text!r}. {_SYNTAX}")
     if found == base:
         raise UsageError(f"--compare {text} changes nothing: both runs would be the same")
     return found
-
-
-def run_name(settings: Settings) -> str:
-    """Settings in words."""
-    return f"{settings.mode.value}, {'re-ranked' if settings.rerank else 'not re-ranked'}"

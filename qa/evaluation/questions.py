@@ -1,4 +1,4 @@
-"""Questions whose answers are known, and where those stand: JSON lines, read with care."""
+"""Questions with known answers: read from JSON lines and validated."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where an answer stands: characters of a file, a text to be looked up in it, or the whole of it.
+class EvidenceSpan:
+    """Where an answer is: characters of a file, a text to look up in it, or the whole file.
 
     Attributes:
         file: As the questions name it.
-        chars: First character and one past the last, in code points, or None.
-        text: What stands there, where no characters are given.
+        chars: Start and end in code points, end exclusive, or None.
+        text: The text itself, if no characters are given.
     """
 
     file: str
@@ -31,43 +31,44 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """One question, as it stands in its file.
+class EvalQuestion:
+    """One question and what answers it.
 
     Attributes:
-        id: Its own id, or the number of its line.
+        id: Its own id, or its line number.
         question: As it will be searched.
         answerable: Whether the collection answers it.
-        evidence: What answers it, a tuple a piece: the places that give this piece, any of which will do.
-        relevant: Paths or passage ids and their grades, from 1.
-        cut: Characters left out at the end of a question that is too long.
-        file: The file that it is about, whether or not it is answered there, or "".
+        evidence: One tuple for each piece of the answer: alternative spans, any of which gives that piece.
+        relevant: Paths or passage ids with their grades, from 1.
+        cut: Characters cut from the end of a question that is too long.
+        file: The file it is about, answered there or not, or "".
     """
 
     id: str
     question: str
     answerable: bool = True
-    evidence: tuple[tuple[Place, ...], ...] = ()
+    evidence: tuple[tuple[EvidenceSpan, ...], ...] = ()
     relevant: tuple[tuple[str, int], ...] = ()
     cut: int = 0
     file: str = ""
 
 
-def read_questions(file: Path) -> tuple[Asked, ...]:
+def read_questions(file: Path) -> tuple[EvalQuestion, ...]:
     """Read questions, a JSON object a line.
 
-    Each has `question` and what answers it, as any of
+    Each has `question` and one of
 
     - `evidence`: [{"file", "text"}] or [{"file", "start", "end"}], each a piece of the answer;
-    - `file` with `start` and `end`, or `spans`: [{"file", "start", "end"}], each a piece of the answer;
-      `alt_spans` are further places of the first piece;
+    - `file` with `start` and `end`, or `spans`: [{"file", "start", "end"}], each a piece of the answer, with
+      `alt_spans` as alternatives of the first piece;
     - `file` alone: any passage of it answers;
-    - `relevant`: {path or passage id: grade}.
+    - `relevant`: {path or passage id: grade};
+    - `"answerable": false`.
 
-    `id` is optional, and `"answerable": false` stands for all of these. Characters are code points, the end exclusive.
+    `id` is optional. Characters are code points, the end is exclusive.
 
     Raises:
-        UsageError: The file cannot be read, or a line cannot be meant; the message has its number.
+        UsageError: The file cannot be read, or a line is invalid; the message has its number.
     """
     found = []
     lines_of_ids: dict[str, int] = {}
@@ -78,7 +79,7 @@ def read_questions(file: Path) -> tuple[Asked, ...]:
             raise UsageError(f"{file} line {number}: {error}") from error
         first = lines_of_ids.setdefault(asked.id, number)
         if first != number:
-            raise UsageError(f"{file} line {number}: the id {asked.id} stands in line {first} already")
+            raise UsageError(f"{file} line {number}: the id {asked.id} is already used in line {first}")
         found.append(asked)
     if not found:
         raise UsageError(f"{file} has no questions")
@@ -86,7 +87,7 @@ def read_questions(file: Path) -> tuple[Asked, ...]:
 
 
 def read_json_lines(file: Path) -> list[tuple[int, dict[str, Any]]]:
-    """Read a JSON object a line, each with its line's number; blank lines are passed over.
+    """Read a JSON object a line, each with its line's number; blank lines are skipped.
 
     Raises:
         UsageError: The file cannot be read, or a line is no JSON object.
@@ -110,20 +111,20 @@ def read_json_lines(file: Path) -> list[tuple[int, dict[str, Any]]]:
 
 
 def sample(questions: Sequence[T], count: int | None) -> tuple[T, ...]:
-    """Choose some questions: the same in every run, in the order of the file; None for all."""
+    """A random sample, the same in every run and in the order of the file; None for all."""
     if count is None or count >= len(questions):
         return tuple(questions)
     chosen = set(random.Random(0).sample(range(len(questions)), count))  # noqa: S311 - not for secrets
-    return tuple(question for place, question in enumerate(questions) if place in chosen)
+    return tuple(question for number, question in enumerate(questions) if number in chosen)
 
 
-def _asked(number: int, value: dict[str, Any]) -> Asked:
+def _asked(number: int, value: dict[str, Any]) -> EvalQuestion:
     own_id = value.get("id", number)
     if isinstance(own_id, bool) or not isinstance(own_id, str | int):
-        raise UsageError('"id" must be a text or a whole number')
+        raise UsageError('"id" must be a string or an integer')
     question = value.get("question")
     if not isinstance(question, str):
-        raise UsageError('there is no "question" that is a text')
+        raise UsageError('"question" must be a string')
     try:
         text, cut = ask_text(question)
     except UsageError as error:
@@ -133,11 +134,11 @@ def _asked(number: int, value: dict[str, Any]) -> Asked:
         raise UsageError('"answerable" must be true or false')
     file = value.get("file") or ""
     if not answerable:
-        return Asked(str(own_id), text, answerable=False, cut=cut, file=file if isinstance(file, str) else "")
+        return EvalQuestion(str(own_id), text, answerable=False, cut=cut, file=file if isinstance(file, str) else "")
     evidence, relevant = _evidence(value), _relevant(value.get("relevant"))
     if not evidence and not relevant:
-        raise UsageError('nothing says where the answer stands: give "evidence", "file" or "relevant"')
-    return Asked(
+        raise UsageError('no answer given: add "evidence", "file" or "relevant", or "answerable": false')
+    return EvalQuestion(
         str(own_id),
         text,
         evidence=evidence,
@@ -147,17 +148,17 @@ def _asked(number: int, value: dict[str, Any]) -> Asked:
     )
 
 
-def _evidence(value: dict[str, Any]) -> tuple[tuple[Place, ...], ...]:
+def _evidence(value: dict[str, Any]) -> tuple[tuple[EvidenceSpan, ...], ...]:
     own = value.get("file")
     if value.get("evidence") is not None:
-        return tuple((_place(each, own),) for each in _list(value, "evidence"))
-    spans = [(_place(each, own),) for each in _list(value, "spans")]
-    others = tuple(_place(each, own) for each in _list(value, "alt_spans"))
+        return tuple((_span(each, own),) for each in _list(value, "evidence"))
+    spans = [(_span(each, own),) for each in _list(value, "spans")]
+    others = tuple(_span(each, own) for each in _list(value, "alt_spans"))
     if others:
         return ((*(spans[0] if spans else ()), *others), *spans[1:])
     if spans or own is None:
         return tuple(spans)
-    return ((_place({"file": own, "start": value.get("start"), "end": value.get("end")}, own),),)
+    return ((_span({"file": own, "start": value.get("start"), "end": value.get("end")}, own),),)
 
 
 def _list(value: dict[str, Any], name: str) -> list[Any]:
@@ -169,38 +170,38 @@ def _list(value: dict[str, Any], name: str) -> list[Any]:
     return found
 
 
-def _place(value: Any, own: Any) -> Place:
-    """A place as an object, or as [start, end] of the question's own file."""
+def _span(value: Any, own: Any) -> EvidenceSpan:
+    """A span given as an object, or as [start, end] in the question's own file."""
     if isinstance(value, list) and len(value) == 2:
         value = {"file": own, "start": value[0], "end": value[1]}
     if not isinstance(value, dict):
-        raise UsageError('a place must be an object such as {"file": "a.md", "start": 0, "end": 10}')
+        raise UsageError('a span must be an object such as {"file": "a.md", "start": 0, "end": 10}')
     file = value.get("file", own)
     if not isinstance(file, str) or not file:
-        raise UsageError('a place has no "file" that is a text')
+        raise UsageError('a span needs a "file", a string')
     start, end, text = value.get("start"), value.get("end"), value.get("text")
     if start is not None or end is not None:
-        return Place(file, _chars(start, end))
+        return EvidenceSpan(file, _chars(start, end))
     if text is not None and (not isinstance(text, str) or not text.strip()):
-        raise UsageError('the "text" of a place must be a text that is not empty')
-    return Place(file, text=text)
+        raise UsageError('the "text" of a span must be a string that is not empty')
+    return EvidenceSpan(file, text=text)
 
 
 def _chars(start: Any, end: Any) -> tuple[int, int]:
-    if _whole(start) and _whole(end) and 0 <= start < end:
+    if _is_int(start) and _is_int(end) and 0 <= start < end:
         return start, end
-    raise UsageError(f'"start" and "end" must be whole numbers, the end beyond the start, not {start!r} and {end!r}')
+    raise UsageError(f'"start" and "end" must be integers, the end greater than the start, not {start!r} and {end!r}')
 
 
-def _whole(value: Any) -> TypeGuard[int]:
+def _is_int(value: Any) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _relevant(value: Any) -> tuple[tuple[str, int], ...]:
     if value is None:
         return ()
-    if not isinstance(value, dict) or not all(_whole(grade) and grade >= 0 for grade in value.values()):
-        raise UsageError('"relevant" must be an object of paths or passage ids with grades, whole numbers from 0')
+    if not isinstance(value, dict) or not all(_is_int(grade) and grade >= 0 for grade in value.values()):
+        raise UsageError('"relevant" must be an object of paths or passage ids with grades, integers from 0')
     if not any(value.values()):
         raise UsageError('"relevant" has no grade above 0')
     return tuple((name, grade) for name, grade in value.items() if grade)

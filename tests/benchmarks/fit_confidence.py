@@ -25,8 +25,8 @@ import numpy.typing as npt
 
 from qa import Mode, Retriever, build_index
 from qa.answer import confidence
-from qa.evaluation.figures import auroc
-from qa.evaluation.gold import Gold
+from qa.evaluation.evidence import Gold
+from qa.evaluation.metrics import auroc
 from qa.evaluation.questions import read_questions, sample
 from tests import scoring
 

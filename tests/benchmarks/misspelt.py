@@ -24,7 +24,7 @@ from unittest.mock import patch
 from index.lexical.query_terms import STOP_WORDS
 from index.snapshot import Snapshot
 from qa import Retriever, build_index
-from qa.evaluation.gold import Gold
+from qa.evaluation.evidence import Gold
 from qa.evaluation.questions import sample
 from qa.retrieval.spelling import Spelled
 from tests.scoring import ask, read_questions, score

@@ -36,7 +36,7 @@ from typing import Any
 
 import numpy as np
 
-from qa.evaluation.gold import Gold
+from qa.evaluation.evidence import Gold
 from qa.evaluation.questions import sample
 from tests.benchmarks.peer_tools import (
     OURS,

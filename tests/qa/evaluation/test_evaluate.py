@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,21 +17,20 @@ from corpus.errors import UsageError
 from index.update.report import Progress
 from qa import Retriever, build_index
 from qa.answer.results import Mode
-from qa.cli import eval_steps as command
 from qa.cli import main
-from qa.cli.eval_steps import Plan
 from qa.evaluation.evaluate import (
-    Compared,
     Comparison,
     Difference,
+    EvalPlan,
+    EvalReport,
+    EvalSettings,
     Evaluation,
-    Outcome,
-    Settings,
     compare,
     evaluate,
     read_questions,
+    run_plan,
 )
-from qa.terminal import evaluation
+from qa.terminal import eval_report
 from qa.terminal.answers import Look
 from tests.encoders import BagEncoder
 from tests.paths import REPOSITORY
@@ -85,9 +83,9 @@ def run(retriever: Retriever, questions: Path) -> Evaluation:
 
 def test_each_question_is_judged(run: Evaluation) -> None:
     """In the order asked; what nothing can be said of is left out and named."""
-    rows = {row.id: row for row in run.rows}
+    rows = {row.id: row for row in run.scores}
     assert list(rows) == ["keynote", "train", "soup", "cheese"]
-    assert [(row.values.get("hit@1"), row.values.get("highlight@1"), row.right) for row in run.rows] == [
+    assert [(row.values.get("hit@1"), row.values.get("highlight@1"), row.right) for row in run.scores] == [
         (1, 1, True),
         (1, 1, True),
         (0, 0, True),
@@ -95,7 +93,7 @@ def test_each_question_is_judged(run: Evaluation) -> None:
     ]
     assert rows["soup"].values["hit@3"] == 1
     assert not rows["cheese"].answerable
-    assert all(0 < row.ms < 10_000 for row in run.rows)
+    assert all(0 < row.ms < 10_000 for row in run.scores)
     assert [(each.id, each.reason) for each in run.left_out] == [("lost", "lost\x1b[2J.md is not in the collection")]
     assert run.partly == ()
     assert run.changed == 0
@@ -104,7 +102,7 @@ def test_each_question_is_judged(run: Evaluation) -> None:
 
 def test_confidence_is_that_of_the_answers(retriever: Retriever, run: Evaluation, questions: Path) -> None:
     """A row says what `ask` said, with the same number of passages and the same settings."""
-    for asked, row in zip(read_questions(questions), run.rows, strict=False):
+    for asked, row in zip(read_questions(questions), run.scores, strict=False):
         answer = retriever.ask(asked.question, k=10)
         assert (row.id, row.confidence, row.found) == (asked.id, answer.confidence, answer.found)
 
@@ -112,10 +110,10 @@ def test_confidence_is_that_of_the_answers(retriever: Retriever, run: Evaluation
 def test_settings_reach_the_search(retriever: Retriever, questions: Path) -> None:
     """With words alone and one passage, a question none of whose words is there finds nothing."""
     asked = tuple(each for each in read_questions(questions) if each.id in {"train", "cheese"})
-    found = evaluate(retriever, asked, Settings(Mode.KEYWORD, rerank=False, k=1))
-    assert [(row.id, row.confidence > 0) for row in found.rows] == [("train", True), ("cheese", False)]
-    assert set(found.rows[0].values) >= {"hit@1", "MRR@1", "nDCG@1"}
-    assert "hit@3" not in found.rows[0].values
+    found = evaluate(retriever, asked, EvalSettings(Mode.KEYWORD, rerank=False, k=1))
+    assert [(row.id, row.confidence > 0) for row in found.scores] == [("train", True), ("cheese", False)]
+    assert set(found.scores[0].values) >= {"hit@1", "MRR@1", "nDCG@1"}
+    assert "hit@3" not in found.scores[0].values
 
 
 def test_passages_can_be_graded(retriever: Retriever, tmp_path: Path) -> None:
@@ -126,13 +124,13 @@ def test_passages_can_be_graded(retriever: Retriever, tmp_path: Path) -> None:
         json.dumps({"question": "when is soup served", "relevant": {shown[0].id: 1, shown[2].id: 2, "f" * 16: 1}})
     )
     found = evaluate(retriever, read_questions(file))
-    assert found.rows[0].values["recall@1"] == pytest.approx(1 / 3)
-    assert found.rows[0].values["recall@3"] == pytest.approx(2 / 3)
-    assert found.rows[0].values["nDCG@10"] == pytest.approx((1 + 2 / 2) / (2 + 1 / 1.584962500721156 + 1 / 2))
+    assert found.scores[0].values["recall@1"] == pytest.approx(1 / 3)
+    assert found.scores[0].values["recall@3"] == pytest.approx(2 / 3)
+    assert found.scores[0].values["nDCG@10"] == pytest.approx((1 + 2 / 2) / (2 + 1 / 1.584962500721156 + 1 / 2))
     assert found.partly[0].reason == "ffffffffffffffff is not in the collection"
 
 
-def test_progress_is_told(retriever: Retriever, questions: Path) -> None:
+def test_progress_is_significant(retriever: Retriever, questions: Path) -> None:
     """A step a question."""
     steps: list[Progress] = []
     evaluate(retriever, read_questions(questions), progress=steps.append)
@@ -142,28 +140,27 @@ def test_progress_is_told(retriever: Retriever, questions: Path) -> None:
 def test_progress_of_two_runs_is_one(retriever: Retriever, questions: Path) -> None:
     """It goes on where the first run ends."""
     steps: list[Progress] = []
-    both = Plan(Settings(), second=Settings(rerank=False))
-    outcome = command.run(retriever, read_questions(questions), both, progress=steps.append)
+    both = EvalPlan(EvalSettings(), second=EvalSettings(rerank=False))
+    report = run_plan(retriever, read_questions(questions), both, progress=steps.append)
     assert steps == [Progress(done, 8) for done in range(1, 9)]
-    assert outcome.compared is not None
-    assert outcome.compared.second is not None
-    assert outcome.compared.second.settings == Settings(rerank=False)
+    assert report.second is not None
+    assert report.second.settings == EvalSettings(rerank=False)
 
 
 def test_questions_without_answers_alone(retriever: Retriever, questions: Path) -> None:
     """There is no ranking to measure, but a verdict to count."""
     none = [each for each in read_questions(questions) if not each.answerable]
     found = evaluate(retriever, none)
-    assert found.figures.measures == ()
-    text = evaluation.evaluation(found, Look())
+    assert found.metrics.measures == ()
+    text = eval_report.report(EvalReport(found), Look())
     assert "Ranking" not in text
-    assert re.search(r"^with an answer +0 +0$", text, re.MULTILINE)
+    assert re.search(r"^answerable +0 +0$", text, re.MULTILINE)
 
 
 def test_nothing_to_ask(retriever: Retriever, questions: Path) -> None:
     """Questions to another collection are an error that names what is missing."""
     lost = [each for each in read_questions(questions) if each.id == "lost"]
-    with pytest.raises(UsageError, match=r"nothing to ask.*lost: lost"):
+    with pytest.raises(UsageError, match=r"no question has its answer.*lost: lost"):
         evaluate(retriever, lost)
 
 
@@ -172,7 +169,7 @@ def test_changed_files_are_counted(retriever: Retriever, root: Path, questions: 
     (root / "travel.md").write_text(TRAVEL + "More.\n")
     found = evaluate(retriever, read_questions(questions))
     assert found.changed > 0
-    assert "changed since they were indexed" in evaluation.cautions(found, ())
+    assert "changed since they were indexed" in eval_report.warnings(found, ())
 
 
 # What is printed
@@ -180,36 +177,37 @@ def test_changed_files_are_counted(retriever: Retriever, root: Path, questions: 
 
 def test_the_table(run: Evaluation) -> None:
     """Every measure, confidence, verdicts and time, in lines that fit a screen."""
-    text = evaluation.evaluation(run, Look())
-    assert "4 questions to 2 documents (3 passages): hybrid, re-ranked, 10 passages each." in text
+    text = eval_report.report(EvalReport(run), Look())
+    assert "4 questions (3 answerable) over 2 documents (3 passages): hybrid, re-ranked, k = 10." in text.replace("\n", " ", 1)
     assert re.search(r"^hit@k +0\.667  1\.000  1\.000  1\.000  ", text, re.MULTILINE)
     for name in ("file@k", "recall@k", "MRR@10", "nDCG@10", "covered@1000", "highlight@1", "calibration", "AUROC"):
         assert re.search(rf"^{re.escape(name)} +[01]\.\d{{3}} ", text, re.MULTILINE), name
     assert re.search(r"^answered +1\.000 ", text, re.MULTILINE)
-    assert re.search(r"^with none +\d +\d$", text, re.MULTILINE)
-    assert re.search(r"median \d+\.\d ms, 95 % within \d+\.\d ms", text)
+    assert re.search(r"^unanswerable +\d +\d$", text, re.MULTILINE)
+    assert re.search(r"median \d+\.\d ms, 95th percentile \d+\.\d ms", text)
     assert max(map(len, text.splitlines())) <= 100
 
 
 def test_nothing_printed_drives_a_terminal(run: Evaluation) -> None:
     """Names come from files that anybody may have written."""
-    what = "1 question left out: nothing that answers is in the collection"
-    assert evaluation.cautions(run, ()) == what + r": lost (lost\x1b[2J.md is not in the collection)"
-    compared = evaluation.comparison(compare(run.rows, run.rows), ("\x1b[31mfirst.json", "\u202esecond"), Look())
+    what = "1 question left out, as the answer is not in the collection"
+    assert eval_report.warnings(run, ()) == what + r": lost (lost\x1b[2J.md is not in the collection)"
+    names = ("\x1b[31mfirst.json", "\u202esecond")
+    compared = eval_report.report(EvalReport(run, compare(run.scores, run.scores), names), Look())
     assert r"First: \x1b[31mfirst.json. Second: \u202esecond. 4 questions in both." in compared
     assert "\x1b" not in compared
 
 
-def test_what_cannot_be_told_is_said(retriever: Retriever, run: Evaluation, questions: Path) -> None:
+def test_small_differences_are_not_significant(retriever: Retriever, run: Evaluation, questions: Path) -> None:
     """Two runs on three questions differ in nothing that chance could not do."""
-    other = evaluate(retriever, read_questions(questions), Settings(Mode.KEYWORD))
-    text = evaluation.comparison(compare(run.rows, other.rows), ("a", "b"), Look())
-    rows = text.splitlines()[3:-2]
-    assert len(rows) == len(run.figures.measures) + 2
-    assert all(line.endswith("  no difference can be told") for line in rows)
+    other = evaluate(retriever, read_questions(questions), EvalSettings(Mode.KEYWORD))
+    text = eval_report.report(EvalReport(run, compare(run.scores, other.scores), ("a", "b")), Look())
+    rows = text[text.index("First: ") :].splitlines()[3:-2]
+    assert len(rows) == len(run.metrics.measures) + 2
+    assert all(line.endswith("  no significant difference") for line in rows)
 
 
-def test_what_can_be_told_is_called_better_or_worse() -> None:
+def test_significant_differences_are_better_or_worse(run: Evaluation) -> None:
     """A calibration error is better the lower it is."""
     several = [
         Difference("hit@1", first=0.5, second=0.75, low=0.125, high=0.375, p=0.0001, questions=99),
@@ -217,24 +215,24 @@ def test_what_can_be_told_is_called_better_or_worse() -> None:
         Difference("auroc", first=0.75, second=0.5, low=-0.375, high=-0.125, p=0.0499, questions=99),
         Difference("recall@1", first=0.75, second=0.5, low=-0.5, high=0.25, p=0.05, questions=99),
     ]
-    text = evaluation.comparison(Comparison(99, 0, 1, tuple(several)), ("a", "b"), Look())
-    assert text.splitlines() == [
+    text = eval_report.report(EvalReport(run, Comparison(99, 0, 1, tuple(several)), ("a", "b")), Look())
+    assert text[text.index("First: ") :].splitlines() == [
         "First: a. Second: b. 99 questions in both; 1 in only one of them.",
         "",
         "                first  second  change  95 % interval         p",
         "hit@1           0.500   0.750  +0.250  +0.125 to +0.375  <.001  better",
         "ece             0.500   0.750  +0.250  +0.125 to +0.375  0.040  worse",
         "auroc           0.750   0.500  -0.250  -0.375 to -0.125  0.050  worse",
-        "recall@1        0.750   0.500  -0.250  -0.500 to +0.250  0.050  no difference can be told",
+        "recall@1        0.750   0.500  -0.250  -0.500 to +0.250  0.050  no significant difference",
         "",
-        "Of twenty measures about one looks different by chance alone.",
+        "At p < 0.05, about one measure in twenty differs by chance alone.",
     ]
 
 
 def test_the_json_of_a_comparison(run: Evaluation) -> None:
     """Exact and complete: what was compared is there again."""
-    compared = Compared(compare(run.rows, run.rows), ("a", "b"), run)
-    value = json.loads(json.dumps(evaluation.outcome_json(Outcome(run, compared))))
+    report = EvalReport(run, compare(run.scores, run.scores), ("a", "b"), run)
+    value = json.loads(json.dumps(eval_report.report_json(report)))
     assert value["compare"]["second_run"] == {key: part for key, part in value.items() if key != "compare"}
     assert {each["name"] for each in value["compare"]["measures"]} == {*value["measures"], "ece", "auroc"}
     assert value["left_out"][0]["reason"] == "lost\x1b[2J.md is not in the collection"
@@ -257,8 +255,8 @@ def test_eval_prints_a_table_and_notes_beside_it(built: Path, questions: Path) -
     """Figures on stdout, what they lack on stderr; exit code 0 however many questions fail."""
     done = qa("eval", questions, "--index", built)
     assert done.exit_code == 0
-    assert done.stdout.startswith("4 questions to 2 documents")
-    assert done.stderr.startswith("1 question left out: ")
+    assert done.stdout.startswith("4 questions (3 answerable) over 2 documents")
+    assert done.stderr.startswith("1 question left out")
     assert "Second:" not in done.stdout
 
 
@@ -274,7 +272,7 @@ def test_eval_json_can_be_compared_with_later(built: Path, questions: Path, tmp_
     done = qa("eval", questions, "--index", built, "--compare", earlier)
     assert done.exit_code == 0
     assert f"First: {earlier}. Second: hybrid, re-ranked." in " ".join(done.stdout.split())
-    assert done.stdout.count("no difference can be told") == len(value["measures"]) + 2
+    assert done.stdout.count("no significant difference") == len(value["measures"]) + 2
 
 
 def test_eval_compares_settings(built: Path, questions: Path) -> None:
@@ -312,55 +310,11 @@ def test_eval_of_a_folder_that_is_indexed_first_asks_as_is_set_there(root: Path,
     assert "k is to be a number from 1" in done.stderr
 
 
-@pytest.fixture
-def records(tmp_path: Path) -> Path:
-    """A BEIR folder of two records and a query."""
-    folder = tmp_path / "set"
-    folder.mkdir()
-    (folder / "corpus.jsonl").write_text(
-        '{"_id": "a", "text": "Whales sing."}\n{"_id": "b", "text": "Soup is served."}\n'
-    )
-    (folder / "queries.jsonl").write_text('{"_id": "q", "text": "what do whales do"}\n')
-    (folder / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq\ta\t1\n")
-    return folder
-
-
-def test_eval_of_records(records: Path, tmp_path: Path) -> None:
-    """A BEIR folder is indexed in a place of its own, which --work keeps."""
-    work = tmp_path / "work"
-    done = qa("eval", records, "--work", work, "--json")
-    assert json.loads(done.stdout)["measures"]["nDCG@10"] == {"value": 1.0, "questions": 1}
-    assert done.stderr.startswith("2 documents, 2 passages: 2 files added")
-    assert (work / "documents" / ".qa").is_dir()
-    assert qa("eval", records, "--work", work).stderr.startswith("Up to date: 2 documents")
-    assert sorted(path.name for path in records.iterdir()) == ["corpus.jsonl", "qrels.tsv", "queries.jsonl"]
-
-
-def test_eval_of_records_leaves_nothing_behind(records: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without --work their index is there for this time only."""
-    place = tmp_path / "temporary"
-    place.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(place))
-    done = qa("eval", records)
-    assert done.exit_code == 0
-    assert done.stdout.startswith("1 question to 2 documents (2 passages)")
-    assert list(place.iterdir()) == []
-
-
-def test_eval_of_records_has_its_own_collection(records: Path, root: Path) -> None:
-    """Another is not asked in its place."""
-    for option in (["--index", root], ["--corpus", root], ["--no-update"]):
-        done = qa("eval", records, *option)
-        assert done.exit_code == 2
-        assert "brings its own collection" in done.stderr
-
-
 @pytest.mark.parametrize(
     ("args", "says"),
     [
         (("missing.jsonl",), "cannot read"),
-        (("{questions}", "--work", "w"), "--work goes with a folder"),
-        (("{questions}", "--compare", "mode=fast"), "--compare: cannot read the setting"),
+        (("{questions}", "--compare", "mode=fast"), "--compare: unknown setting"),
         (("{questions}", "--corpus", "{root}", "--no-update"), "leave out --index and --no-update"),
         (("{questions}", "--sample", "0"), "--sample"),
         ((), "QUESTIONS"),

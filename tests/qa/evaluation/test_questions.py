@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from corpus.errors import UsageError
-from qa.evaluation.gold import Collection, Gold, Span, place
-from qa.evaluation.questions import Asked, Place, read_questions, sample
+from qa.evaluation.evidence import DocumentLookup, Gold, GoldSpan, resolve_evidence
+from qa.evaluation.questions import EvalQuestion, EvidenceSpan, read_questions, sample
 
 Write = Callable[..., Path]
 
@@ -48,17 +48,17 @@ def test_every_form_of_gold(write: Write) -> None:
             {"id": 7, "question": "?", "file": "a.md"},
         )
     )
-    b = Place("b.md", (3, 5))
+    b = EvidenceSpan("b.md", (3, 5))
     assert found == (
-        Asked("e", "?", evidence=((Place("a.md", text="it"),), (b,)), file="a.md"),
-        Asked("s", "?", evidence=((b,), (Place("a.md", (7, 9)),)), file="a.md"),
-        Asked("o", "?", evidence=((Place("a.md", (1, 2)), b),), file="a.md"),
-        Asked("p", "?", evidence=((Place("a.md", (1, 2)),),), file="a.md"),
-        Asked("f", "?", evidence=((Place("a.md"),),), file="a.md"),
-        Asked("r", "?", relevant=(("a.md", 2),)),
-        Asked("n", "?", answerable=False, file="a.md"),
-        Asked("8", "?", evidence=((Place("a.md"),),), file="a.md"),
-        Asked("7", "?", evidence=((Place("a.md"),),), file="a.md"),
+        EvalQuestion("e", "?", evidence=((EvidenceSpan("a.md", text="it"),), (b,)), file="a.md"),
+        EvalQuestion("s", "?", evidence=((b,), (EvidenceSpan("a.md", (7, 9)),)), file="a.md"),
+        EvalQuestion("o", "?", evidence=((EvidenceSpan("a.md", (1, 2)), b),), file="a.md"),
+        EvalQuestion("p", "?", evidence=((EvidenceSpan("a.md", (1, 2)),),), file="a.md"),
+        EvalQuestion("f", "?", evidence=((EvidenceSpan("a.md"),),), file="a.md"),
+        EvalQuestion("r", "?", relevant=(("a.md", 2),)),
+        EvalQuestion("n", "?", answerable=False, file="a.md"),
+        EvalQuestion("8", "?", evidence=((EvidenceSpan("a.md"),),), file="a.md"),
+        EvalQuestion("7", "?", evidence=((EvidenceSpan("a.md"),),), file="a.md"),
     )
 
 
@@ -75,22 +75,22 @@ def test_blank_lines_and_a_byte_order_mark_are_nothing(write: Write) -> None:
         ("{", "is not JSON"),
         ("[1]", "is not a JSON object"),
         ("\ud800".encode("utf-16", "surrogatepass").decode("latin-1"), "is not JSON"),
-        ({"question": 3, "file": "a"}, 'no "question"'),
+        ({"question": 3, "file": "a"}, '"question" must'),
         ({"question": " ", "file": "a"}, "is empty"),
         ({"id": [], "question": "?", "file": "a"}, '"id"'),
         ({"question": "?", "answerable": "yes", "file": "a"}, '"answerable"'),
-        ({"question": "?"}, "nothing says where"),
-        ({"question": "?", "evidence": []}, "nothing says where"),
+        ({"question": "?"}, "no answer given"),
+        ({"question": "?", "evidence": []}, "no answer given"),
         ({"question": "?", "relevant": {}}, "no grade above 0"),
         ({"question": "?", "relevant": {"a": -1}}, '"relevant"'),
         ({"question": "?", "relevant": {"a": True}}, '"relevant"'),
         ({"question": "?", "relevant": ["a"]}, '"relevant"'),
         ({"question": "?", "evidence": "it"}, "must be a list"),
         ({"question": "?", "evidence": ["it"]}, "must be an object"),
-        ({"question": "?", "evidence": [{"text": "it"}]}, 'no "file"'),
+        ({"question": "?", "evidence": [{"text": "it"}]}, 'needs a "file"'),
         ({"question": "?", "evidence": [{"file": "a", "text": ""}]}, '"text"'),
-        ({"question": "?", "spans": [[1, 2]]}, 'no "file"'),
-        ({"question": "?", "file": 3}, 'no "file"'),
+        ({"question": "?", "spans": [[1, 2]]}, 'needs a "file"'),
+        ({"question": "?", "file": 3}, 'needs a "file"'),
         ({"question": "?", "file": "a", "start": 1}, '"start" and "end"'),
         ({"question": "?", "file": "a", "start": 5, "end": 5}, '"start" and "end"'),
         ({"question": "?", "file": "a", "start": -1, "end": 5}, '"start" and "end"'),
@@ -109,7 +109,7 @@ def test_a_line_that_cannot_be_meant(write: Write, line: Any, says: str) -> None
 def test_an_id_twice(write: Write) -> None:
     """Runs are compared by ids, so each stands for one question."""
     line = {"id": "x", "question": "?", "file": "a"}
-    with pytest.raises(UsageError, match="line 3: the id x stands in line 1 already"):
+    with pytest.raises(UsageError, match="line 3: the id x is already used in line 1"):
         read_questions(write(line, {"id": "y"} | {"question": "?", "file": "a"}, line))
 
 
@@ -142,18 +142,18 @@ def test_a_sample_is_the_same_in_every_run() -> None:
 
 
 @pytest.fixture
-def collection(tmp_path: Path) -> Collection:
+def collection(tmp_path: Path) -> DocumentLookup:
     """Files of which two have the same name."""
     paths = ["a.md", "notes/b.md", "old/b.md", "notes/c.md"]
     for path in paths:
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_bytes(f"\ufeffIn {path}:\r\nit is ünder it.".encode())
-    return Collection(tmp_path, paths)
+    return DocumentLookup(tmp_path, paths)
 
 
-def gold(asked: dict[str, Any], collection: Collection, write: Write) -> Gold:
+def gold(asked: dict[str, Any], collection: DocumentLookup, write: Write) -> Gold:
     (found,) = read_questions(write({"id": "q", "question": "?"} | asked))
-    return place(found, collection)
+    return resolve_evidence(found, collection)
 
 
 @pytest.mark.parametrize(
@@ -169,60 +169,60 @@ def gold(asked: dict[str, Any], collection: Collection, write: Write) -> Gold:
         ("A.md", []),
     ],
 )
-def test_files_are_found_by_path_or_by_name(name: str, paths: list[str], collection: Collection) -> None:
+def test_files_are_found_by_path_or_by_name(name: str, paths: list[str], collection: DocumentLookup) -> None:
     """The path itself goes before names; a folder that is given must fit."""
     assert list(collection.find(name)) == paths
 
 
-def test_evidence_is_looked_up_in_the_text(collection: Collection, write: Write) -> None:
+def test_evidence_is_looked_up_in_the_text(collection: DocumentLookup, write: Write) -> None:
     """In code points, newlines as they are; its first place counts."""
     found = gold(
         {"evidence": [{"file": "a.md", "text": "it is ünder"}, {"file": "b.md", "text": "it"}]}, collection, write
     )
     assert found.evidence == (
-        (Span("a.md", (11, 22)),),
-        (Span("notes/b.md", (17, 19)), Span("old/b.md", (15, 17))),
+        (GoldSpan("a.md", (11, 22)),),
+        (GoldSpan("notes/b.md", (17, 19)), GoldSpan("old/b.md", (15, 17))),
     )
-    assert (found.missing, found.placed) == ((), True)
+    assert (found.missing, found.resolved) == ((), True)
 
 
-def test_what_is_missing_is_named(collection: Collection, write: Write) -> None:
+def test_what_is_missing_is_named(collection: DocumentLookup, write: Write) -> None:
     """A file that is not there, a text that is not in it; the question counts as long as something is there."""
     lost = {"file": "d.md", "text": "it"}
     nowhere = {"file": "a.md", "text": "is not"}
     some = gold({"evidence": [{"file": "a.md", "text": "it"}, lost, nowhere]}, collection, write)
-    assert some.evidence == ((Span("a.md", (11, 13)),), (), ())
+    assert some.evidence == ((GoldSpan("a.md", (11, 13)),), (), ())
     assert some.missing == ("d.md is not in the collection", "its text is not in a.md")
-    assert some.placed
+    assert some.resolved
     none = gold({"evidence": [lost, nowhere]}, collection, write)
-    assert not none.placed
+    assert not none.resolved
 
 
-def test_a_file_that_cannot_be_read_has_no_text(collection: Collection, tmp_path: Path, write: Write) -> None:
+def test_a_file_that_cannot_be_read_has_no_text(collection: DocumentLookup, tmp_path: Path, write: Write) -> None:
     """It may have gone since it was indexed."""
     (tmp_path / "a.md").unlink()
     found = gold({"evidence": [{"file": "a.md", "text": "it"}]}, collection, write)
-    assert (found.missing, found.placed) == (("its text is not in a.md",), False)
+    assert (found.missing, found.resolved) == (("its text is not in a.md",), False)
 
 
-def test_other_places_of_a_piece_may_be_missing(collection: Collection, write: Write) -> None:
+def test_other_places_of_a_piece_may_be_missing(collection: DocumentLookup, write: Write) -> None:
     """One of them is enough."""
     found = gold({"file": "a.md", "alt_spans": [{"file": "d.md", "start": 0, "end": 2}, [4, 6]]}, collection, write)
-    assert found.evidence == ((Span("a.md", (4, 6)),),)
-    assert (found.missing, found.placed) == ((), True)
+    assert found.evidence == ((GoldSpan("a.md", (4, 6)),),)
+    assert (found.missing, found.resolved) == ((), True)
 
 
-def test_graded_documents_that_are_not_there_still_count(collection: Collection, write: Write) -> None:
+def test_graded_documents_that_are_not_there_still_count(collection: DocumentLookup, write: Write) -> None:
     """They are part of what a perfect ranking would have."""
     found = gold({"relevant": {"c.md": 1, "d.md": 2}}, collection, write)
     assert found.grades == (("notes/c.md", 1), ("d.md", 2))
     assert found.by_document
-    assert found.placed
+    assert found.resolved
     assert found.missing == ("d.md is not in the collection",)
-    assert not gold({"relevant": {"d.md": 2}}, collection, write).placed
+    assert not gold({"relevant": {"d.md": 2}}, collection, write).resolved
 
 
-def test_what_has_no_answer_needs_no_place(collection: Collection, write: Write) -> None:
+def test_what_has_no_answer_needs_no_place(collection: DocumentLookup, write: Write) -> None:
     """It is asked all the same."""
     found = gold({"answerable": False, "file": "d.md"}, collection, write)
-    assert (found.placed, found.missing, found.evidence) == (True, (), ())
+    assert (found.resolved, found.missing, found.evidence) == (True, (), ())

@@ -13,23 +13,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qa.answer.results import Hit
-from qa.evaluation.gold import Collection, Gold, Span, place
-from qa.evaluation.judge import Answered, Row, judge
+from qa.evaluation.evidence import DocumentLookup, Gold, GoldSpan, resolve_evidence
 from qa.evaluation.questions import read_questions
-from qa.evaluation.ranking import Run, rank_measures
+from qa.evaluation.ranking_measures import Run, rank_measures
+from qa.evaluation.scoring import QuestionScore, TimedResult, score
 from tests.qa.answers import hit, result
 
 FILES = ("a.md", "sub/b.txt", "sub/deep/c.txt")
 ROOT = Path("nowhere")
 
 
-def judged(question: dict[str, Any], hits: tuple[Hit, ...], *, k: int = 10) -> Row:
+def judged(question: dict[str, Any], hits: tuple[Hit, ...], *, k: int = 10) -> QuestionScore:
     """What the tool makes of a question's line and the passages it came back with."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "questions.jsonl")
         file.write_text(json.dumps(question), encoding="utf-8")
         (asked,) = read_questions(file)
-    (row,) = judge([Answered(place(asked, Collection(ROOT, FILES)), result(*hits), 1.0)], k=k)
+    (row,) = score([TimedResult(resolve_evidence(asked, DocumentLookup(ROOT, FILES)), result(*hits), 1.0)], k=k)
     return row
 
 
@@ -167,17 +167,19 @@ def test_recall_is_the_share_of_pieces(line: dict[str, Any], hits: tuple[Hit, ..
 @pytest.mark.parametrize(
     ("evidence", "shown", "expected"),
     [
-        (Span("a", (0, 10)), ("a", (0, 100)), True),
-        (Span("a", (0, 10)), ("a", (5, 100)), True),
-        (Span("a", (0, 10)), ("a", (6, 100)), False),
-        (Span("a", (0, 100)), ("a", (90, 110)), True),
-        (Span("a", (0, 100)), ("a", (91, 111)), False),
-        (Span("a", (0, 10)), ("a", (10, 20)), False),
-        (Span("a", (0, 10)), ("b", (0, 10)), False),
-        (Span("a", None), ("a", (90, 91)), True),
+        (GoldSpan("a", (0, 10)), ("a", (0, 100)), True),
+        (GoldSpan("a", (0, 10)), ("a", (5, 100)), True),
+        (GoldSpan("a", (0, 10)), ("a", (6, 100)), False),
+        (GoldSpan("a", (0, 100)), ("a", (90, 110)), True),
+        (GoldSpan("a", (0, 100)), ("a", (91, 111)), False),
+        (GoldSpan("a", (0, 10)), ("a", (10, 20)), False),
+        (GoldSpan("a", (0, 10)), ("b", (0, 10)), False),
+        (GoldSpan("a", None), ("a", (90, 91)), True),
     ],
 )
-def test_half_of_the_shorter_span_is_a_hit(evidence: Span, shown: tuple[str, tuple[int, int]], expected: bool) -> None:
+def test_half_of_the_shorter_span_is_a_hit(
+    evidence: GoldSpan, shown: tuple[str, tuple[int, int]], expected: bool
+) -> None:
     """Counted in characters, in the same file, whichever is the shorter; a whole file is hit by any of it."""
     assert Gold("1", "?", answerable=True, evidence=((evidence,),)).is_hit(*shown) is expected
 

@@ -1,7 +1,7 @@
-"""Where the answers of questions stand in a collection, and whether a passage reaches them.
+"""Resolve the evidence of questions in a collection, and tell whether a passage reaches it.
 
-The rules: a place is *hit* by a stretch of text that shares at least half of the shorter of the two, and *covered* by
-one that holds at least half of the place.
+A gold span is *hit* by text that overlaps it by at least half of the shorter of the two, and *covered* by text that
+contains at least half of the span.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from pathlib import Path, PurePosixPath
 from corpus import load
 from corpus.errors import Unreadable
 from index import Snapshot
-from qa.evaluation.questions import Asked, Place
+from qa.evaluation.questions import EvalQuestion, EvidenceSpan
 
 _KEY = re.compile(r"[0-9a-f]{16}")
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """Characters of a document, or all of it (None)."""
+class GoldSpan:
+    """Characters of a document, or the whole document (None)."""
 
     path: str
     chars: tuple[int, int] | None
 
     def is_hit(self, path: str, start: int, end: int) -> bool:
-        """Whether characters of a document share at least half of the shorter of the two."""
+        """Whether the overlap is at least half of the shorter of the two."""
         if path != self.path:
             return False
         if self.chars is None:
@@ -37,7 +37,7 @@ class Span:
         return shared > 0 and shared >= 0.5 * min(last - first, max(end - start, 1))
 
     def is_covered(self, path: str, start: int, end: int) -> bool:
-        """Whether characters of a document hold at least half of this span."""
+        """Whether the text contains at least half of this span."""
         if path != self.path:
             return False
         if self.chars is None:
@@ -48,49 +48,42 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """A question and where its answer stands in the collection.
+    """A question with its evidence resolved in the collection.
 
     Attributes:
         id: The question's id.
         question: As it will be searched.
         answerable: Whether the collection answers it.
-        evidence: A tuple a piece of the answer: the spans that give it, any of which will do. Empty: not there.
-        grades: Paths and passage ids with their grades; those that are not there keep their names.
-        by_document: Whether a ranking is one of documents, because documents are graded.
-        missing: What of this is not in the collection, in words.
-        placed: Whether there is anything to judge by; False where all that would answer is missing.
+        evidence: One tuple for each piece of the answer: alternative spans, empty if the piece is missing.
+        grades: Paths and passage ids with their grades, missing ones included.
+        by_document: Whether documents are ranked rather than passages, because documents are graded.
+        missing: What is not in the collection, in words.
+        resolved: Whether there is anything to judge by.
     """
 
     id: str
     question: str
     answerable: bool
-    evidence: tuple[tuple[Span, ...], ...] = ()
+    evidence: tuple[tuple[GoldSpan, ...], ...] = ()
     grades: tuple[tuple[str, int], ...] = ()
     by_document: bool = False
     missing: tuple[str, ...] = ()
-    placed: bool = True
+    resolved: bool = True
 
     @property
-    def spans(self) -> Iterator[Span]:
+    def spans(self) -> Iterator[GoldSpan]:
         """All spans of all pieces."""
         return (span for piece in self.evidence for span in piece)
 
     def is_hit(self, path: str, chars: tuple[int, int]) -> bool:
-        """Whether characters of a document hit any of the evidence."""
+        """Whether the text hits any span of the evidence."""
         return any(span.is_hit(path, *chars) for span in self.spans)
 
 
-class Collection:
-    """The documents that questions may name: by path, by the end of it, or by name alone."""
+class DocumentLookup:
+    """The documents that questions name: by path, by the end of a path, or by file name."""
 
     def __init__(self, root: Path, paths: Iterable[str], snapshot: Snapshot | None = None) -> None:
-        """Name documents.
-
-        Args:
-            root: The corpus root.
-            paths: Of the documents, relative to the root.
-            snapshot: Knows their passages; None where no question names passages.
-        """
         self._root = root
         self._snapshot = snapshot
         self._by_name: dict[str, list[str]] = {}
@@ -99,7 +92,7 @@ class Collection:
             self._by_name.setdefault(PurePosixPath(path).name, []).append(path)
 
     def find(self, file: str) -> tuple[str, ...]:
-        """Paths of the documents that a question means by `file`: the one of that path, else all that fit."""
+        """Paths of the documents that `file` names: the exact path, else every path that ends with it or ends it."""
         file = file.removeprefix("./")
         same = self._by_name.get(PurePosixPath(file).name, [])
         if file in same:
@@ -107,11 +100,11 @@ class Collection:
         return tuple(path for path in same if f"/{path}".endswith(f"/{file}") or f"/{file}".endswith(f"/{path}"))
 
     def has_passage(self, key: str) -> bool:
-        """Whether there is a passage of this id."""
+        """Whether there is a passage with this id."""
         return self._snapshot is not None and _KEY.fullmatch(key) is not None and self._snapshot.find(key) is not None
 
     def text(self, path: str) -> str | None:
-        """A document's text as it is now; None where its file cannot be read."""
+        """A document's current text; None if its file cannot be read."""
         if path not in self._texts:
             try:
                 self._texts[path] = load(self._root, path).text
@@ -120,16 +113,18 @@ class Collection:
         return self._texts[path]
 
 
-def place(asked: Asked, collection: Collection) -> Gold:
-    """Find the places of a question's answer in the collection."""
+def resolve_evidence(asked: EvalQuestion, documents: DocumentLookup) -> Gold:
+    """Find the evidence of a question in the collection."""
     missing: list[str] = []
-    evidence = tuple(_piece(places, collection, missing) for places in asked.evidence)
+    evidence = tuple(_piece(spans, documents, missing) for spans in asked.evidence)
     grades: dict[str, int] = {}
-    documents = passages = 0
+    by_document = False
+    graded = 0
     for name, grade in asked.relevant:
-        paths = collection.find(name)
-        passage = not paths and collection.has_passage(name)
-        documents, passages = documents + len(paths), passages + passage
+        paths = documents.find(name)
+        passage = not paths and documents.has_passage(name)
+        graded += len(paths) or passage
+        by_document = by_document or bool(paths)
         if not paths and not passage:
             missing.append(f"{name} is not in the collection")
         for unit in paths or (name,):
@@ -140,31 +135,31 @@ def place(asked: Asked, collection: Collection) -> Gold:
         answerable=asked.answerable,
         evidence=evidence,
         grades=tuple(grades.items()),
-        by_document=documents > 0,
+        by_document=by_document,
         missing=tuple(missing),
-        placed=not asked.answerable or any(evidence) or documents + passages > 0,
+        resolved=not asked.answerable or any(evidence) or graded > 0,
     )
 
 
-def _piece(places: Iterable[Place], collection: Collection, missing: list[str]) -> tuple[Span, ...]:
-    spans: list[Span] = []
+def _piece(wanted: Iterable[EvidenceSpan], documents: DocumentLookup, missing: list[str]) -> tuple[GoldSpan, ...]:
+    spans: list[GoldSpan] = []
     problems = []
-    for each in places:
-        found = list(_spans(each, collection))
+    for each in wanted:
+        found = list(_spans(each, documents))
         spans.extend(found)
         if not found:
-            there = collection.find(each.file)
+            there = documents.find(each.file)
             problems.append(f"its text is not in {each.file}" if there else f"{each.file} is not in the collection")
     if not spans:
         missing.extend(problems[:1])
     return tuple(spans)
 
 
-def _spans(wanted: Place, collection: Collection) -> Iterator[Span]:
-    for path in collection.find(wanted.file):
+def _spans(wanted: EvidenceSpan, documents: DocumentLookup) -> Iterator[GoldSpan]:
+    for path in documents.find(wanted.file):
         if wanted.text is None:
-            yield Span(path, wanted.chars)
+            yield GoldSpan(path, wanted.chars)
             continue
-        at = (collection.text(path) or "").find(wanted.text)
+        at = (documents.text(path) or "").find(wanted.text)
         if at >= 0:
-            yield Span(path, (at, at + len(wanted.text)))
+            yield GoldSpan(path, (at, at + len(wanted.text)))

@@ -1,4 +1,4 @@
-"""Measures of rankings, computed by ir-measures (https://ir-measur.es); this module is the seam to it."""
+"""Ranking measures by ir-measures (https://ir-measur.es), which only this module imports."""
 
 # ruff: noqa: PLC0415 - ir-measures is an extra, imported when something is measured
 
@@ -18,18 +18,18 @@ _ALL = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One question's ranking of units: documents, passages, or pieces of evidence.
+    """The ranking of one question: documents, passages, or pieces of evidence.
 
     Attributes:
-        grades: Grade of each unit that is useful, found or not.
-        units: The units found, best first, each with its place (1 is the best); several may share one.
+        grades: Grade of each relevant unit, found or not (the qrels).
+        units: The units found, best first, each with its rank from 1; several may share one.
     """
 
     grades: Mapping[str, int]
     units: tuple[tuple[str, int], ...]
 
-    def first_useful(self) -> float:
-        """The place of the first unit that is useful; infinite where there is none."""
+    def first_relevant(self) -> float:
+        """The rank of the first relevant unit; infinite without one."""
         return min((place for unit, place in self.units if self.grades.get(unit, 0) > 0), default=math.inf)
 
 
@@ -50,14 +50,13 @@ def rank_measures(runs: Mapping[str, Run], *, cutoffs: Sequence[int], depth: int
     """Measure rankings.
 
     Args:
-        runs: By question.
-        cutoffs: Places after which recall is taken.
-        depth: Places that the other two look at.
+        runs: By question id.
+        cutoffs: For recall.
+        depth: For MRR and nDCG.
 
     Returns:
-        By question: `recall@k`, the share of the useful units among the first k places; `MRR@depth`, one divided by
-        the place of the first useful unit; `nDCG@depth`, whose gain is the grade and whose discount is
-        log2(place + 1), as in trec_eval (Järvelin and Kekäläinen, https://doi.org/10.1145/582415.582418).
+        By question id: `recall@k`, `MRR@depth` (reciprocal rank), and `nDCG@depth` with the grade as gain and
+        log2(rank + 1) as discount, as in trec_eval (Järvelin and Kekäläinen, https://doi.org/10.1145/582415.582418).
     """
     library = require_ir_measures()
     found: dict[str, dict[str, float]] = {question: {} for question in runs}
@@ -74,7 +73,7 @@ def rank_measures(runs: Mapping[str, Run], *, cutoffs: Sequence[int], depth: int
 
 
 def _scores(run: Run, *, upto: float = math.inf) -> dict[str, float]:
-    """What ir-measures sorts by: falling numbers, no two the same."""
+    """Distinct descending scores, as ir-measures sorts by score."""
     return {unit: -float(at) for at, (unit, place) in enumerate(run.units) if place <= upto}
 
 
@@ -85,7 +84,7 @@ def _add(
     judged: Mapping[str, Mapping[str, int]],
     scores: Mapping[str, Mapping[str, float]],
 ) -> None:
-    """Put in what ir-measures finds, by our names; a question with nothing found has 0."""
+    """Add measures under our names; a question with an empty ranking scores 0."""
     for values in found.values():
         values.update(dict.fromkeys(named.values(), 0.0))
     for metric in library.iter_calc(list(named), judged, scores):

@@ -1,4 +1,4 @@
-"""One answer against its gold: what of it is right."""
+"""Score one answer against its gold evidence."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from qa.answer.results import Hit, Result
-from qa.evaluation.gold import Gold
-from qa.evaluation.ranking import Run, rank_measures
+from qa.evaluation.evidence import Gold
+from qa.evaluation.ranking_measures import Run, rank_measures
 
 # What `qa ask` shows; the confidence is about these.
 SHOWN = 5
 CUTOFFS = (1, 3, 5, 10)
-# Characters that a reader may have patience for.
+# Characters a person is assumed to read.
 BUDGET = 1000
-# A highlight longer than this no longer points at anything.
+# A longer highlight points at nothing in particular.
 MOST_HIGHLIGHTED = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """What became of one question.
+class QuestionScore:
+    """The score of one question.
 
     Attributes:
         id: The question's id.
         answerable: Whether the collection answers it.
-        found: Whether the tool said that it does.
-        confidence: As the tool gave it, in [0, 1].
-        right: Whether the answer stands in the first passages shown; False for what has no answer.
-        ms: Milliseconds it took.
-        values: The measures of this question by name, each in [0, 1]; none for what has no answer.
+        found: What the tool said.
+        confidence: In [0, 1], as the tool gave it.
+        right: Whether one of the passages shown answers; False if there is no answer.
+        ms: Milliseconds.
+        values: Measures by name, each in [0, 1]; empty if there is no answer.
     """
 
     id: str
@@ -42,33 +42,33 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
-    """A question, what it came back with, and the milliseconds that took."""
+class TimedResult:
+    """A question, its result, and the milliseconds it took."""
 
     gold: Gold
     result: Result
     ms: float
 
 
-def judge(answers: Sequence[Answered], *, k: int) -> tuple[Row, ...]:
-    """Judge answers; `k` is how many passages were asked for."""
+def score(answers: Sequence[TimedResult], *, k: int) -> tuple[QuestionScore, ...]:
+    """Score results of which `k` passages were asked for."""
     cutoffs = cutoffs_to(k)
     runs = {each.gold.id: run_of(each.gold, each.result.passages) for each in answers if each.gold.answerable}
     ranked = rank_measures(runs, cutoffs=cutoffs, depth=min(10, k))
-    return tuple(_row(each, cutoffs, ranked.get(each.gold.id, {}), runs.get(each.gold.id)) for each in answers)
+    return tuple(_score(each, cutoffs, ranked.get(each.gold.id, {}), runs.get(each.gold.id)) for each in answers)
 
 
 def cutoffs_to(k: int) -> tuple[int, ...]:
-    """The places in a ranking after which it is looked at, when it has `k`."""
+    """The cutoffs for a ranking of `k`."""
     return tuple(sorted({*(cutoff for cutoff in CUTOFFS if cutoff < k), k}))
 
 
-def _row(each: Answered, cutoffs: Sequence[int], ranked: dict[str, float], run: Run | None) -> Row:
+def _score(each: TimedResult, cutoffs: Sequence[int], ranked: dict[str, float], run: Run | None) -> QuestionScore:
     gold, result = each.gold, each.result
-    row = Row(gold.id, gold.answerable, result.found, result.confidence, right=False, ms=each.ms, values={})
+    row = QuestionScore(gold.id, gold.answerable, result.found, result.confidence, right=False, ms=each.ms, values={})
     if run is None:
         return row
-    first = run.first_useful()
+    first = run.first_relevant()
     values = {f"hit@{k}": float(first <= k) for k in cutoffs}
     if gold.evidence:
         hits = result.passages
@@ -79,12 +79,12 @@ def _row(each: Answered, cutoffs: Sequence[int], ranked: dict[str, float], run: 
 
 
 def run_of(gold: Gold, hits: Sequence[Hit]) -> Run:
-    """A ranking of what can be useful: graded documents and passages, or the pieces of the evidence."""
+    """The ranking to measure: of graded documents and passages, or of pieces of evidence."""
     return _graded(gold, hits) if gold.grades else _pieces(gold, hits)
 
 
 def _graded(gold: Gold, hits: Sequence[Hit]) -> Run:
-    """Each document stands where its best passage is; passages stand by themselves where only such are graded."""
+    """A document ranks where its best passage does; passages rank themselves where only passages are graded."""
     grades = dict(gold.grades)
     units: dict[str, int] = {}
     for hit in hits:
@@ -94,7 +94,7 @@ def _graded(gold: Gold, hits: Sequence[Hit]) -> Run:
 
 
 def _pieces(gold: Gold, hits: Sequence[Hit]) -> Run:
-    """Each piece of evidence stands where the first passage is that hits it; a passage may bring several."""
+    """A piece of evidence ranks where the first passage hits it; one passage may hit several."""
     left = dict(enumerate(gold.evidence))
     units: list[tuple[str, int]] = []
     for rank, hit in enumerate(hits, 1):
@@ -108,9 +108,9 @@ def _pieces(gold: Gold, hits: Sequence[Hit]) -> Run:
 
 
 def _is_shown(gold: Gold, run: Run, hits: Sequence[Hit]) -> bool:
-    """Whether the answer stands in the passages that `qa ask` would show."""
+    """Whether one of the passages that `qa ask` shows answers."""
     if not gold.grades:
-        return run.first_useful() <= SHOWN
+        return run.first_relevant() <= SHOWN
     return any(hit.id in run.grades or hit.source.path in run.grades for hit in hits[:SHOWN])
 
 
@@ -119,7 +119,7 @@ def _has_file(gold: Gold, hit: Hit) -> bool:
 
 
 def is_covered(gold: Gold, hits: Sequence[Hit], budget: int) -> bool:
-    """Whether half of some evidence is reached within the first `budget` characters shown."""
+    """Whether half of some evidence is within the first `budget` characters shown."""
     for hit in hits:
         start, end = hit.source.chars
         last = min(end, start + budget)
@@ -132,7 +132,7 @@ def is_covered(gold: Gold, hits: Sequence[Hit], budget: int) -> bool:
 
 
 def is_highlighted(gold: Gold, hits: Sequence[Hit]) -> bool:
-    """Whether the first highlight of the first passage hits some evidence and is short enough to point at it."""
+    """Whether the first highlight of the first passage is short and hits the evidence."""
     for hit in hits[:1]:
         for mark in hit.highlights[:1]:
             return mark.chars[1] - mark.chars[0] <= MOST_HIGHLIGHTED and gold.is_hit(hit.source.path, mark.chars)

@@ -1,0 +1,137 @@
+"""From the score of each question to the metrics of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from qa.evaluation.scoring import QuestionScore
+
+Array = npt.NDArray[np.float64]
+
+BINS = 10
+THRESHOLDS = (0.0, 0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """The mean of a measure over the questions that have it."""
+
+    name: str
+    value: float
+    questions: int
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationBin:
+    """Questions of similar confidence: how many, their mean confidence, and the share answered right."""
+
+    questions: int
+    confidence: float
+    right: float
+
+
+@dataclass(frozen=True, slots=True)
+class RiskPoint:
+    """Answering only at or above a confidence: the share of questions answered, and the share of those right."""
+
+    threshold: float
+    answered: float
+    right: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundCounts:
+    """How often the tool said found and not found, for questions with and without an answer."""
+
+    answerable_found: int
+    answerable_not_found: int
+    unanswerable_found: int
+    unanswerable_not_found: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunMetrics:
+    """The metrics of a run.
+
+    Attributes:
+        measures: Means over the answerable questions.
+        ece: Expected calibration error of the confidence.
+        brier: Mean squared error of the confidence.
+        bins: The calibration bins, lowest confidence first.
+        risk: Coverage and accuracy at each threshold.
+        auroc: Of confidence, answerable against unanswerable questions; None without both kinds.
+        verdicts: Found and not found against the truth.
+        median_ms: Median milliseconds a question.
+        p95_ms: 95th percentile of the milliseconds a question.
+    """
+
+    measures: tuple[Measure, ...]
+    ece: float
+    brier: float
+    bins: tuple[CalibrationBin, ...]
+    risk: tuple[RiskPoint, ...]
+    auroc: float | None
+    verdicts: FoundCounts
+    median_ms: float
+    p95_ms: float
+
+
+def metrics_of(scores: Sequence[QuestionScore]) -> RunMetrics:
+    """The metrics of a run of at least one question."""
+    confidence = np.array([score.confidence for score in scores])
+    right = np.array([float(score.right) for score in scores])
+    answerable = np.array([score.answerable for score in scores])
+    found = np.array([score.found for score in scores])
+    milliseconds = np.array([score.ms for score in scores])
+    parts = [part for part in np.array_split(np.argsort(confidence, kind="stable"), BINS) if len(part)]
+    counts = (answerable & found, answerable & ~found, ~answerable & found, ~answerable & ~found)
+    return RunMetrics(
+        measures=tuple(means_of(scores)),
+        ece=calibration_error(confidence, right),
+        brier=float(((confidence - right) ** 2).mean()),
+        bins=tuple(CalibrationBin(len(i), float(confidence[i].mean()), float(right[i].mean())) for i in parts),
+        risk=tuple(_risk(threshold, confidence, right) for threshold in THRESHOLDS),
+        auroc=auroc(confidence[answerable], confidence[~answerable]),
+        verdicts=FoundCounts(*(int(which.sum()) for which in counts)),
+        median_ms=float(np.median(milliseconds)),
+        p95_ms=float(np.percentile(milliseconds, 95)),
+    )
+
+
+def means_of(scores: Sequence[QuestionScore]) -> list[Measure]:
+    """The mean of each measure, over the questions that have it."""
+    values: dict[str, list[float]] = {}
+    for score in scores:
+        for name, value in score.values.items():
+            values.setdefault(name, []).append(value)
+    return [Measure(name, float(np.mean(several)), len(several)) for name, several in values.items()]
+
+
+def calibration_error(confidence: Array, right: Array) -> float:
+    """Expected calibration error over ten bins of equal size.
+
+    Guo et al., https://arxiv.org/abs/1706.04599; equal-size bins after Nixon et al., https://arxiv.org/abs/1904.01685.
+    Equal confidences keep their order.
+    """
+    errors = (confidence - right)[np.argsort(confidence, kind="stable")]
+    return float(sum(abs(part.sum()) for part in np.array_split(errors, BINS)) / len(errors))
+
+
+def auroc(positive: Array, negative: Array) -> float | None:
+    """The probability that a positive scores above a negative, ties counting half; None without both kinds."""
+    from scipy.stats import rankdata  # noqa: PLC0415 - takes long to import, and only an evaluation needs it
+
+    if not len(positive) or not len(negative):
+        return None
+    n = len(positive)
+    ranks = rankdata(np.concatenate([positive, negative]))[:n]
+    return float((ranks.sum() - n * (n + 1) / 2) / n / len(negative))
+
+
+def _risk(threshold: float, confidence: Array, right: Array) -> RiskPoint:
+    answered = confidence >= threshold
+    return RiskPoint(threshold, float(answered.mean()), float(right[answered].mean()) if answered.any() else None)

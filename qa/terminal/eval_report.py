@@ -1,0 +1,205 @@
+"""The output of `qa eval`: tables, or one JSON object."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from qa.evaluation.evaluate import Comparison, Difference, EvalReport, EvalSettings, Evaluation, Missing
+from qa.evaluation.metrics import RiskPoint, RunMetrics
+from qa.evaluation.questions import EvalQuestion
+from qa.retrieval.query import LONGEST_QUESTION
+from qa.terminal.answers import BOLD, DIM, Look, few
+from qa.terminal.reports import count
+from qa.terminal.text import clean_name, plain
+
+_MEANINGS = {
+    "hit": "an answering passage is among the first k",
+    "recall": "share of the evidence among the first k",
+    "file": "the file of the answer is among the first k",
+    "MRR": "reciprocal rank of the first that answers",
+    "nDCG": "gain: the grade, discount: log2(rank + 1)",
+    "covered": "answered within so many characters shown",
+    "highlight": "the first highlighted sentence answers",
+}
+# Lower is better.
+_COSTS = {"ece"}
+_NAMED = 3
+
+
+def report(found: EvalReport, look: Look) -> str:
+    """A run, and its comparison, as text."""
+    text = _evaluation(found.run, look)
+    return text if found.comparison is None else text + "\n" + _comparison(found.comparison, found.names, look)
+
+
+def report_json(found: EvalReport) -> dict[str, Any]:
+    """The object that `qa eval --json` prints: version 1."""
+    compared = None if found.comparison is None else _comparison_json(found.comparison, found)
+    return _evaluation_json(found.run) | {"compare": compared}
+
+
+def _evaluation(found: Evaluation, look: Look) -> str:
+    """A run as text."""
+    metrics = found.metrics
+    answerable = sum(score.answerable for score in found.scores)
+    head = (
+        f"{count(len(found.scores), 'question')} ({answerable:,} answerable) over "
+        f"{count(found.index.documents, 'document')} ({count(found.index.passages, 'passage')}): {found.settings}, "
+        f"k = {found.settings.k}."
+    )
+    blocks = [[look.fit(plain(head))], _ranking(metrics, look), _confidence(metrics, look), _verdicts(metrics, look)]
+    blocks.append(
+        [f"Time per question, warm: median {metrics.median_ms:,.1f} ms, 95th percentile {metrics.p95_ms:,.1f} ms."]
+    )
+    return "\n\n".join("\n".join(lines) for lines in blocks if lines) + "\n"
+
+
+def warnings(found: Evaluation, questions: Sequence[EvalQuestion]) -> str:
+    """What limits the meaning of the metrics, a line each, or ""."""
+    cut = sum(question.cut > 0 for question in questions)
+    lines = [
+        f"{count(cut, 'question')} cut to {LONGEST_QUESTION:,} characters." if cut else "",
+        _missing(found.left_out, "left out, as the answer is not in the collection"),
+        _missing(found.partly, "scored although part of the answer is not in the collection"),
+    ]
+    if found.changed:
+        lines.append(
+            f"{count(found.changed, 'question')} were shown text of files that changed since they were indexed."
+        )
+    return "\n".join(filter(None, lines))
+
+
+def _missing(several: Sequence[Missing], what: str) -> str:
+    named = few([clean_name(f"{each.id} ({each.reason})") for each in several], _NAMED)
+    return f"{count(len(several), 'question')} {what}: {named}" if several else ""
+
+
+def _ranking(metrics: RunMetrics, look: Look) -> list[str]:
+    """Measures: those with several cut-offs in one line."""
+    rows: dict[str, dict[int, float]] = {}
+    for measure in metrics.measures:
+        name, _, depth = measure.name.partition("@")
+        rows.setdefault(name, {})[int(depth)] = measure.value
+    if not rows:
+        return []
+    columns = sorted(rows["hit"])
+    lines = [look.style(f"{'Ranking':<16}" + "".join(f"{f'@{k}':>7}" for k in columns), BOLD)]
+    for name, values in rows.items():
+        if name in {"hit", "file", "recall"}:
+            label, cells = f"{name}@k", "".join(f"{values[k]:7.3f}" for k in columns)
+        else:
+            ((cutoff, value),) = values.items()
+            label, cells = f"{name}@{cutoff}", f"{value:7.3f}".ljust(7 * len(columns))
+        lines.append(f"{label:<16}{cells}  {look.style(_MEANINGS[name], DIM)}")
+    return lines
+
+
+def _confidence(metrics: RunMetrics, look: Look) -> list[str]:
+    told = "-" if metrics.auroc is None else f"{metrics.auroc:.3f}"
+    lines = [
+        look.style("Confidence", BOLD),
+        f"{'calibration':<16}{metrics.ece:7.3f}  {look.style('expected calibration error (ECE), ten equal bins', DIM)}",
+        f"{'Brier score':<16}{metrics.brier:7.3f}  {look.style('mean squared error', DIM)}",
+        f"{'AUROC':<16}{told:>7}  {look.style('answerable against unanswerable questions', DIM)}",
+        "",
+        look.style(f"{'threshold':<16}" + "".join(f"{risk.threshold:7.1f}" for risk in metrics.risk), BOLD),
+        f"{'answered':<16}" + "".join(f"{risk.answered:7.3f}" for risk in metrics.risk),
+        f"{'of these right':<16}" + "".join(map(_right, metrics.risk)),
+    ]
+    return [line.rstrip() for line in lines]
+
+
+def _right(risk: RiskPoint) -> str:
+    return f"{'-':>7}" if risk.right is None else f"{risk.right:7.3f}"
+
+
+def _verdicts(metrics: RunMetrics, look: Look) -> list[str]:
+    given = metrics.verdicts
+    return [
+        look.style(f"{'':<16}{'found':>9}  {'not found':>9}", BOLD),
+        f"{'answerable':<16}{given.answerable_found:9,}  {given.answerable_not_found:9,}",
+        f"{'unanswerable':<16}{given.unanswerable_found:9,}  {given.unanswerable_not_found:9,}",
+    ]
+
+
+def _comparison(found: Comparison, names: tuple[str, str], look: Look) -> str:
+    """How two runs differ, as text."""
+    head = (
+        f"First: {clean_name(names[0])}. Second: {clean_name(names[1])}. {count(found.questions, 'question')} in both"
+    )
+    alone = found.only_first + found.only_second
+    head += f"; {alone:,} in only one of them." if alone else "."
+    lines = [look.fit(plain(head)), ""]
+    lines.append(look.style(f"{'':<14}{'first':>7}{'second':>8}{'change':>8}  {'95 % interval':<17}{'p':>6}", BOLD))
+    lines.extend(_difference(each) for each in found.differences)
+    lines += ["", look.fit(plain("At p < 0.05, about one measure in twenty differs by chance alone."))]
+    return "\n".join(lines) + "\n"
+
+
+def _difference(each: Difference) -> str:
+    interval = f"{each.low:+.3f} to {each.high:+.3f}"
+    p = f"{each.p:.3f}" if each.p >= 0.001 else "<.001"
+    metrics = f"{each.name:<14}{each.first:7.3f}{each.second:8.3f}{each.difference:+8.3f}  {interval:<17}{p:>6}"
+    return f"{metrics}  {_verdict(each)}"
+
+
+def _verdict(each: Difference) -> str:
+    if not each.is_significant:
+        return "no significant difference"
+    return "better" if (each.difference > 0) != (each.name in _COSTS) else "worse"
+
+
+def _evaluation_json(found: Evaluation) -> dict[str, Any]:
+    """A run as a JSON object."""
+    metrics = found.metrics
+    return {
+        "version": 1,
+        "settings": _settings(found.settings),
+        "index": asdict(found.index),
+        "questions": len(found.scores),
+        "answerable": sum(score.answerable for score in found.scores),
+        "left_out": [asdict(each) for each in found.left_out],
+        "partly": [asdict(each) for each in found.partly],
+        "changed": found.changed,
+        "measures": {
+            each.name: {"value": round(each.value, 4), "questions": each.questions} for each in metrics.measures
+        },
+        "confidence": {
+            "ece": round(metrics.ece, 4),
+            "brier": round(metrics.brier, 4),
+            "auroc": None if metrics.auroc is None else round(metrics.auroc, 4),
+            "bins": [_rounded(asdict(each)) for each in metrics.bins],
+            "risk": [_rounded(asdict(each)) for each in metrics.risk],
+        },
+        "verdicts": asdict(metrics.verdicts),
+        "latency_ms": {"median": round(metrics.median_ms, 1), "p95": round(metrics.p95_ms, 1)},
+        "per_question": [
+            {**asdict(score), "ms": round(score.ms, 2), "values": _rounded(score.values, 6)} for score in found.scores
+        ],
+    }
+
+
+def _comparison_json(compared: Comparison, found: EvalReport) -> dict[str, Any]:
+    """What `--compare` adds to that object."""
+    return {
+        "first": found.names[0],
+        "second": found.names[1],
+        "questions": compared.questions,
+        "only_first": compared.only_first,
+        "only_second": compared.only_second,
+        "measures": [
+            {**_rounded(asdict(each)), "difference": round(each.difference, 4), "significant": each.is_significant}
+            for each in compared.differences
+        ],
+        "second_run": None if found.second is None else _evaluation_json(found.second),
+    }
+
+
+def _settings(settings: EvalSettings) -> dict[str, Any]:
+    return {"mode": settings.mode.value, "rerank": settings.rerank, "k": settings.k}
+
+
+def _rounded(values: dict[str, Any], digits: int = 4) -> dict[str, Any]:
+    return {name: round(value, digits) if isinstance(value, float) else value for name, value in values.items()}
