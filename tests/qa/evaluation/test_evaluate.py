@@ -178,7 +178,9 @@ def test_changed_files_are_counted(retriever: Retriever, root: Path, questions: 
 def test_the_table(run: Evaluation) -> None:
     """Every measure, confidence, verdicts and time, in lines that fit a screen."""
     text = eval_report.report(EvalReport(run), Look())
-    assert "4 questions (3 answerable) over 2 documents (3 passages): hybrid, re-ranked, k = 10." in text.replace("\n", " ", 1)
+    assert "4 questions (3 answerable) over 2 documents (3 passages): hybrid, re-ranked, k = 10." in text.replace(
+        "\n", " ", 1
+    )
     assert re.search(r"^hit@k +0\.667  1\.000  1\.000  1\.000  ", text, re.MULTILINE)
     for name in ("file@k", "recall@k", "MRR@10", "nDCG@10", "covered@1000", "highlight@1", "calibration", "AUROC"):
         assert re.search(rf"^{re.escape(name)} +[01]\.\d{{3}} ", text, re.MULTILINE), name

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.stats  # noqa: F401 - so that the first example of a property does not wait for it
 from hypothesis import given
 from hypothesis import strategies as st
 
