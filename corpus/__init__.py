@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from corpus.chunking.splitter import encoder_text, join_context, split, splitter_version
     from corpus.discovery.filenames import as_name, as_text
-    from corpus.discovery.gitignore import below, literal, usable
     from corpus.discovery.safe_read import read_bytes
+    from corpus.discovery.scope import lies_in, outermost
     from corpus.discovery.walk import INDEX_FOLDER, SETTINGS_FILE, FoundFile, Skipped, concerns, walk
     from corpus.loading.load import digest, load, read_file
     from corpus.loading.prefetch import Read, read_all
@@ -29,13 +29,13 @@ _HOMES = {
     "Worker": "corpus.loading.sandbox",
     "as_name": "corpus.discovery.filenames",
     "as_text": "corpus.discovery.filenames",
-    "below": "corpus.discovery.gitignore",
     "concerns": "corpus.discovery.walk",
     "digest": "corpus.loading.load",
     "encoder_text": "corpus.chunking.splitter",
     "join_context": "corpus.chunking.splitter",
-    "literal": "corpus.discovery.gitignore",
+    "lies_in": "corpus.discovery.scope",
     "load": "corpus.loading.load",
+    "outermost": "corpus.discovery.scope",
     "path_words": "corpus.text.path_words",
     "read_all": "corpus.loading.prefetch",
     "read_bytes": "corpus.discovery.safe_read",
@@ -43,7 +43,6 @@ _HOMES = {
     "sentence_spans": "corpus.text.sentences",
     "split": "corpus.chunking.splitter",
     "splitter_version": "corpus.chunking.splitter",
-    "usable": "corpus.discovery.gitignore",
     "walk": "corpus.discovery.walk",
 }
 
@@ -57,13 +56,13 @@ __all__ = [
     "Worker",
     "as_name",
     "as_text",
-    "below",
     "concerns",
     "digest",
     "encoder_text",
     "join_context",
-    "literal",
+    "lies_in",
     "load",
+    "outermost",
     "path_words",
     "read_all",
     "read_bytes",
@@ -71,7 +70,6 @@ __all__ = [
     "sentence_spans",
     "split",
     "splitter_version",
-    "usable",
     "walk",
 ]
 

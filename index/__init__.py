@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from index.encoder.model_files import DEFAULT_MODEL
     from index.encoder.openvino_compile import Hint
     from index.encoder.protocol import Encoder, TokenVectors, Vectors
-    from index.integrity.salvage import is_set_aside, salvaged_model, salvaged_patterns
+    from index.integrity.salvage import is_set_aside, salvaged_model
     from index.integrity.verify import Verified, verify
     from index.lexical.analyzer import cut, term_of, terms
     from index.lexical.query_terms import STOP_WORDS, query_terms
@@ -50,7 +50,6 @@ _HOMES = {
     "is_set_aside": "index.integrity.salvage",
     "load_encoder": "index.encoder.load",
     "salvaged_model": "index.integrity.salvage",
-    "salvaged_patterns": "index.integrity.salvage",
     "preview_update": "index.update.update",
     "query_terms": "index.lexical.query_terms",
     "rebuild_derived": "index.update.update",
@@ -95,7 +94,6 @@ __all__ = [
     "rebuild_index",
     "require_same_encoder",
     "salvaged_model",
-    "salvaged_patterns",
     "term_of",
     "terms",
     "update_index",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from corpus.discovery import gitignore
 from corpus.discovery.filenames import as_name, as_text
 from corpus.discovery.safe_read import read_bytes, too_large
+from corpus.discovery.scope import patterns_within
 from corpus.errors import CorpusError, Unreadable
 from corpus.formats import is_readable_name, largest
 
@@ -67,7 +68,7 @@ class Walk:
     folders: tuple[str, ...]
 
 
-def walk(root: Path, *, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> Walk:
+def walk(root: Path, *, include: Sequence[str] = (), exclude: Sequence[str] = (), paths: Sequence[str] = ()) -> Walk:
     """List the documents under `root`.
 
     Hidden files and folders, symbolic links, special files and what `.gitignore` and `.qaignore` name
@@ -78,6 +79,7 @@ def walk(root: Path, *, include: Sequence[str] = (), exclude: Sequence[str] = ()
         root: The corpus root.
         include: If given, only paths that match one of these patterns (the syntax of .gitignore).
         exclude: Paths that match one of these are left out.
+        paths: If given, only these files, and what `include` takes of these folders (with a slash at the end).
 
     Raises:
         UsageError: A pattern cannot be meant.
@@ -88,7 +90,7 @@ def walk(root: Path, *, include: Sequence[str] = (), exclude: Sequence[str] = ()
     except OSError as error:
         reason = error.strerror or str(error)
         raise CorpusError(f"cannot read the folder {root}: {reason}. Name a folder of documents.") from error
-    walker = _Walker(include, exclude)
+    walker = _Walker(include, exclude, paths)
     walker.visit(root, "", ())
     return Walk(
         tuple(sorted(walker.files, key=lambda file: file.path)),
@@ -97,7 +99,9 @@ def walk(root: Path, *, include: Sequence[str] = (), exclude: Sequence[str] = ()
     )
 
 
-def concerns(root: Path, path: str, *, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> bool:
+def concerns(
+    root: Path, path: str, *, include: Sequence[str] = (), exclude: Sequence[str] = (), paths: Sequence[str] = ()
+) -> bool:
     """Whether a change at a path may change what a walk finds; false only where it cannot.
 
     Args:
@@ -105,8 +109,9 @@ def concerns(root: Path, path: str, *, include: Sequence[str] = (), exclude: Seq
         path: Of a file or folder, there or not, relative to the root, with forward slashes.
         include: As for `walk`.
         exclude: As for `walk`.
+        paths: As for `walk`.
     """
-    return _Walker(include, exclude).may_meet(root, path)
+    return _Walker(include, exclude, paths).may_meet(root, path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +124,14 @@ class _Rules:
 
 
 class _Walker:
-    def __init__(self, include: Sequence[str], exclude: Sequence[str]) -> None:
+    def __init__(self, include: Sequence[str], exclude: Sequence[str], paths: Sequence[str]) -> None:
         self.files: list[FoundFile] = []
         self.folders: list[str] = []
         self.skipped: list[Skipped] = []
-        taken = gitignore.usable(include)
-        self._include = gitignore.specification(taken) if include else None
-        self._reach = gitignore.Reach(taken) if include else None
+        is_limited = bool(include or paths)
+        taken = gitignore.usable(patterns_within(paths, include))
+        self._include = gitignore.specification(taken) if is_limited else None
+        self._reach = gitignore.Reach(taken) if is_limited else None
         self._exclude = gitignore.specification(gitignore.usable(exclude)) if exclude else None
 
     def visit(self, root: Path, prefix: str, inherited: tuple[_Rules, ...]) -> None:

@@ -66,6 +66,7 @@ class BuildConfig:
     splitter: int
     include: tuple[str, ...]
     exclude: tuple[str, ...]
+    paths: tuple[str, ...] = ()
 
 
 def config_of(info: Info) -> BuildConfig:
@@ -77,6 +78,7 @@ def config_of(info: Info) -> BuildConfig:
         splitter=info.splitter,
         include=info.include,
         exclude=info.exclude,
+        paths=info.paths,
     )
 
 

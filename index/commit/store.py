@@ -314,6 +314,7 @@ class Store:
             vectors=settled.vectors,
             segments=settled.segments,
             skipped=skipped,
+            paths=config.paths,
         )
 
 

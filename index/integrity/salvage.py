@@ -85,10 +85,11 @@ def salvaged_model(folder: Path) -> str | None:
     return None if model is None else str(model)
 
 
-def salvaged_patterns(folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """The patterns to take in and to leave out that such a database says it was built with, if it still says so."""
-    include, exclude = (_said(folder, key, _are_lines) for key in ("include", "exclude"))
-    return None if include is None or exclude is None else (tuple(include), tuple(exclude))
+def salvaged_patterns(folder: Path) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]] | None:
+    """`include`, `exclude` and `paths` that such a database says it was built with, if it still says so."""
+    include, exclude, paths = (_said(folder, key, _are_lines) for key in ("include", "exclude", "paths"))
+    # An earlier version wrote no paths.
+    return None if include is None or exclude is None else (tuple(include), tuple(exclude), tuple(paths or ()))
 
 
 def _are_lines(value: object) -> bool:

@@ -62,6 +62,7 @@ class Info:
         vectors: Different vectors of its passages.
         segments: The FAISS files that hold them.
         skipped: Files and folders that were left out; None where an earlier version did not count them.
+        paths: Files, and folders with a slash at the end, that it is limited to; () for the whole root.
     """
 
     generation: int
@@ -77,6 +78,7 @@ class Info:
     vectors: int
     segments: tuple[Segment, ...]
     skipped: int | None = None
+    paths: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +115,8 @@ def read_info(connection: sqlite3.Connection, file: Path) -> Info | None:
 
 def _info_of(values: dict[str, Any]) -> Info:
     """What was written down, made sure of as far as it can be: whoever writes checksums can write anything."""
-    for key in ("include", "exclude"):
-        values[key] = tuple(map(str, values[key]))
+    for key in ("include", "exclude", "paths"):
+        values[key] = tuple(map(str, values.get(key, ())))
     values["segments"] = tuple(Segment(**segment) for segment in values["segments"])
     info = Info(**values)
     _require_kinds(info, info.generation, info.documents, info.passages, info.dimension, info.splitter, info.vectors)
@@ -139,7 +141,10 @@ def _require_kinds(one: Info | Segment, *numbers: object) -> None:
 
 def write_info(connection: sqlite3.Connection, info: Info) -> None:
     """Replace what is written down about the index."""
-    rows = {key: json.dumps(value) for key, value in asdict(info).items()} | {"tables": _tables(connection)}
+    values = asdict(info)
+    if not info.paths:  # so that earlier versions read an index of a whole root
+        del values["paths"]
+    rows = {key: json.dumps(value) for key, value in values.items()} | {"tables": _tables(connection)}
     rows["checksum"] = _meta_checksum(rows)
     connection.execute("DELETE FROM meta")
     connection.executemany("INSERT INTO meta (key, value) VALUES (?, ?)", rows.items())

@@ -52,7 +52,7 @@ def find_changes(root: Path, snapshot: Snapshot) -> Diff:
     """
     info = snapshot.info
     documents = {document.path: document for document in snapshot.documents()}
-    diff = compare(root, documents, snapshot.skipped(), include=info.include, exclude=info.exclude)
+    diff = compare(root, documents, snapshot.skipped(), include=info.include, exclude=info.exclude, paths=info.paths)
     # Trying again what the last update could not read is for the next update, not for every question.
     tried = {one.path: one for one in snapshot.skipped() if one.unreadable}
     return replace(
@@ -69,6 +69,7 @@ def compare(
     *,
     include: Sequence[str],
     exclude: Sequence[str],
+    paths: Sequence[str],
 ) -> Diff:
     """Compare a folder with what the index holds.
 
@@ -78,11 +79,12 @@ def compare(
         left: What was left out last time.
         include: Patterns of the files to take in, none for all.
         exclude: Patterns of the files to leave out.
+        paths: Files and folders to look at, none for all.
 
     Raises:
         CorpusError: The folder is missing or cannot be read.
     """
-    found = walk(root, include=include, exclude=exclude)
+    found = walk(root, include=include, exclude=exclude, paths=paths)
     judged = {one.path: one for one in left if not one.unreadable}
     added, suspect, unchanged, still_left = [], [], [], []
     for file in found.files:

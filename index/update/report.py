@@ -69,6 +69,9 @@ class Request:
         encoder: Embeds passages.
         include: Patterns of the files to take in, () for all, None for those of the last time.
         exclude: Patterns of the files to leave out, None for those of the last time.
+        paths: Limits the collection to these files, and folders with a slash at the end, relative to the root; () for
+            all of it, None for those of the last time.
+        more_paths: Adds files and folders to a new collection or one that is limited; one of the whole root has them.
         allow_empty: Whether an index with documents may become one without.
         progress: Told how far it is.
     """
@@ -77,5 +80,7 @@ class Request:
     encoder: Encoder
     include: Sequence[str] | None = None
     exclude: Sequence[str] | None = None
+    paths: Sequence[str] | None = None
+    more_paths: Sequence[str] = ()
     allow_empty: bool = False
     progress: ProgressCallback | None = None

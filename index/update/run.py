@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from corpus import FoundFile, Read, Skipped, encoder_text, read_all, split, splitter_version
+from corpus import FoundFile, Read, Skipped, encoder_text, outermost, read_all, split, splitter_version
 from corpus.errors import CorpusError, Unreadable
 from corpus.types import Document
 from index.commit.change import BuildConfig, BuildMode, ChangeSet, Entry, UnchangedFile, config_of
@@ -23,14 +23,32 @@ from index.update.report import BuildReport, Note, Progress, Request
 _LOG = logging.getLogger(__name__)
 
 
-def patterns(
-    info: Info | None, include: Sequence[str] | None, exclude: Sequence[str] | None
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Patterns to take in and to leave out: those asked for, else those of the last time."""
-    before = ((), ()) if info is None else (info.include, info.exclude)
-    return (
-        before[0] if include is None else tuple(include),
-        before[1] if exclude is None else tuple(exclude),
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which files of the root are indexed; the fields are those of `Request`."""
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+
+
+def select(
+    info: Info | None,
+    *,
+    include: Sequence[str] | None,
+    exclude: Sequence[str] | None,
+    paths: Sequence[str] | None,
+    more_paths: Sequence[str],
+) -> Selection:
+    """Return what is asked for, and where nothing is, what the last update selected."""
+    before = Selection() if info is None else Selection(info.include, info.exclude, info.paths)
+    kept = before.paths if paths is None else tuple(paths)
+    # More paths widen a limited collection; one of the whole root has them already.
+    is_new = info is None and paths is None
+    return Selection(
+        before.include if include is None else tuple(include),
+        before.exclude if exclude is None else tuple(exclude),
+        outermost((*kept, *more_paths)) if kept or is_new else (),
     )
 
 
@@ -102,14 +120,21 @@ class Build:
         self._started = started
         self._before = store.info()
         self._documents = store.documents()
-        include, exclude = patterns(self._before, request.include, request.exclude)
+        selection = select(
+            self._before,
+            include=request.include,
+            exclude=request.exclude,
+            paths=request.paths,
+            more_paths=request.more_paths,
+        )
         self._config = BuildConfig(
             model=self._encoder.name,
             fingerprint=self._encoder.fingerprint,
             dimension=self._encoder.dimension,
             splitter=splitter_version(),
-            include=include,
-            exclude=exclude,
+            include=selection.include,
+            exclude=selection.exclude,
+            paths=selection.paths,
         )
         self._found = Findings()
         self._seen: list[UnchangedFile] = []
@@ -127,8 +152,15 @@ class Build:
         mode = self._mode(mode)
         # A full run tries again what was skipped before: the tool may have learned to read it.
         left_before = self._store.skipped() if mode is BuildMode.INCREMENTAL else ()
-        include, exclude = self._config.include, self._config.exclude
-        diff = compare(self._request.root, self._documents, left_before, include=include, exclude=exclude)
+        config = self._config
+        diff = compare(
+            self._request.root,
+            self._documents,
+            left_before,
+            include=config.include,
+            exclude=config.exclude,
+            paths=config.paths,
+        )
         with Spool(self._store.folder) as entries:
             self._read(diff, mode, entries)
             removed = frozenset((*diff.removed, *self._found.removed))

@@ -24,7 +24,7 @@ from index.storage.metadata import Info, SkippedRow
 from index.storage.rows import StoredDocument
 from index.update.diff import compare
 from index.update.report import BuildReport, Request
-from index.update.run import Build, Findings, in_order_of_path, patterns
+from index.update.run import Build, Findings, in_order_of_path, select
 
 _LOG = logging.getLogger(__name__)
 _BATCH = 1000
@@ -77,17 +77,18 @@ def _resumed(request: Request, store: Store) -> Request:
 
 def _as_before(request: Request, folder: Path) -> Request:
     """The request with the patterns of a database that is to be made anew, where none are given."""
-    if request.include is not None and request.exclude is not None:
+    if None not in (request.include, request.exclude, request.paths):
         return request
     left = salvage.salvaged_patterns(folder)
     if left is None:
         _LOG.warning("which files the index took in cannot be told any more; those asked for now are, or all")
         return request
-    include, exclude = left
+    include, exclude, paths = left
     return replace(
         request,
         include=include if request.include is None else request.include,
         exclude=exclude if request.exclude is None else request.exclude,
+        paths=paths if request.paths is None else request.paths,
     )
 
 
@@ -107,7 +108,12 @@ def rebuild_derived(root: Path) -> None:
 
 
 def preview_update(
-    root: Path, *, include: Sequence[str] | None = None, exclude: Sequence[str] | None = None
+    root: Path,
+    *,
+    include: Sequence[str] | None = None,
+    exclude: Sequence[str] | None = None,
+    paths: Sequence[str] | None = None,
+    more_paths: Sequence[str] = (),
 ) -> BuildReport:
     """What `update` would do, by reading files but writing nothing; `embedded` and `reused` are not known: 0.
 
@@ -121,8 +127,8 @@ def preview_update(
     with contextlib.suppress(NoIndexError), Snapshot(root / INDEX_FOLDER) as snapshot:
         info, left = snapshot.info, snapshot.skipped()
         documents = {document.path: document for document in snapshot.documents()}
-    included, excluded = patterns(info, include, exclude)
-    diff = compare(root, documents, left, include=included, exclude=excluded)
+    chosen = select(info, include=include, exclude=exclude, paths=paths, more_paths=more_paths)
+    diff = compare(root, documents, left, include=chosen.include, exclude=chosen.exclude, paths=chosen.paths)
     found = Findings()
     for read in read_all(root, (*diff.added, *diff.suspect)):
         found.look(read, documents.get(read.file.path))

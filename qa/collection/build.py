@@ -28,7 +28,6 @@ from index import (
     require_same_encoder,
     wait_for_writer,
 )
-from qa.collection.scope import limited
 from qa.collection.settings import read as read_settings
 from qa.locate import INDEX_FOLDER, command_for, root_of
 from qa.retrieval.retriever import Retriever
@@ -121,8 +120,10 @@ def build_index(
         request = Request(
             root=root,
             encoder=encoder or load_encoder(_steady(model) if model else model_of(root), ahead=first),
-            include=limited(root, include, paths, settings),
+            include=settings.include if include is None else include,
             exclude=settings.exclude if exclude is None else exclude,
+            paths=settings.paths,
+            more_paths=paths,
             allow_empty=emptying is Emptying.ALLOWED,
             progress=progress,
         )
@@ -149,8 +150,13 @@ def preview_index(
 
     root = existing(path)
     settings = read_settings(root)
-    exclude = settings.exclude if exclude is None else exclude
-    return preview_update(root, include=limited(root, include, paths, settings), exclude=exclude)
+    return preview_update(
+        root,
+        include=settings.include if include is None else include,
+        exclude=settings.exclude if exclude is None else exclude,
+        paths=settings.paths,
+        more_paths=paths,
+    )
 
 
 def build_and_open(path: str | os.PathLike[str], *, progress: ProgressCallback | None = None) -> Opened:

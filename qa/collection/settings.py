@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from corpus import SETTINGS_FILE, read_bytes
+from corpus import SETTINGS_FILE, outermost, read_bytes
 from corpus.errors import Unreadable, UsageError
 from qa.answer.results import MOST_PASSAGES, Mode
 
@@ -37,6 +37,7 @@ class Settings:
     Attributes:
         include: Patterns of the files to take in, as in .gitignore.
         exclude: Patterns of the files to leave out.
+        paths: Files, and folders with a slash at the end, that the collection is limited to, relative to it.
         k: How many passages `qa ask` gives.
         mode: How `qa ask` searches.
         rerank: Whether `qa ask` reads the first passages more closely.
@@ -44,6 +45,7 @@ class Settings:
 
     include: tuple[str, ...] | None = None
     exclude: tuple[str, ...] | None = None
+    paths: tuple[str, ...] | None = None
     k: int | None = None
     mode: Mode | None = None
     rerank: bool | None = None
@@ -147,6 +149,15 @@ def _patterns(value: Any) -> tuple[str, ...]:
     return tuple(value)
 
 
+def _paths(value: Any) -> tuple[str, ...]:
+    paths = _patterns(value)
+    for path in paths:
+        parts = path.removesuffix("/").split("/")
+        if any(part.startswith(".") or not part for part in parts):
+            raise ValueError
+    return outermost(paths)
+
+
 def _count(value: Any) -> int:
     # Truth is a number in Python, and none to whoever writes it.
     if type(value) is not int or not 1 <= value <= MOST_PASSAGES:
@@ -163,6 +174,7 @@ def _truth(value: Any) -> bool:
 _KINDS = {
     "include": (_patterns, "a list of patterns"),
     "exclude": (_patterns, "a list of patterns"),
+    "paths": (_paths, 'a list of files and folders below it, such as ["papers/", "talk.md"]'),
     "k": (_count, f"a number from 1 to {MOST_PASSAGES:,}"),
     "mode": (Mode, " or ".join(f'"{mode.value}"' for mode in Mode)),
     "rerank": (_truth, "true or false"),

@@ -31,7 +31,6 @@ from index import (
 )
 from qa.collection.build import Busy, build_index, existing, model_of
 from qa.collection.file_events import Heard, events, require_watchfiles
-from qa.collection.scope import limited
 from qa.collection.settings import PROJECT_FILE
 from qa.collection.settings import read as read_settings
 from qa.locate import INDEX_FOLDER, command_for, has_index
@@ -154,7 +153,7 @@ class _Keeper:
         self._own = encoder is not None
         self.encoder = encoder or load_encoder(model_of(root))
         self._folders: tuple[str, ...] = ("",)
-        self._patterns: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+        self._selection: tuple[tuple[str, ...], ...] = ((), (), ())
         self._problem = ""
         self._retry_at = float("inf")
 
@@ -221,12 +220,12 @@ class _Keeper:
     def _concerned(self, heard: Collection[Heard]) -> bool:
         if len(heard) > _MOST_LOOKED_AT:
             return True
-        include, exclude = self._patterns
+        include, exclude, scope = self._selection
         paths = [os.path.relpath(path, self._root) for path, _ in heard]
         return any(
             path in (SETTINGS_FILE, PROJECT_FILE)
             or path == os.curdir
-            or concerns(self._root, Path(path).as_posix(), include=include, exclude=exclude)
+            or concerns(self._root, Path(path).as_posix(), include=include, exclude=exclude, paths=scope)
             for path in paths
         )
 
@@ -254,14 +253,13 @@ class _Keeper:
     def _bring_in(self) -> Update | None:
         before = self.look()
         settings = read_settings(self._root)
-        include = limited(self._root, None, (), settings)
-        now = (before.info.include, before.info.exclude)
-        exclude = settings.exclude
-        self._patterns = (now[0] if include is None else include, now[1] if exclude is None else exclude)
-        if before.diff.is_current and self._patterns == now:
+        wanted = (settings.include, settings.exclude, settings.paths)
+        now = (before.info.include, before.info.exclude, before.info.paths)
+        self._selection = tuple(old if new is None else new for new, old in zip(wanted, now, strict=True))
+        if before.diff.is_current and self._selection == now:
             return None
         encoder = self._encoder_for(before.info)
-        report = update_index(Request(self._root, encoder, include, exclude))
+        report = update_index(Request(self._root, encoder, *wanted))
         changes = tuple(_changes(before, self.look(), report))
         return Update(datetime.now().astimezone(), changes, report) if changes else None
 

@@ -110,7 +110,7 @@ def test_settings_that_cannot_be_used(indexed: Path) -> None:
         assert (done.exit_code, done.stdout) == (2, "")
         assert done.stderr == (
             f"qa: {indexed / 'qa.toml'} has the key 'colour', which is not known. "
-            "Known are include, exclude, k, mode, rerank.\n"
+            "Known are include, exclude, paths, k, mode, rerank.\n"
         )
 
 

@@ -7,27 +7,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from corpus.discovery.walk import walk
-from corpus.errors import CorpusError, UsageError
+from corpus.errors import CorpusError
 from index import BuildMode
 from index.snapshot import Snapshot
 from index.update.report import Request
 from index.update.update import rebuild_index, update_index
 from qa.collection import build
-from qa.collection.scope import Collection, Limits, collection_of, left_out
+from qa.collection.scope import Collection, collection_of, left_out
 from tests.encoders import BagEncoder
 
 FILES = ("papers/a.md", "papers/b.txt", "papers/deep/c.md", "papers [1]/d.md", "notes/e.md", "notes/f.txt", "talk.md")
-PATHS = st.lists(
-    st.lists(st.sampled_from(["a", "b", "# only: x", "*", "a b "]), min_size=1, max_size=3)
-    .map("/".join)
-    .flatmap(lambda path: st.sampled_from([path, path + "/"])),
-    max_size=4,
-)
-LINES = st.lists(st.sampled_from(["*.md", "/a", "!b", "# x", "docs/", "# path: a"]), max_size=3).map(tuple)
 
 
 @pytest.fixture
@@ -53,45 +43,6 @@ def index(root: Path, *, include: Sequence[str] | None = None, paths: Sequence[s
 def documents(root: Path) -> list[str]:
     with Snapshot(root / ".qa") as snapshot:
         return sorted(document.path for document in snapshot.documents())
-
-
-@settings(deadline=None)
-@given(PATHS, LINES)
-def test_limits_are_read_as_they_were_written(paths: list[str], lines: tuple[str, ...]) -> None:
-    """From what every version takes for patterns and comments."""
-    limits = Limits(tuple(paths), lines)
-    if paths:
-        assert Limits.read(limits.lines()) == limits
-
-
-def test_patterns_without_paths_stay_what_they_are() -> None:
-    """An index from before, or of a whole folder."""
-    assert Limits((), ("*.md",)).lines() == ("*.md",)
-    assert Limits.read(("*.md",)) == Limits((), ("*.md",))
-    assert Limits.read(()) == Limits()
-
-
-@pytest.mark.parametrize(
-    ("limits", "taken"),
-    [
-        (Limits(), FILES),
-        (Limits(("papers/",)), ("papers/a.md", "papers/b.txt", "papers/deep/c.md")),
-        (Limits(("papers [1]/", "talk.md")), ("papers [1]/d.md", "talk.md")),
-        (Limits(("notes/", "papers/"), ("*.md",)), ("notes/e.md", "papers/a.md", "papers/deep/c.md")),
-        (Limits(("notes/f.txt", "papers/"), ("*.md",)), ("notes/f.txt", "papers/a.md", "papers/deep/c.md")),
-        (Limits(("papers/",), ("/a.md",)), ("papers/a.md",)),
-        (Limits(("papers/",), ("*", "!*.txt")), ("papers/a.md", "papers/deep/c.md")),
-        (Limits(("papers/",), ("deep/",)), ("papers/deep/c.md",)),
-    ],
-)
-def test_what_limits_take_in(home: Path, limits: Limits, taken: tuple[str, ...]) -> None:
-    """Patterns hold in each folder; a file that was named needs to match none."""
-    assert [file.path for file in walk(home, include=limits.lines()).files] == sorted(taken)
-
-
-def test_paths_are_added_where_there_are_some() -> None:
-    assert Limits(("a/", "b/c.md")).with_paths(["b/", "a/x/", "d.md"]) == Limits(("a/", "b/", "d.md"))
-    assert Limits((), ("*.md",)).with_paths(["a/"]) == Limits((), ("*.md",))
 
 
 def test_a_folder_is_itself_one(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,7 +107,7 @@ def test_what_cannot_be_taken_in_is_refused_and_nothing_written(home: Path) -> N
 
 
 def test_a_limited_collection_stays_limited(home: Path) -> None:
-    """Without paths, with more of them, with patterns, and read anew."""
+    """Without paths, with more of them, with patterns, and when it is rebuilt."""
     first = index(home, paths=("papers/", "talk.md"))
     assert first == ["papers/a.md", "papers/b.txt", "papers/deep/c.md", "talk.md"]
     (home / "papers" / "new.md").write_text("New.")
@@ -187,12 +138,6 @@ def test_a_damaged_index_is_made_anew_with_its_limits(home: Path) -> None:
     database.write_bytes(database.read_bytes().replace(b"What is in talk.md", b"What is on talk.md"))
     build.build_index(home, mode=BuildMode.FULL, paths=("notes/",), encoder=BagEncoder())
     assert documents(home) == sorted([*before, "notes/e.md", "notes/f.txt"])
-
-
-def test_a_pattern_that_cannot_be_meant_is_refused(home: Path) -> None:
-    with pytest.raises(UsageError, match="Too many stars"):
-        index(home, include=("****a",), paths=("papers/",))
-    assert not (home / ".qa").exists()
 
 
 def test_what_was_named_and_is_left_out_is_told(home: Path) -> None:

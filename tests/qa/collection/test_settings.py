@@ -90,14 +90,15 @@ def test_its_own_file_counts_before_that_of_the_project_which_is_said_once(
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("colour = 1", "has the key 'colour', which is not known. Known are include, exclude, k, mode, rerank."),
+        ("colour = 1", "has the key 'colour', which is not known. Known are include, exclude, paths, k, mode, rerank."),
         ("include = '*.md'", "include is to be a list of patterns"),
         ("exclude = [1]", "exclude is to be a list of patterns"),
+        ("paths = ['../x']", "paths is to be a list of files and folders below it"),
         ("k = 0", "k is to be a number from 1 to 1,000"),
         ("k = 1001", "k is to be a number from 1 to 1,000"),
         ("k = true", "k is to be a number"),
         ("k = 1.0", "k is to be a number"),
-        ("mode = 'fast'", 'mode is to be "hybrid" or "dense" or "keyword". Known keys are include, exclude, k,'),
+        ("mode = 'fast'", 'mode is to be "hybrid" or "dense" or "keyword". Known keys are include, exclude, paths, k,'),
         ("mode = []", "mode is to be"),
         ("rerank = 1", "rerank is to be true or false"),
         ("model = 'someone/else'", "has the key 'model'. A model is named on the command line"),
@@ -205,6 +206,19 @@ def test_patterns_that_are_set_hold_in_the_folders_that_were_named(root: Path) -
     assert documents(root) == ["old/d.txt"]
     build.build_index(root, paths=("a.md",), encoder=encoder)
     assert documents(root) == ["a.md", "old/d.txt"]
+
+
+def test_paths_that_are_set_limit_the_collection(root: Path) -> None:
+    """Until they are changed; what is named on the command line comes in for that build."""
+    encoder = BagEncoder()
+    set_own(root, 'paths = ["old/"]')
+    build.build_index(root, encoder=encoder)
+    assert documents(root) == ["old/c.md"]
+    build.build_index(root, paths=("a.md",), encoder=encoder)
+    assert documents(root) == ["a.md", "old/c.md"]
+    set_own(root, "paths = []")
+    build.build_index(root, encoder=encoder)
+    assert documents(root) == ["a.md", "b.txt", "old/c.md"]
 
 
 def test_a_file_that_cannot_be_used_stops_a_build_before_anything_is_written(root: Path) -> None:

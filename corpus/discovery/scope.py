@@ -1,0 +1,44 @@
+"""A collection that is limited to some files and folders of its root, and the patterns that say so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from corpus.discovery.gitignore import below, literal, usable
+
+
+def lies_in(path: str, scope: str) -> bool:
+    """Whether a path is a file or folder (with a slash at its end), or lies in that folder."""
+    return path == scope or (scope.endswith("/") and path.startswith(scope))
+
+
+def outermost(paths: Iterable[str]) -> tuple[str, ...]:
+    """Return the paths that lie in no other of them, sorted."""
+    found: list[str] = []
+    for path in sorted(set(paths)):
+        # What lies in a folder is sorted behind it.
+        if not any(lies_in(path, kept) for kept in found):
+            found.append(path)
+    return tuple(found)
+
+
+def patterns_within(paths: Sequence[str], include: Sequence[str]) -> tuple[str, ...]:
+    """Return patterns for the whole root that match what `include` matches in these files and folders.
+
+    Args:
+        paths: Files, and folders with a slash at the end, relative to the root; () for all of it.
+        include: Patterns, relative to each folder; () for all. A file that is named itself need not match.
+
+    Raises:
+        UsageError: A pattern is not valid.
+    """
+    if not paths:
+        return tuple(include)
+    folders = [path.removesuffix("/") for path in paths if path.endswith("/")]
+    files = [path for path in paths if not path.endswith("/")]
+    wanted = usable(include)
+    return (
+        *(below(folder, pattern) for folder in folders for pattern in wanted),
+        *(literal(folder) + "/**" for folder in folders if not include),
+        *map(literal, files),
+    )

@@ -1,0 +1,54 @@
+"""A collection that is limited to some files and folders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from corpus.discovery.scope import outermost
+from corpus.discovery.walk import concerns, walk
+from corpus.errors import UsageError
+
+FILES = ("papers/a.md", "papers/b.txt", "papers/deep/c.md", "papers [1]/d.md", "notes/e.md", "notes/f.txt", "talk.md")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for name in FILES:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(f"What is in {name}.")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("paths", "include", "taken"),
+    [
+        ((), (), FILES),
+        (("papers/",), (), ("papers/a.md", "papers/b.txt", "papers/deep/c.md")),
+        (("papers [1]/", "talk.md"), (), ("papers [1]/d.md", "talk.md")),
+        (("notes/", "papers/"), ("*.md",), ("notes/e.md", "papers/a.md", "papers/deep/c.md")),
+        (("notes/f.txt", "papers/"), ("*.md",), ("notes/f.txt", "papers/a.md", "papers/deep/c.md")),
+        (("papers/",), ("/a.md",), ("papers/a.md",)),
+        (("papers/",), ("*", "!*.txt"), ("papers/a.md", "papers/deep/c.md")),
+        (("papers/",), ("deep/",), ("papers/deep/c.md",)),
+        (("papers/",), ("# none",), ()),
+    ],
+)
+def test_walk_within_paths(
+    root: Path, paths: tuple[str, ...], include: tuple[str, ...], taken: tuple[str, ...]
+) -> None:
+    """Patterns apply in each folder; a file that is named need not match one."""
+    assert [file.path for file in walk(root, include=include, paths=paths).files] == sorted(taken)
+    assert [path for path in sorted(FILES) if concerns(root, path, include=include, paths=paths)] == sorted(taken)
+
+
+def test_outermost() -> None:
+    """A path inside another one adds nothing; a folder with the same beginning is another."""
+    assert outermost(["b/c.md", "a/x/", "a/", "a b/", "b/", "d.md", "d.md"]) == ("a b/", "a/", "b/", "d.md")
+    assert outermost([]) == ()
+
+
+def test_an_invalid_pattern_is_refused(root: Path) -> None:
+    with pytest.raises(UsageError, match=r"\*\*\*\*a"):
+        walk(root, include=("****a",), paths=("papers/",))
