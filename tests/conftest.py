@@ -5,11 +5,9 @@ from __future__ import annotations
 import pytest
 
 TRUST = (
-    "tests/damage/",
-    "tests/faults/",
-    "tests/hostile/",
+    "tests/robustness/",
     "tests/index/test_machine.py",
-    "tests/index/test_salvage.py",
+    "tests/index/integrity/test_salvage.py",
 )
 # What they may take together.
 _MOST_SECONDS = 240

@@ -18,8 +18,8 @@ from typing import Any
 from index.storage.database import FORMAT_VERSION
 from index.update.report import Request
 from index.update.update import update_index
-from tests.damage.picture import Questions, ask_everything, read_text
 from tests.encoders import BagEncoder
+from tests.robustness.picture import Questions, ask_everything, read_text
 
 GOLDEN = Path(__file__).parent / "golden"
 # Files of the index that are kept: a log and a lock belong to a process.

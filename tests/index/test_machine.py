@@ -34,11 +34,11 @@ from index.storage.database import NewerFormatError
 from index.update.report import BuildReport, Request
 from index.update.update import rebuild_index, update_index
 from qa.collection import check
-from tests.damage.forks import in_child, run
-from tests.damage.kills import dying_at
-from tests.damage.picture import Picture, answers, left_out, listing, stored_digests
-from tests.damage.places import structures
 from tests.encoders import BagEncoder
+from tests.robustness.damages import structures
+from tests.robustness.dying import dying_at
+from tests.robustness.picture import Picture, answers, left_out, listing, stored_digests
+from tests.robustness.process import in_child, run
 
 # A file checked this soon after its last change is read again next time.
 RACY_NS = 2_000_000_000

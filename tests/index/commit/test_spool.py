@@ -13,8 +13,8 @@ from corpus.errors import CorpusError, StorageError
 from corpus.types import Passage
 from index.commit.change import Entry
 from index.commit.spool import Spool
-from tests.faults.growth import growing_to
 from tests.marks import needs_limits
+from tests.robustness.growth import growing_to
 
 numbers = st.integers(0, 2**63 - 1)
 # As a file is decoded: any character, but no half of a pair.

@@ -20,8 +20,8 @@ from index.update.report import Request
 from index.update.update import rebuild_index, update_index
 from qa.collection.build import model_of
 from tests.encoders import BagEncoder
-from tests.faults.forks import in_fork
 from tests.marks import needs_fork
+from tests.robustness.forks import in_fork
 
 PAGE = 8192
 TEXTS = 1000

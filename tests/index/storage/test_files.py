@@ -19,8 +19,8 @@ from index.storage.locking import writer_lock
 from index.update.report import Request
 from index.update.update import update_index
 from tests.encoders import BagEncoder
-from tests.faults.growth import growing_to
 from tests.marks import needs_limits
+from tests.robustness.growth import growing_to
 
 
 def failing(which: str) -> disk.Watcher:

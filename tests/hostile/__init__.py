@@ -1,1 +1,0 @@
-"""What must not break the tool: hostile files, names, models, terminals and places; CASES.md has the list."""

@@ -1,0 +1,81 @@
+"""The C library that fails system calls, built when it is needed, and its switches."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from enum import Enum
+from pathlib import Path
+
+_SOURCE = Path(__file__).with_name("fault_library.c")
+_LOADED = "QA_FAULT_SHIM"
+# What a process ends with that the shim ended.
+KILLED = 86
+
+
+class Action(Enum):
+    """What happens at the chosen operation."""
+
+    KILL = 1
+    KILL_HALFWAY = 2
+    FAIL = 3
+    HALF = 4
+
+
+def why_not() -> str:
+    """Why this machine cannot have it, or ""."""
+    if not sys.platform.startswith("linux"):
+        return "needs the dynamic linker of Linux"
+    return "" if _compiler() else "needs a C compiler"
+
+
+def _compiler() -> str | None:
+    return shutil.which("cc") or shutil.which("gcc")
+
+
+def build(folder: Path) -> Path:
+    """Compile the library into a folder."""
+    library = folder / "shim.so"
+    command = [_compiler() or "cc", "-O1", "-shared", "-fPIC", "-o", str(library), str(_SOURCE), "-ldl"]
+    subprocess.run(command, check=True, timeout=60)
+    return library
+
+
+def run_under(library: Path, module: str, arguments: Sequence[str]) -> int:
+    """Run a module of the tests in a process that has the library."""
+    environment = os.environ | {"LD_PRELOAD": str(library), _LOADED: "1"}
+    return subprocess.run([sys.executable, "-m", module, *arguments], env=environment, check=False).returncode
+
+
+def is_loaded() -> bool:
+    """Whether this process has the library."""
+    return _LOADED in os.environ
+
+
+class Shim:
+    """The switches of the library that this process has."""
+
+    def __init__(self) -> None:
+        self._library = ctypes.CDLL(None)
+        self._library.fault_count.restype = ctypes.c_long
+        self._library.fault_arm.argtypes = [ctypes.c_char_p, ctypes.c_long, ctypes.c_int, ctypes.c_int, ctypes.c_int]
+
+    def arm(
+        self, folder: Path, *, at: int = -1, action: Action = Action.KILL, error: int = 0, from_then_on: bool = False
+    ) -> None:
+        """Count operations under a folder from 0, and act at one of them."""
+        self._library.fault_arm(os.fsencode(folder), at, action.value, error, int(from_then_on))
+
+    def disarm(self) -> int:
+        """Stop counting; how many operations there were."""
+        count = int(self._library.fault_count())
+        self._library.fault_disarm()
+        return count
+
+    def log_to(self, descriptor: int) -> None:
+        """Write a line for each operation."""
+        self._library.fault_log(descriptor)

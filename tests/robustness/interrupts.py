@@ -1,0 +1,145 @@
+"""Ctrl-C, once or twice, into the command line as people run it.
+
+    python -m tests.robustness.interrupts --runs 40 [--out FILE]
+
+A folder is indexed with the real model and interrupted at random moments, again and again, so that each run goes on
+where the last one was stopped.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from corpus.errors import NoIndexError
+from index.snapshot import Snapshot
+from index.storage.locking import writer_lock
+from tests.paths import REPOSITORY
+from tests.robustness import options
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupted:
+    """How a command ended.
+
+    Attributes:
+        code: Its exit status; minus the signal that ended it.
+        errors: What it wrote to stderr.
+        seconds: From the last signal to its end.
+        orphans: Whether a process that it started is still there.
+    """
+
+    code: int
+    errors: str
+    seconds: float
+    orphans: bool
+
+
+def command(arguments: Sequence[str]) -> list[str]:
+    """The command line in a process of its own."""
+    return [sys.executable, "-m", "qa", *arguments]
+
+
+def interrupt(root: Path, *, after: float, times: int) -> Interrupted:
+    """Index a folder, wait until the writer has its lock and so many seconds more, and press Ctrl-C."""
+    lock = root / ".qa" / "lock"
+    lock.unlink(missing_ok=True)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell; children would inherit it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    process = subprocess.Popen(
+        command(["index", str(root)]),
+        cwd=REPOSITORY,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    with process:
+        while not lock.exists() and process.poll() is None:
+            time.sleep(0.002)
+        time.sleep(after)
+        for number in range(times):
+            if number:
+                time.sleep(0.03)
+            # As a terminal does: to every process of the command.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGINT)
+        pressed = time.monotonic()
+        try:
+            _, errors = process.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+    return Interrupted(process.returncode, errors, time.monotonic() - pressed, _is_there(process.pid))
+
+
+def _is_there(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def documents(root: Path, count: int) -> None:
+    """A folder that takes some seconds to embed."""
+    for number in range(count):
+        parts = (f"# Part {number}.{part}\n\nWhat stands in part {part} of {number}.\n" for part in range(20))
+        (root / f"{number:03}.md").write_text("\n".join(parts), encoding="utf-8")
+
+
+def wrong_with(root: Path, ended: Interrupted) -> list[str]:
+    """What is wrong after an interruption."""
+    found = []
+    if ended.code not in (0, 130):
+        found.append(f"exit {ended.code}")
+    if "Traceback" in ended.errors or (ended.code and "interrupted" not in ended.errors):
+        found.append(f"stderr: {ended.errors}")
+    if ended.orphans:
+        found.append("a process is left")
+    with contextlib.suppress(NoIndexError), Snapshot(root / ".qa") as snapshot:
+        snapshot.load()
+    with writer_lock(root / ".qa"):
+        pass
+    return found
+
+
+def run(runs: int, seed: int) -> dict[str, Any]:
+    """Interrupt so many times; what was found."""
+    chance = random.Random(seed)  # noqa: S311 - not for secrets
+    found = []
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name).resolve()
+        documents(root, 10 * runs)
+        for _ in range(runs):
+            ended = interrupt(root, after=chance.uniform(0, 3), times=chance.choice((1, 2)))
+            found.append(asdict(ended) | {"wrong": wrong_with(root, ended)})
+    return {
+        "runs": runs,
+        "interrupted": sum(one["code"] == 130 for one in found),
+        "slowest": round(max(one["seconds"] for one in found), 2),
+        "violations": [one for one in found if one["wrong"]],
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run it; 0 where nothing is wrong."""
+    parser = options.parser("Press Ctrl-C at random moments.")
+    parser.add_argument("--runs", type=int, default=40)
+    given = parser.parse_args(arguments)
+    found = run(given.runs, given.seed)
+    return options.tell(found, given.out) or int(not found["interrupted"])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,166 @@
+"""Strike every step of writing the compiled copy of a model, and look whether it is used only if it is whole.
+
+    python -m tests.robustness.model_cache [--sample N] [--out FILE]
+
+A small model with random weights; each trial compiles it anew, in a process of its own with a cache of its own.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from index.encoder.model_files import find
+from index.encoder.openvino_backend import CompiledEncoder, FastestEncoder
+from index.encoder.openvino_runtime import openvino
+from index.storage import disk
+from tests.robustness import options
+from tests.robustness.contents import temporary
+from tests.robustness.forks import in_fork, value_of
+
+_TEXT = "The meeting was moved to Thursday at half past nine."
+_SECONDS = 120.0
+_KILLED = 86
+_FAULTS = ("killed", "EIO once", "ENOSPC once", "ENOSPC from then on")
+_AGREE = 0.999
+
+
+class _Strike:
+    """Ends the process or fails at a step."""
+
+    def __init__(self, at: int = -1, fault: str = "") -> None:
+        self.steps: list[str] = []
+        self._at = at
+        self._fault = fault
+
+    def __call__(self, step: str, path: Path) -> None:
+        now = len(self.steps)
+        self.steps.append(f"{step} {path.name}")
+        if self._at < 0 or now < self._at or (now > self._at and "then on" not in self._fault):
+            return
+        if self._fault == "killed":
+            os._exit(_KILLED)
+        number = errno.EIO if self._fault.startswith("EIO") else errno.ENOSPC
+        raise OSError(number, os.strerror(number), str(path))
+
+
+def _encode(model: Path, cache: Path, strike: _Strike | None = None) -> list[float]:
+    """The vector of a text, by whatever can be had: compiled, or by torch where it could not be kept."""
+    os.environ["XDG_CACHE_HOME"] = str(cache)
+    with disk.watched(strike or _Strike()):
+        vector = FastestEncoder(find(str(model))).encode_query(_TEXT)
+    return [float(number) for number in vector]
+
+
+def _compiled(model: Path, cache: Path) -> list[float]:
+    """The same by the compiled copy, which is made if need be."""
+    os.environ["XDG_CACHE_HOME"] = str(cache)
+    encoder = CompiledEncoder(find(str(model)))
+    encoder.prepare()
+    return [float(number) for number in encoder.encode_query(_TEXT)]
+
+
+def _steps(model: Path, cache: Path) -> list[str]:
+    strike = _Strike()
+    _encode(model, cache, strike)
+    return strike.steps
+
+
+def _make_model(folder: Path) -> str:
+    from tests import small_models
+
+    return str(small_models.build("bert-mean", folder))
+
+
+def _agree(found: list[float] | None, expected: list[float]) -> bool:
+    return found is not None and sum(a * b for a, b in zip(found, expected, strict=True)) >= _AGREE
+
+
+def try_point(model: Path, folder: Path, expected: list[float], at: int, fault: str) -> list[str]:
+    """Strike once; what is wrong afterwards."""
+    cache = folder / "trial"
+    cache.mkdir()
+    try:
+        struck = in_fork(partial(_encode, model, cache, _Strike(at, fault)), seconds=_SECONDS)
+        wrong = []
+        if fault == "killed":
+            wrong += [] if struck.status == _KILLED else [f"was not killed: {struck}"]
+        elif struck.status or struck.error or not _agree(struck.value, expected):
+            wrong.append(f"no vector in spite of it, or another: {struck}")
+        if "once" in fault and temporary(cache):
+            wrong.append(f"temporary files: {temporary(cache)}")
+        for name in cache.rglob("*.tmp"):
+            os.utime(name, (1, 1))
+        again = in_fork(partial(_compiled, model, cache), seconds=_SECONDS)
+        if again.status or not _agree(again.value, expected):
+            wrong.append(f"afterwards there is no compiled copy, or another: {again}")
+        copies = [one for one in (cache / "qa" / "compiled").iterdir() if not one.name.startswith(".")]
+        if len(copies) != 1 or {"manifest.json", "model.bin", "model.xml"} - {one.name for one in copies[0].iterdir()}:
+            wrong.append(f"copies: {copies}")
+        if any(one.is_dir() for one in (cache / "qa" / "compiled").glob("*.tmp")):
+            wrong.append("the abandoned folder is still there")
+        return wrong
+    finally:
+        shutil.rmtree(cache)
+
+
+def _warm_up() -> None:
+    """Import here what all forks need."""
+    import torch  # noqa: F401
+    from sentence_transformers import SentenceTransformer  # noqa: F401
+
+    with openvino():
+        from openvino.tools.ovc import convert_model  # noqa: F401
+
+
+def run(sample: int, seed: int) -> dict[str, Any]:
+    """Strike all steps in all ways, or so many of them; what was found."""
+    started = time.monotonic()
+    _warm_up()
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name).resolve()
+        model = Path(value_of(partial(_make_model, folder)))
+        steps = value_of(partial(_steps, model, folder / "whole"))
+        expected = value_of(partial(_compiled, model, folder / "whole"))
+        points = [(at, fault) for at in range(len(steps)) for fault in _FAULTS]
+        chosen = random.Random(seed).sample(points, min(sample or len(points), len(points)))  # noqa: S311
+        violations = [
+            {"at": at, "step": steps[at], "fault": fault, "wrong": wrong}
+            for at, fault in chosen
+            for wrong in try_point(model, folder, expected, at, fault)
+        ]
+    return {
+        "steps": steps,
+        "points": len(points),
+        "tried": len(chosen),
+        "violations": violations,
+        "seconds": round(time.monotonic() - started, 1),
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run it; 0 where nothing is wrong."""
+    parser = options.parser("Strike every step of writing a compiled model.")
+    parser.add_argument("--sample", type=int, default=0, help="try so many points rather than all")
+    given = parser.parse_args(arguments)
+    found = run(given.sample, given.seed)
+    print(f"{len(found['steps'])} steps, {found['tried']} of {found['points']} points tried, ", end="")
+    print(f"{len(found['violations'])} violations, {found['seconds']} s")
+    for one in found["violations"][:10]:
+        print(f"    {one}")
+    options.write(found, given.out)
+    return int(bool(found["violations"]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

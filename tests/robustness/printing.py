@@ -1,0 +1,362 @@
+"""Generated strings through everything that prints, on a pseudo-terminal: what would a terminal be told to do?
+
+    python -m tests.robustness.printing --strings 10000
+
+Nothing but newlines, the tool's own bold, dim, yellow and reset, and its links to files may reach the terminal, and no
+character that reorders or hides what is read. JSON on the same terminal is as safe, and gives every string back
+exactly.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import logging
+import os
+import pty
+import random
+import re
+import subprocess
+import sys
+import time
+import tty
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from corpus.discovery.walk import Skipped
+from corpus.errors import DamagedIndexError, UsageError
+from index.update.report import BuildReport, Progress
+from qa import locate
+from qa.answer.results import Answer, Highlight, Hit, IndexInfo, Place, Result, Source, State
+from qa.cli import main as command_line
+from qa.cli import session
+from qa.cli.errors import Boundary
+from qa.collection.check import Checked, Cure
+from qa.collection.show import View
+from qa.collection.status import Status
+from qa.collection.watch import Change, Kind, Update
+from qa.terminal import answers as screen
+from qa.terminal import reports
+from tests.paths import REPOSITORY
+
+SEED = 20240229
+# The tool's own: bold, dim, yellow, and the end of each.
+_STYLES = re.compile(r"\x1b\[(?:1|2|33|0)m")
+# A link to a file, opened and closed on one line; its URL is of plain characters only.
+LINK = re.compile(r"\x1b\]8;;file://[\w.~:/%-]*(?:#page=\d+)?\x1b\\([^\n]*?)\x1b\]8;;\x1b\\", re.ASCII)
+# What a progress bar is drawn with.
+_DRAWING = re.compile(r"\r|\x1b\[A")
+_JOINERS = "\u200c\u200d"
+_LETTERS = "aZ é漢ｆ\u0301\u0e33🙂👩\u200d🔬می\u200cخ-_.:/\\'\"`$<>|#*[]()\u3164\u115f"
+_CONTROLS = [chr(code) for code in (*range(32), 127, *range(128, 160))]
+_INVISIBLE = [
+    chr(code)
+    for code in (
+        *(0x00AD, 0x061C, 0x180E, 0xFEFF, 0xFFF9, 0xFFFB, 0x1D173, 0xE0001, 0xE0041, 0xE007F),
+        *range(0x200B, 0x2010),
+        *range(0x2028, 0x202F),
+        *range(0x2060, 0x2070),
+    )
+]
+_SEQUENCES = [
+    "\x1b[2J\x1b[H",
+    "\x1b[31;5m",
+    "\x1b]0;title\x07",
+    "\x1b]52;c;ZXZpbA==\x07",
+    "\x1b]8;;https://evil.example\x1b\\text\x1b]8;;\x1b\\",
+    "\x1bP1$r\x1b\\",
+    "\x1b_G\x1b\\",
+    "\x1b[6n",
+    "\x1b[?1049h",
+    "\x1bc",
+    "\x9b2J",
+    "\x9d0;x\x9c",
+    "\x90q\x9c",
+    "\x85",
+    "line\rover",
+    "back\b\b\b\b",
+    "\r\n",
+    "\n",
+    "\t",
+    "\x1b[1m",
+    "\x1b[0m",
+    "\u202egnp.exe",
+    "\u2066a\u2069",
+    "\u2028",
+    "\ud800",
+    "\udfff\ud800",
+    "\udce9",
+    "\x00",
+]
+
+
+def strings(count: int, seed: int = SEED) -> list[str]:
+    """So many strings, the same every time, all of them with something in them."""
+    generator = random.Random(seed)  # noqa: S311 - nothing secret
+    kinds: list[Callable[[], str]] = [
+        lambda: generator.choice(_SEQUENCES),
+        lambda: generator.choice(_CONTROLS),
+        lambda: generator.choice(_INVISIBLE),
+        lambda: generator.choice(_LETTERS),
+        lambda: generator.choice(_LETTERS) * 3,
+        lambda: chr(generator.randrange(0x110000)),
+        lambda: " ",
+    ]
+    return ["".join(generator.choice(kinds)() for _ in range(generator.randint(1, 14))) for _ in range(count)]
+
+
+def trespasses(shown: str, *, drawing: bool = False) -> Counter[str]:
+    """Characters that are neither text nor the tool's own styling, each with how often."""
+    left = _STYLES.sub("", shown)
+    if drawing:
+        left = _DRAWING.sub("", left)
+    bad = {c for c in set(left) if unicodedata.category(c) in {"Cc", "Cf", "Cs", "Zl", "Zp"}} - {"\n", *_JOINERS}
+    return Counter({c: left.count(c) for c in sorted(bad)})
+
+
+# What prints: each is given the strings and writes all of them, in one piece where that is how it is written
+
+
+def _hit(rank: int, text: str, other: str) -> Hit:
+    source = Source(text, "text/markdown", (0, len(other)), (3, 9), None, "0" * 64, list(State)[rank % 3])
+    lights = (Highlight((0, len(other) // 2), other[: len(other) // 2]),)
+    places = tuple(Place(path, (0, 1), (1, 1), rank) for path in (text, other))
+    return Hit(rank, text, 0.5, f"# {text}\n\n{other}", text, (other, text), source, lights, places)
+
+
+def _result(some: list[str]) -> Result:
+    hits = tuple(_hit(rank, text, other) for rank, (text, other) in enumerate(zip(some, some[::-1], strict=True), 1))
+    info = IndexInfo(1, 1, some[0], 1)
+    return Result(some[0], some[-1], True, 0.9, Answer("\n".join(some), (1,)), hits, info, {})
+
+
+def answers(some: list[str]) -> None:
+    place = screen.Places(Path("/notes"), Path("/notes"))
+    screen.out(screen.result(_result(some), screen.Look.of(sys.stdout), place))
+
+
+def _view(text: str, some: list[str], *, whole: bool, stored: bool) -> View:
+    lines = tuple(enumerate(some, 1))
+    return View(text, lines, None if whole else (2, len(some) - 1), State.CHANGED, stored)
+
+
+def views(some: list[str]) -> None:
+    name = screen.Places(Path("/notes"), None)
+    for whole in (True, False):
+        screen.out(reports.view(_view(some[0], some, whole=whole, stored=False), screen.Look.of(sys.stdout), name))
+    for text in some:
+        view = _view(text, ["x", "y", "z"], whole=False, stored=True)
+        screen.note(f"{screen.clean_name(name(text))}: {reports.standing(view)}")
+        screen.out(reports.view(view, screen.Look.of(sys.stdout), name))
+
+
+def _status(some: list[str]) -> Status:
+    examples = tuple(("new", text) for text in some)
+    command = locate.command_for(some[0])
+    return Status(Path(some[0]), 1, 1, some[-1], 1, 2, 1, len(some), 0, 0, examples, some[1], command)
+
+
+def states(some: list[str]) -> None:
+    screen.out(reports.status(_status(some), screen.Look.of(sys.stdout)))
+    for text in some:
+        screen.out(reports.status(_status([text, text]), screen.Look.of(sys.stdout)))
+        screen.out(reports.check(Checked(Path(text), 1, 1), screen.Look.of(sys.stdout)))
+
+
+def _report(some: list[str]) -> BuildReport:
+    skipped = tuple(Skipped(path, reason) for path, reason in zip(some, some[::-1], strict=True))
+    return BuildReport(1, 1, 1, 1, skipped, 1, 1, 1, 1, 0.1)
+
+
+def builds(some: list[str]) -> None:
+    look = screen.Look.of(sys.stdout)
+    for tell in (reports.build, reports.preview, reports.refreshed):
+        screen.out(tell(_report(some), look))
+    cured = Checked(Path(some[0]), 1, 1, Cure.REBUILT, tuple(some), _report(some))
+    screen.out(reports.check(cured, look))
+    changes = tuple(Change(path, Kind.SKIPPED, reason) for path, reason in zip(some, some[::-1], strict=True))
+    for report, problem in ((_report(some), ""), (None, some[0])):
+        screen.out(reports.watched(Update(datetime.now(), changes, report, problem), look))
+
+
+def errors(some: list[str]) -> None:
+    """Through the boundary: our errors, the system's, click's, mistakes with their trace, warnings, debug lines."""
+    raised: list[BaseException] = []
+
+    @click.group(cls=Boundary)
+    def app() -> None:
+        """Fail."""
+
+    @app.command()
+    def go() -> NoReturn:
+        error = raised.pop()
+        logging.getLogger("index.x").warning("cannot read %s", error.args[-1])
+        logging.getLogger("corpus.x").debug("cannot read %s", error.args[-1])
+        raise error from ValueError(error.args[-1])
+
+    for text in some:
+        kinds: list[BaseException] = [
+            UsageError(text),
+            DamagedIndexError(f"{text} is damaged"),
+            OSError(2, text, text),
+            ValueError(text),
+            click.UsageError(text),
+            UnicodeDecodeError("utf-8", b"x", 0, 1, text),
+        ]
+        for error in kinds:
+            raised.append(error)
+            _run(app, "go")
+
+
+def arguments(some: list[str]) -> None:
+    """The program's own complaints about what is typed."""
+    for text in some:
+        # No argument can have NUL; a slash could lead to a real folder, which would be indexed.
+        typed = text.replace("\x00", "").replace("/", "\\")
+        if typed in {"", ".", ".."}:
+            continue
+        for command in (
+            [typed],
+            ["ask", f"--{typed}"],
+            ["ask", "--mode", typed, "x"],
+            ["ask", "-k", typed, "x"],
+            ["ask", "--index", f"/nowhere/{typed}", "x"],
+            ["ask", "--batch", f"/nowhere/{typed}"],
+            ["index", f"/nowhere/{typed}"],
+            ["index", typed, typed],
+            ["status", typed],
+        ):
+            _run(command_line.app, *command)
+
+
+def _run(app: click.Group, *args: str) -> None:
+    with contextlib.suppress(SystemExit):
+        app(list(args), prog_name="qa")
+
+
+def drawing(some: list[str]) -> None:
+    """Warnings while a progress bar is drawn."""
+
+    @click.group(cls=Boundary)
+    def app() -> None:
+        """Work."""
+
+    @app.command()
+    def go() -> None:
+        with session.progress() as tell:
+            if tell is None:
+                raise UsageError("not a terminal")
+            for number, text in enumerate(some):
+                tell(Progress(number, len(some)))
+                logging.getLogger("index.x").warning("cannot read %s", text)
+            tell(Progress(len(some), len(some)))
+
+    _run(app, "go")
+
+
+def objects(some: list[str]) -> None:
+    """One JSON line each of all three kinds."""
+    for value in _values(some):
+        screen.out(session.as_line(value))
+
+
+def _values(some: list[str]) -> list[dict[str, Any]]:
+    return [_result(some).as_json(), _status(some).as_json(), reports.build_json(_report(some))]
+
+
+PRINTERS: dict[str, Callable[[list[str]], None]] = {
+    printer.__name__: printer for printer in (answers, views, states, builds, errors, arguments, drawing, objects)
+}
+# Those that make links of places.
+LINKING = frozenset({"answers", "views"})
+_AT_ONCE = 50
+
+
+def handfuls(count: int) -> Iterator[list[str]]:
+    """All strings, some at a time."""
+    found = strings(count)
+    for at in range(0, count, _AT_ONCE):
+        yield found[at : at + _AT_ONCE]
+
+
+def shown_by(program: list[str], environ: dict[str, str] | None = None) -> tuple[int, bytes]:
+    """The exit code of a program and all that it writes on a terminal, stdout and stderr together, byte for byte."""
+    parent, child = pty.openpty()
+    tty.setraw(child)  # a newline stays one
+    with subprocess.Popen(
+        program, cwd=REPOSITORY, stdin=child, stdout=child, stderr=child, env=_environment() | (environ or {})
+    ) as process:
+        os.close(child)
+        out = bytearray()
+        with contextlib.suppress(OSError):  # Linux says EIO at the end
+            while data := os.read(parent, 1 << 16):
+                out += data
+        code = process.wait(timeout=60)
+    os.close(parent)
+    return code, bytes(out)
+
+
+def _environment() -> dict[str, str]:
+    path = os.pathsep.join([str(REPOSITORY), *filter(None, [os.environ.get("PYTHONPATH")])])
+    kept = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "QA_INDEX", "COLUMNS"}}
+    return kept | {"TERM": "xterm-256color", "PYTHONPATH": path, "QA_DEBUG": "1", "FORCE_HYPERLINK": "0"}
+
+
+def offences(name: str, count: int) -> tuple[list[str], int]:
+    """What is wrong with what a printer of `PRINTERS` shows of so many strings, and how many bytes it showed."""
+    program = [sys.executable, "-m", "tests.robustness.printing", "--print", name, "--strings", str(count)]
+    code, data = shown_by(program)
+    if code:
+        return [f"the program ended with {code}: {data[-300:]!r}"], len(data)
+    try:
+        shown = data.decode()
+    except UnicodeDecodeError as error:
+        return [f"not UTF-8: {error}"], len(data)
+    wrong = [f"U+{ord(c):04X} {times} times" for c, times in trespasses(shown, drawing=name == "drawing").items()]
+    if name == "objects":
+        expected = [json.loads(json.dumps(value)) for some in handfuls(count) for value in _values(some)]
+        if [json.loads(line) for line in shown.splitlines()] != expected:
+            wrong.append("JSON is not exact")
+    if name in LINKING:
+        wrong.extend(_wrong_links(program, shown))
+    return wrong, len(data)
+
+
+def _wrong_links(program: list[str], plain: str) -> Iterator[str]:
+    """Where links are shown: there are some, and without them all is as it is where none are, to the last blank."""
+    _, data = shown_by(program, {"FORCE_HYPERLINK": "1"})
+    without, links = LINK.subn(r"\1", data.decode())
+    if not links:
+        yield "no links"
+    if without != plain:
+        yield "links are not all that they add"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--strings", type=int, default=10_000)
+    parser.add_argument("--print", choices=PRINTERS, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.print:
+        for some in handfuls(given.strings):
+            PRINTERS[given.print](some)
+        return
+    bad = 0
+    for name in PRINTERS:
+        begun = time.perf_counter()
+        wrong, size = offences(name, given.strings)
+        bad += len(wrong)
+        seconds = time.perf_counter() - begun
+        print(f"{name:<10} {given.strings:,} strings, {size:,} bytes, {seconds:.1f} s: {'; '.join(wrong) or 'clean'}")
+    sys.exit(bool(bad))
+
+
+if __name__ == "__main__":
+    main()

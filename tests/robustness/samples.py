@@ -1,0 +1,294 @@
+"""Indexes to damage: small, of every shape that a large one has, and with the answers they must give."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import itertools
+import os
+import random
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from index.snapshot import Snapshot
+from index.update.report import Request
+from index.update.update import rebuild_index, update_index
+from tests.encoders import BagEncoder
+from tests.robustness.picture import Picture, Questions, Refused, answers, ask_everything, listing
+from tests.robustness.process import in_child
+
+# Old enough that a file's time alone can be trusted.
+_TIME = 1_500_000_000
+_LOG_HEADER = 32
+_FRAME_HEADER = 24
+_TEXT = (
+    "anchor bridge candle desert engine forest garden harbour island jungle kettle ladder marble needle orchard "
+    "planet quarry river saddle temple umbrella valley window yellow zebra amber basket copper dragon ember falcon "
+    "glacier hammer iron jacket kernel lantern meadow nectar oyster pepper quartz ribbon silver thunder velvet "
+    "walnut yeast zinc größe straße überfluss äpfel ölmühle naïve façade שלום ירושלים سلام مدينة 東京 京都"
+)
+_WORDS = _TEXT.split()
+QUESTIONS = Questions(
+    texts=(
+        "Where does the river pass the old bridge?",
+        "größe of the straße near ירושלים",
+        "copper lantern and silver needle",
+        "zebra island",
+        "duplicate paragraph about the walnut orchard",
+    ),
+    words=("river", "zebra", "straße", "walnut", "unheard-of", "ירושלים", "東京"),
+    pattern="notes/",
+    path="notes/03.md",
+    key="",
+)
+DUPLICATE = "A duplicate paragraph about the walnut orchard, the river and the bridge, word for word the same.\n"
+
+
+@dataclass(slots=True)
+class Sample:
+    """An index at rest, and what it must answer.
+
+    Attributes:
+        name: Of its shape.
+        root: The corpus root.
+        files: Content of every file of the index folder, by name.
+        past: The same of earlier generations, oldest first.
+        expected: The whole picture by generation; more than one where a log holds several.
+        newest: The last generation.
+        questions: What is asked.
+    """
+
+    name: str
+    root: Path
+    files: dict[str, bytes]
+    past: list[dict[str, bytes]] = field(default_factory=list)
+    expected: dict[int, Picture] = field(default_factory=dict)
+    newest: int = 0
+    questions: Questions = QUESTIONS
+
+    @property
+    def folder(self) -> Path:
+        """The index folder."""
+        return self.root / ".qa"
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files of the index."""
+        return sum(len(data) for data in self.files.values())
+
+    def lay_out(self, changed: dict[str, bytes | None] | None = None) -> None:
+        """Put the index folder into its first state, but for some files; None leaves a file out."""
+        wanted: dict[str, bytes | None] = {**self.files, **(changed or {})}
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir()
+        for name, data in wanted.items():
+            if data is not None:
+                (self.folder / name).write_bytes(data)
+
+    def ask(self) -> tuple[int | None, Picture]:
+        """Put every question to the index as it lies there."""
+        return ask_everything(self.root, BagEncoder(), self.questions)
+
+
+def read_folder(folder: Path) -> dict[str, bytes]:
+    """Content of every file by name."""
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
+
+
+# --- the collection ---------------------------------------------------------------------------------------------------
+
+
+def write(root: Path, path: str, data: str | bytes, *, tick: int = 0) -> None:
+    """Write a file with a time of change in the past; `tick` tells later states from earlier ones."""
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(data.encode() if isinstance(data, str) else data)
+    os.utime(file, (_TIME + tick, _TIME + tick))
+
+
+def _document(random_: random.Random, title: str, sections: int) -> str:
+    parts = [f"# {title}\n"]
+    for number in range(sections):
+        heading = " ".join(random_.sample(_WORDS, 2))
+        body = " ".join(random_.choices(_WORDS, k=random_.randint(20, 40)))
+        parts.append(f"## {number} {heading}\n\n{body.capitalize()}.\n")
+    return "\n".join(parts)
+
+
+def _page(random_: random.Random) -> str:
+    """Documents of their own in one file: a title and a paragraph each."""
+    titles = (f"Paper {number} on the {random_.choice(_WORDS)}" for number in range(6))
+    return "\n".join(f"{title}\n\n{' '.join(random_.choices(_WORDS, k=50)).capitalize()}.\n" for title in titles)
+
+
+def _first_files(root: Path, documents: int, sections: int) -> None:
+    random_ = random.Random(11)  # noqa: S311 - not for secrets
+    for number in range(documents):
+        folder = ("notes/", "plans/2024/", "")[number % 3]
+        write(root, f"{folder}{number:02}.md", _document(random_, f"Paper {number}", sections))
+    for number in range(4):
+        write(root, f"copies/{number}.txt", DUPLICATE)
+    write(root, "page of records.txt", _page(random_))
+    write(root, "skipped/binary.txt", b"\0\1\2\3")
+    write(root, "skipped/latin.txt", "größe".encode("latin-1"))
+    write(root, "empty.txt", "")
+
+
+def _later_steps(root: Path) -> Iterator[Callable[[], None]]:
+    """Changes, an update after each: edits leave spare vectors and free row numbers, additions make segments."""
+    random_ = random.Random(12)  # noqa: S311
+
+    def edit() -> None:
+        for path in ("notes/03.md", "plans/2024/04.md"):
+            text = (root / path).read_text(encoding="utf-8")
+            write(root, path, text.replace("## 2 ", "## two ") + "\nA river came past the bridge.\n", tick=10)
+
+    def add() -> None:
+        for number in range(3):
+            write(root, f"later/{number}.md", _document(random_, f"Later {number}", 5), tick=20)
+
+    def remove() -> None:
+        (root / "05.md").unlink()
+        (root / "copies" / "3.txt").rename(root / "copies" / "moved.txt")
+
+    def last() -> None:
+        write(root, "later/last.txt", "A zebra on an island.\n", tick=30)
+
+    yield from (edit, add, remove, last)
+
+
+# --- the shapes -------------------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def small_limits(*, exact: int, most: int) -> Iterator[None]:
+    """Segments and compressed ones from few vectors on."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("index.dense.faiss_segments.EXACT_MOST", exact)
+        for module in ("faiss_segments", "merge_policy", "segment_writer"):
+            patch.setattr(f"index.dense.{module}.SEGMENT_MOST", most)
+        yield
+
+
+def _plain(root: Path, documents: int, sections: int) -> list[dict[str, bytes]]:
+    _first_files(root, documents, sections)
+    past = []
+    update_index(Request(root, BagEncoder()))
+    for step in _later_steps(root):
+        past.append(read_folder(root / ".qa"))
+        step()
+        update_index(Request(root, BagEncoder()))
+    return past
+
+
+def _compressed(root: Path, documents: int, sections: int) -> list[dict[str, bytes]]:
+    with small_limits(exact=48, most=96):
+        return _plain(root, documents, sections)
+
+
+def _logged(root: Path, documents: int, sections: int) -> list[dict[str, bytes]]:
+    """A reader that is there all the time keeps SQLite from clearing the log; then the process is gone."""
+    _first_files(root, documents, sections)
+    update_index(Request(root, BagEncoder()))
+    reader = Snapshot(root / ".qa")
+    reader.documents()
+    past = []
+    for step in _later_steps(root):
+        past.append(read_folder(root / ".qa"))
+        step()
+        update_index(Request(root, BagEncoder()))
+    _KEPT.append(reader)
+    return past
+
+
+# What a question imports when it needs it: once here, not in every child.
+_LATER = (
+    "corpus.readers.plaintext.markdown",
+    "corpus.readers.plaintext.plain",
+    "faiss",
+    "numpy.ma",
+    "pathspec",
+    "index.update.update",
+)
+_KEPT: list[Snapshot] = []  # until the process ends
+SHAPES: dict[str, Callable[[Path, int, int], list[dict[str, bytes]]]] = {
+    "plain": _plain,
+    "log": _logged,
+    "compressed": _compressed,
+}
+
+
+def make(name: str, root: Path, *, documents: int = 44, sections: int = 6) -> Sample:
+    """Build an index in a process of its own, which ends without tidying up, and ask it.
+
+    Args:
+        name: One of `SHAPES`.
+        root: An empty folder.
+        documents: So many, beside a few of one passage.
+        sections: Of each document, most of them a passage.
+    """
+    for module in _LATER:
+        importlib.import_module(module)
+    root.mkdir(parents=True, exist_ok=True)
+    past = in_child(lambda: _at_set_times(lambda: SHAPES[name](root, documents, sections)), seconds=120)
+    # The process that wrote it has another number every time.
+    files = read_folder(root / ".qa") | {"lock": b'{"pid": 4242, "host": "gone"}'}
+    sample = Sample(name, root, files, past)
+    key = in_child(lambda: _key_with_twins(sample.folder))
+    sample.questions = Questions(QUESTIONS.texts, QUESTIONS.words, QUESTIONS.pattern, QUESTIONS.path, key)
+    for state in _states(sample):
+        sample.lay_out(state)
+        generation, picture = in_child(sample.ask)
+        refused = [name for name, found in picture.items() if isinstance(found, Refused)]
+        if generation is None or refused:
+            raise AssertionError(f"the undamaged index {name} refuses {refused}: {picture}")
+        sample.expected[generation] = picture
+        sample.newest = max(sample.newest, generation)
+    sample.lay_out()
+    return sample
+
+
+def _at_set_times(task: Callable[[], list[dict[str, bytes]]]) -> list[dict[str, bytes]]:
+    """When a file was read is written down; it must not tell two builds apart, as trials are repeated by place."""
+    ticks = itertools.count((_TIME + 86_400) * 10**9, 1_000_000)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("corpus.loading.prefetch.time.time_ns", lambda: next(ticks))
+        return task()
+
+
+def _key_with_twins(folder: Path) -> str:
+    with Snapshot(folder) as snapshot:
+        return snapshot.passages_of("copies/0.txt")[0].key
+
+
+def _states(sample: Sample) -> Iterator[dict[str, bytes | None]]:
+    """What an index may be again: every generation it had, and every transaction that is in its log."""
+    yield {}
+    for files in sample.past:
+        yield {**dict.fromkeys(sample.files), **files}
+    log = sample.files.get("index.db-wal", b"")
+    for length in commits(log):
+        yield {"index.db-wal": log[:length], "index.db-shm": None}
+    if log:
+        yield {"index.db-wal": None, "index.db-shm": None}
+
+
+def commits(log: bytes) -> Sequence[int]:
+    """Where each transaction of a log ends: a frame that says how large the database is then ends one."""
+    if len(log) < _LOG_HEADER:
+        return ()
+    step = _FRAME_HEADER + int.from_bytes(log[8:12], "big")
+    starts = range(_LOG_HEADER, len(log) - step + 1, step)
+    return [start + step for start in starts if int.from_bytes(log[start + 4 : start + 8], "big")]
+
+
+def rebuilt(sample: Sample) -> Picture:
+    """What a clean build of the folder answers: the truth that no history of the index can have bent."""
+    shutil.rmtree(sample.folder)
+    rebuild_index(Request(sample.root, BagEncoder()))
+    with Snapshot(sample.folder) as snapshot:
+        return {"listing": listing(snapshot), **answers(snapshot, BagEncoder(), sample.questions.texts)}

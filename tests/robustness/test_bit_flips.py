@@ -1,0 +1,241 @@
+"""Short forms of the trials with damaged files; the long form is `python -m tests.robustness.bit_flips`."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+from collections import Counter
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+import faiss
+import numpy as np
+import pytest
+
+from corpus.errors import DamagedIndexError
+from index.snapshot import Snapshot
+from index.update.report import Request
+from index.update.update import update_index
+from tests.encoders import BagEncoder
+from tests.robustness.bit_flips import Plan, run_all
+from tests.robustness.damages import WHOLE, Damage, doubled, flip, structures
+from tests.robustness.foreign import answers
+from tests.robustness.fork_server import Nursery, run, value_of
+from tests.robustness.picture import Picture, Refused
+from tests.robustness.process import in_child
+from tests.robustness.samples import SHAPES, Sample, commits, make, read_folder, rebuilt, write
+from tests.robustness.trials import GOOD, Outcome, Repaired, compare, remember_vectors, try_repair
+
+SEED = 4
+
+
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Sample]:
+    folder = tmp_path_factory.mktemp("samples")
+    return {name: value_of(partial(make, name, folder / name, documents=10, sections=12)) for name in SHAPES}
+
+
+def test_two_processes_write_the_same_bytes(tmp_path: Path) -> None:
+    """A build and four updates, the order of sets being another; so a trial can be repeated by its place in a file."""
+    found = []
+    for seed in ("1", "2"):
+        with Nursery({"PYTHONHASHSEED": seed}) as nursery:
+            made = nursery.value_of(partial(make, "compressed", tmp_path / seed, documents=16))
+            found.append((nursery.value_of(partial(hash, "seed")), made.files))
+    assert found[0][0] != found[1][0]
+    assert found[0][1] == found[1][1]
+    assert "index.db" in found[0][1]
+
+
+def test_the_samples_have_the_shapes_they_are_meant_to_have(samples: dict[str, Sample]) -> None:
+    """Several segments, duplicates, vectors to spare, skipped files, free rows; a log of several generations."""
+    for sample in samples.values():
+        picture = sample.expected[sample.newest]
+        assert len(picture["dense, all"]) > 100
+        assert len(picture["duplicates"]) == 3
+        assert [path for path, *_ in picture["left out"]] == ["skipped/binary.txt"]
+    assert len([name for name in samples["plain"].files if name.endswith(".faiss")]) >= 2
+    assert len([name for name in samples["compressed"].files if name.endswith(".faiss")]) >= 3
+    assert sorted(samples["log"].expected) == [1, 2, 3, 4, 5]
+    assert "index.db-wal" not in samples["plain"].files
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_what_is_expected_is_what_a_clean_build_answers(samples: dict[str, Sample], shape: str) -> None:
+    sample = samples[shape]
+    found = value_of(partial(rebuilt, sample))
+    sample.lay_out()
+    expected = sample.expected[sample.newest]
+    assert found["listing"] == expected["listing"]
+    assert [found[f"dense {text}"] for text in sample.questions.texts] == expected["dense"]
+    assert [found[f"keyword {text}"] for text in sample.questions.texts] == expected["keyword"]
+
+
+def test_damage_never_makes_an_answer_wrong(samples: dict[str, Sample]) -> None:
+    """120 flips and 48 losses of whole files: right or refused, quickly, within memory; repairs embed nothing twice."""
+    plan = Plan(120, 48, SEED, repair_every=12)
+    found = value_of(partial(run_all, list(samples.values()), plan), seconds=300)
+    assert found["bad"] == []
+    assert found["bad_repairs"] == []
+    assert found["trials"] == 168
+    # All shapes, files, and ways to lose one; what was broken was repaired.
+    assert found["by_kind"].keys() == {"flip", *WHOLE}
+    assert {"index.db", "index.db-wal", "lock", "vectors-*.faiss"} <= found["by_file"].keys()
+    assert found["repairs"] >= 3
+    # Neither is all damage without consequence, nor is everything refused.
+    assert min(found["outcomes"][Outcome.RIGHT], found["outcomes"][Outcome.REFUSED]) > 20
+
+
+@pytest.mark.parametrize("table", ["meta", "skipped"])
+def test_every_bit_that_structures_a_small_table_is_made_sure_of(samples: dict[str, Sample], table: str) -> None:
+    """Each turned over: what is read there is right, or refused. A page that says it has no rows loses them."""
+    sample = samples["plain"]
+    spans = [one.spans for one in structures(sample.files["index.db"]) if one.name.startswith(f"structure: {table} ")]
+    places = {place for several in spans for start, end in several for place in range(start, end)}
+
+    sample.lay_out()
+    found = value_of(partial(_strike_all, sample, places))
+    assert found.keys() <= {"right", "refused"}
+    assert found.total() == 8 * len(places)
+    assert found["refused"] > len(places)
+
+
+def _strike_all(sample: Sample, places: set[int]) -> Counter[str]:
+    """What the small tables show with each bit at these places turned over."""
+
+    def look() -> object:
+        with Snapshot(sample.folder) as snapshot:
+            return snapshot.info, snapshot.skipped()
+
+    expected, found = look(), Counter[str]()
+    for place in sorted(places):
+        for bit in range(8):
+            sample.lay_out(flip(sample, "index.db", place, bit).changed)
+            try:
+                found["right" if look() == expected else f"wrong at {place}, bit {bit}"] += 1
+            except DamagedIndexError:
+                found["refused"] += 1
+    return found
+
+
+@pytest.mark.parametrize("index", ["passages_vector", "passages_text", "passages_document"])
+def test_an_entry_that_stands_twice_doubles_no_answer(samples: dict[str, Sample], index: str) -> None:
+    """SQLite gives out the row twice, and every checksum of it holds."""
+    for sample in samples.values():
+        changed = doubled(sample, index)
+        assert changed != sample.files["index.db"]
+        sample.lay_out({"index.db": changed})
+        outcome, detail, _ = answers(sample)
+        sample.lay_out()
+        assert outcome in GOOD, detail
+
+
+def test_a_repair_forgets_a_damaged_vector_that_is_kept_for_undo(samples: dict[str, Sample]) -> None:
+    sample = samples["compressed"]
+    sample.lay_out()
+    with closing(sqlite3.connect(sample.folder / "index.db")) as connection:
+        query = "SELECT v.vector FROM vectors v JOIN places p ON p.vector = v.id WHERE p.uses = 0"
+        (vector,) = connection.execute(query).fetchone()
+    place = sample.files["index.db"].index(vector) + 5
+    assert value_of(partial(_repaired, sample, flip(sample, "index.db", place, 1))) == Repaired("", 0, "derived")
+
+
+def _repaired(sample: Sample, damage: Damage) -> Repaired:
+    remember_vectors(sample)
+    return try_repair(sample, damage)
+
+
+def test_the_log_of_an_earlier_generation_is_not_laid_over_a_later_one(tmp_path: Path) -> None:
+    """A database that was written on since, with a log left from before: an answer is of one generation, or refused."""
+    old = value_of(partial(make, "log", tmp_path / "corpus", documents=12))
+    later = Sample(old.name, old.root, {}, expected=dict(old.expected), questions=old.questions)
+
+    later.files = value_of(partial(_write_on, later))
+    generation, picture = value_of(later.ask)
+    assert generation is not None
+    later.expected[generation], later.newest = picture, generation
+    found = value_of(partial(_behind_logs, later, old.files["index.db-wal"]))
+    assert len(found) >= 3
+    assert [one for one in found if one[0] not in GOOD] == []
+
+
+def _write_on(sample: Sample) -> dict[str, bytes]:
+    with closing(sqlite3.connect(sample.folder / "index.db")) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    write(sample.root, "later/silver.txt", "A silver lantern by the river.\n", tick=50)
+    update_index(Request(sample.root, BagEncoder()))
+    return read_folder(sample.folder)
+
+
+def _behind_logs(sample: Sample, log: bytes) -> list[tuple[Outcome, str]]:
+    """What is answered behind each transaction of a log; each time in a process of its own."""
+    found = []
+    for length in commits(log):
+        sample.lay_out({"index.db-wal": log[:length]})
+        found.append(in_child(lambda: compare(sample, *sample.ask())))
+    return found
+
+
+# --- the judge --------------------------------------------------------------------------------------------------------
+
+
+def test_the_judge_sees_a_wrong_answer(samples: dict[str, Sample]) -> None:
+    sample = samples["plain"]
+    right = sample.expected[sample.newest]
+    short: Picture = {**right, "dense": right["dense"][:-1]}
+    assert compare(sample, sample.newest, right) == (Outcome.RIGHT, "")
+    assert compare(sample, sample.newest, short)[0] is Outcome.WRONG
+    assert compare(sample, sample.newest + 1, right)[0] is Outcome.WRONG
+
+
+def test_the_judge_sees_an_error_that_names_no_way_out(samples: dict[str, Sample]) -> None:
+    sample = samples["plain"]
+    clear = Refused(DamagedIndexError("/x/.qa/index.db is damaged. Run `qa check --repair`."))
+    vague = Refused(DamagedIndexError("something is damaged"))
+    assert compare(sample, None, {"open": clear})[0] is Outcome.REFUSED
+    assert compare(sample, None, {"open": vague})[0] is Outcome.VAGUE
+
+
+def test_a_child_is_stopped_in_time_and_within_its_memory() -> None:
+    assert run(_spin, seconds=0.2).signal == signal.SIGPROF
+    assert run(partial(_grow, 3 << 30), seconds=5, memory=1 << 20).out_of_memory
+    assert run(partial(_grow, 64 << 20), seconds=5).grown > 60 << 20
+    assert run(partial(int, "no"), seconds=5).error.startswith("ValueError")
+
+
+def _spin() -> None:
+    while True:
+        pass
+
+
+def _grow(size: int) -> int:
+    return len(b"x" * size)
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
+def test_trials_are_forked_from_a_process_that_has_one_thread() -> None:
+    """Whatever this one has started: here, what FAISS shares out among threads."""
+    many = faiss.IndexFlatIP(64)
+    many.add(np.ones((50_000, 64), dtype=np.float32))
+    many.search(np.ones((64, 64), dtype=np.float32), 5)
+    assert value_of(partial(len_of, f"/proc/{value_of(os.getppid)}/task")) == 1
+    assert value_of(partial(_search, many.ntotal)) == 5
+
+
+def len_of(folder: str) -> int:
+    return len(list(Path(folder).iterdir()))
+
+
+def _search(size: int) -> int:
+    many = faiss.IndexFlatIP(64)
+    many.add(np.ones((size, 64), dtype=np.float32))
+    return int(many.search(np.ones((64, 64), dtype=np.float32), 5)[1].shape[1])
+
+
+def test_a_folder_is_as_it_was_after_a_trial(samples: dict[str, Sample]) -> None:
+    sample = samples["log"]
+    sample.lay_out({"index.db": None, "new": b""})
+    sample.lay_out()
+    assert {path.name: path.read_bytes() for path in sample.folder.iterdir()} == sample.files

@@ -1,0 +1,415 @@
+"""Where the tool runs: read-only disks, unreadable files, no home, no locale, streams that are closed or full."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from corpus.errors import UsageError
+from qa.cli.batch import MOST_BYTES, parse_batch, read_batch
+from qa.retrieval.query import LONGEST_QUESTION
+from tests.paths import REPOSITORY
+from tests.robustness.program import Program, has_namespaces, tree
+
+HERON = "where does the heron wait?"
+NAMESPACE = pytest.mark.skipif(not has_namespaces("-rm"), reason="needs a mount namespace of its own")
+NOBODY = 65534
+_IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
+
+
+# Read-only
+
+
+@NAMESPACE
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["ask", HERON],
+        ["ask", "--json", HERON],
+        ["ask", "--no-update", HERON],
+        ["show", "birds.md:3"],
+        ["status"],
+        ["check"],
+    ],
+    ids=" ".join,
+)
+def test_questions_need_no_writing(program: Program, indexed: Path, args: list[str]) -> None:
+    """On a read-only disk everything but an update works, and says nothing about it."""
+    before = tree(indexed)
+    done = program.run(*args, "--index", str(indexed), read_only=indexed)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout
+    assert tree(indexed) == before
+
+
+@NAMESPACE
+def test_a_changed_file_on_a_read_only_disk(program: Program, indexed: Path) -> None:
+    """The answer comes from the index as it is, and that is said; the change is not passed over in silence."""
+    new = indexed / "new.md"
+    new.write_text("# New\n\nThe dipper sings in winter.\n", encoding="utf-8")
+    try:
+        before = tree(indexed)
+        done = program.run("ask", HERON, "--index", str(indexed), read_only=indexed)
+        asked = program.run("ask", HERON, "--corpus", str(indexed), read_only=indexed)
+        assert tree(indexed) == before
+    finally:
+        new.unlink()
+    for each in (done, asked):
+        assert each.returncode == 0
+        assert b"heron" in each.stdout
+        assert each.stderr.startswith(b"qa: the index is not brought up to date: cannot write into ")
+        assert each.stderr.count(b"\n") == 1
+
+
+@NAMESPACE
+@pytest.mark.parametrize("args", [["index"], ["index", "--full"]], ids=" ".join)
+def test_an_update_on_a_read_only_disk_is_refused_early(program: Program, indexed: Path, args: list[str]) -> None:
+    """Before a document is opened."""
+    before = tree(indexed)
+    done = program.run(*args, str(indexed), read_only=indexed)
+    assert (done.returncode, done.stdout) == (74, b"")
+    assert (
+        done.stderr
+        == f"qa: cannot write into {indexed / '.qa'}: it is read-only. Questions still work; updates do not.\n".encode()
+    )
+    assert [*program.opened(".md"), *program.opened(".txt")] == []
+    assert tree(indexed) == before
+
+
+@NAMESPACE
+def test_a_first_build_on_a_read_only_disk_is_refused_early(program: Program, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("Words.\n", encoding="utf-8")
+    for command in (["index", str(tmp_path)], ["ask", "--corpus", str(tmp_path), "x"]):
+        done = program.run(*command, read_only=tmp_path)
+        assert done.returncode == 74
+        assert done.stderr.startswith(f"qa: cannot create {tmp_path / '.qa'}: Read-only file system".encode())
+        assert done.stderr.count(b"\n") == 1
+        assert program.opened("a.md") == []
+
+
+@NAMESPACE
+def test_documents_may_be_read_only_where_the_index_is_not(program: Program, tmp_path: Path) -> None:
+    """Everything is written into the index folder; the documents are never touched."""
+    (tmp_path / "a.md").write_text("# T\n\nThe heron waits.\n", encoding="utf-8")
+    (tmp_path / ".qa").mkdir()
+    mounts = (
+        'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && '
+        'mount --bind "$0/.qa" "$0/.qa" && mount -o remount,bind,rw "$0/.qa" && exec "$@"'
+    )
+    command = ["unshare", "-rm", "sh", "-c", mounts, str(tmp_path), sys.executable, "-m", "qa"]
+    for args in (["index", str(tmp_path)], ["ask", "--index", str(tmp_path), HERON]):
+        done = subprocess.run(
+            [*command, *args], cwd=REPOSITORY, env=program.environ(), capture_output=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        assert args[0] == "index" or b"a.md:1-3" in done.stdout
+
+
+@NAMESPACE
+def test_a_read_only_home_is_no_harm(program: Program, indexed: Path) -> None:
+    """What the cache has is used; what would be written into it is left out without a word."""
+    before = tree(program.home / ".cache")
+    command = ["ask", HERON, "--index", str(indexed)]
+    mount = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"'
+    done = subprocess.run(
+        ["unshare", "-rm", "sh", "-c", mount, str(program.home), sys.executable, "-m", "qa", *command],
+        cwd=REPOSITORY,
+        env=program.environ(),
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert tree(program.home / ".cache") == before
+
+
+# Unreadable
+
+# As root, whom no file mode holds back, they are told another user's number once everything is imported: that user may
+# have no way to the interpreter's own files.
+_BECOME = """
+def become(number):
+    if os.geteuid() == 0:
+        os.setgroups([])
+        os.setgid(number)
+        os.setuid(number)
+"""
+_BUILD = f"""
+import json, os, sys, tempfile
+from pathlib import Path
+from index.update.report import Request
+from index.snapshot import Snapshot
+from index.update.update import update_index as update
+from qa.retrieval.retriever import Retriever
+from tests.encoders import BagEncoder
+{_BECOME}
+def told(root):
+    report = update(Request(root, BagEncoder()))
+    with Retriever.open(root, encoder=BagEncoder()) as retriever:
+        hits = retriever.search("heron otter dipper", k=9)
+    return {{
+        "skipped": [[skip.path, skip.reason] for skip in report.skipped],
+        "removed": report.removed,
+        "documents": report.documents,
+        "states": sorted([hit.source.path, hit.source.state] for hit in hits),
+    }}
+with tempfile.TemporaryDirectory() as folder:
+    Path(folder, "a.md").write_text("# T\\n\\nThe heron.\\n")
+    told(Path(folder))
+become({NOBODY})
+print(json.dumps(told(Path(sys.argv[1]))))
+"""
+_COMMANDS = f"""
+import os, sys, tempfile
+from pathlib import Path
+from qa.cli import main as cli
+{_BECOME}
+def run(*args):
+    try:
+        cli.app(list(args), prog_name="qa")
+    except SystemExit as end:
+        return end.code
+def all_commands(root):
+    return [run(*args) for args in (["status", "--index", root], ["show", "a.md:1", "--index", root],
+            ["check", "--index", root], ["index", "--dry-run", root])]
+all_commands(sys.argv[1])
+become(4_000_000)
+for name in ("HOME", "XDG_CACHE_HOME", "LOGNAME", "USER"):
+    os.environ.pop(name, None)
+sys.stderr.write(f"{{all_commands(sys.argv[1])}}")
+"""
+
+
+@pytest.fixture
+def shared() -> Iterator[Path]:
+    """A folder that another user can reach and write."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        root = Path(folder, "notes")
+        root.mkdir()
+        root.chmod(0o777)
+        yield root
+        for path in root.rglob("*"):
+            if path.is_dir():
+                path.chmod(0o755)
+
+
+def _python(program: str, root: Path, **environ: str) -> subprocess.CompletedProcess[str]:
+    paths = os.pathsep.join([str(REPOSITORY), *filter(None, [os.environ.get("PYTHONPATH")])])
+    return subprocess.run(
+        [sys.executable, "-c", program, str(root)],
+        env={**os.environ, "PYTHONPATH": paths, **environ},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def _as_nobody(root: Path) -> dict[str, object]:
+    """Build and ask as a user whom file modes hold back."""
+    done = _python(_BUILD, root)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, object] = json.loads(done.stdout)
+    return found
+
+
+def test_what_cannot_be_read_any_more_is_kept_and_said(shared: Path) -> None:
+    """A file and a folder lose their read permission: named, their passages stay, and are not called verified."""
+    for path, bird in (("a.md", "heron"), ("b.md", "otter"), ("sub/c.md", "dipper")):
+        (shared / path).parent.mkdir(exist_ok=True)
+        (shared / path).write_text(f"# T\n\nThe {bird} is here.\n", encoding="utf-8")
+    first = _as_nobody(shared)
+    assert (first["documents"], first["skipped"]) == (3, [])
+    (shared / "b.md").write_text("# T\n\nThe otter has moved on.\n", encoding="utf-8")
+    (shared / "b.md").chmod(0)
+    (shared / "sub").chmod(0)
+    second = _as_nobody(shared)
+    assert second == {
+        "skipped": [
+            ["b.md", "cannot be read: Permission denied"],
+            ["sub/", "folder cannot be read: Permission denied"],
+        ],
+        "removed": 0,
+        "documents": 3,
+        "states": [["a.md", "verified"], ["b.md", "changed"], ["sub/c.md", "changed"]],
+    }
+    (shared / "b.md").chmod(0o644)
+    (shared / "sub").chmod(0o755)
+    third = _as_nobody(shared)
+    assert (third["documents"], third["skipped"]) == (3, [])
+    assert third["states"] == [["a.md", "verified"], ["b.md", "verified"], ["sub/c.md", "verified"]]
+
+
+def test_a_folder_that_is_not_mounted(program: Program, indexed: Path) -> None:
+    """Missing, or there and empty: no document is dropped without a flag, and the answers that are there still come."""
+    gone = indexed.with_name("gone")
+    assert program.run("index", str(gone)).returncode == 2
+    assert not gone.exists()
+    moved = indexed.with_name("moved")
+    files = [path for path in indexed.iterdir() if path.name != ".qa"]
+    moved.mkdir()
+    for path in files:
+        path.rename(moved / path.name)
+    try:
+        done = program.run("index", str(indexed))
+        assert done.returncode == 2
+        assert b"Is it mounted?" in done.stderr
+        asked = program.run("ask", HERON, "--index", str(indexed))
+        assert b"all 3 documents are gone; is the folder mounted?" in asked.stderr
+        assert b"heron" in asked.stdout
+        assert b"the file is gone" in asked.stdout
+    finally:
+        for path in files:
+            (moved / path.name).rename(path)
+        moved.rmdir()
+    assert b"Up to date: 3 documents" in program.run("index", str(indexed)).stdout
+
+
+# Streams and surroundings
+
+
+def _shell(program: Program, line: str, root: Path, **environ: str) -> subprocess.CompletedProcess[bytes]:
+    command = line.format(qa=f"{shlex.quote(sys.executable)} -m qa", root=shlex.quote(str(root)))
+    return subprocess.run(
+        ["bash", "-c", command],
+        cwd=REPOSITORY,
+        env=program.environ() | environ,
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize(
+    "args", ["ask heron --index {root}", "show birds.md --index {root}", "status --json --index {root}", "index {root}"]
+)
+def test_where_stdout_is_full(program: Program, indexed: Path, args: str) -> None:
+    """The exit code is not zero, and one line says why."""
+    done = _shell(program, f"{{qa}} {args} >/dev/full", indexed)
+    assert (done.returncode, done.stderr) == (74, b"qa: No space left on device\n")
+
+
+@pytest.mark.parametrize("redirection", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-", "2>/dev/full"])
+def test_where_streams_are_closed(program: Program, indexed: Path, redirection: str) -> None:
+    """An answer needs no stdin, and a closed stream's number goes to no file of the index."""
+    before = contents(indexed)
+    done = _shell(program, f"{{qa}} ask {HERON!r} --no-update --index {{root}} {redirection}", indexed)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert (b"heron" in done.stdout) == (">&-" not in redirection.replace("2>&-", ""))
+    assert contents(indexed) == before
+
+
+def contents(indexed: Path) -> dict[str, bytes]:
+    """What the index is made of; SQLite's shared memory is not."""
+    files = (path for path in (indexed / ".qa").iterdir() if path.suffix in {".db", ".faiss"})
+    return {path.name: path.read_bytes() for path in files}
+
+
+def test_an_error_where_stderr_is_closed_keeps_its_code(program: Program, tmp_path: Path) -> None:
+    assert _shell(program, "{qa} ask x --index {root} 2>&-", tmp_path).returncode == 3
+    assert _shell(program, "{qa} ask x --index {root} 2>/dev/full", tmp_path).returncode == 3
+
+
+@pytest.mark.parametrize("locale", ["C", "POSIX"])
+def test_where_the_locale_has_no_unicode(program: Program, indexed: Path, locale: str) -> None:
+    """Names and texts come out, as themselves or spelled out; JSON is exact."""
+    file = indexed / "\u00fc\u6f22.md"
+    file.write_text("# \u6f22\u5b57\n\nThe kingfisher, \u7fe1\u7fe0, dives at noon.\n", encoding="utf-8")
+    try:
+        done = _shell(program, "{qa} ask 'when does the kingfisher dive?' --index {root}", indexed, LC_ALL=locale)
+        assert done.returncode in {0, 1}, done.stderr
+        assert b"kingfisher" in done.stdout
+        line = "PYTHONIOENCODING=ascii {qa} ask --json --index {root} 'when does the kingfisher dive?'"
+        asked = _shell(program, line, indexed, LC_ALL=locale)
+        passage = json.loads(asked.stdout.decode("ascii"))["passages"][0]
+        assert passage["source"]["path"] == file.name
+        assert "\u7fe1\u7fe0" in passage["text"]
+    finally:
+        file.unlink()
+        assert program.run("index", str(indexed)).returncode == 0
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="names are UTF-8 in every locale there")
+def test_where_python_takes_names_for_another_encoding(program: Program, tmp_path: Path) -> None:
+    """A locale that is not UTF-8, and nothing that makes up for it: names are the same bytes and the same text."""
+    folder = tmp_path / "s\u00fcd" / "\u6f22"
+    folder.mkdir(parents=True)
+    text = "# Fishing\n\nThe kingfisher dives at noon.\n"
+    (folder / "gr\u00f6\u00dfe.md").write_text(text, encoding="utf-8")
+    (tmp_path / "s\u00fcd" / ".gitignore").write_text("geheim*\n", encoding="utf-8")
+    (tmp_path / "s\u00fcd" / "geheim-\u00fc.md").write_text(text, encoding="utf-8")
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/latin-\xfc.md")).write_text(text, encoding="utf-8")
+    path = "s\u00fcd/\u6f22/gr\u00f6\u00dfe.md"
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    built = _shell(program, "{qa} index --json {root}", tmp_path, **plain)
+    report = json.loads(built.stdout)
+    assert (built.returncode, report["documents"]) == (0, 1), built.stderr
+    assert [one["path"] for one in report["skipped"]] == ["latin-\\udcfc.md"]
+    asked = _shell(program, "{qa} ask --json --index {root} 'when does the kingfisher dive?'", tmp_path, **plain)
+    source = json.loads(asked.stdout)["passages"][0]["source"]
+    assert (source["path"], source["state"]) == (path, "verified")
+    shown = _shell(program, f"{{qa}} show --index {{root}} '{path}:3'", tmp_path, **plain)
+    assert (shown.returncode, b"The kingfisher dives" in shown.stdout) == (0, True), shown.stderr
+    # A process in a locale with UTF-8 finds nothing new.
+    again = program.run("index", "--json", str(tmp_path))
+    assert [json.loads(again.stdout)[name] for name in ("added", "changed", "removed", "unchanged")] == [0, 0, 0, 1]
+
+
+@pytest.mark.skipif(not _IS_ROOT, reason="needs to become a user that the system does not know")
+def test_a_user_without_a_home(program: Program) -> None:
+    """No HOME, no entry for the user, no cache: what needs no model works at once."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o777)
+        (Path(folder) / "a.md").write_text("# T\n\nThe heron waits.\n", encoding="utf-8")
+        assert program.run("index", folder).returncode == 0
+        done = _python(_COMMANDS, Path(folder), LC_ALL="C")
+    assert (done.returncode, done.stderr) == (0, "[0, 0, 0, 0]")
+
+
+@pytest.mark.parametrize("safe", ["", "1"])
+def test_code_beside_the_documents_is_not_imported(program: Program, tmp_path: Path, safe: str) -> None:
+    """`python -m qa` in a folder that has modules named as those it needs."""
+    mark = tmp_path / "was-run"
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for name in ("click", "json", "numpy", "openvino", "pathspec", "sqlite3", "tqdm"):
+        (notes / f"{name}.py").write_text(f"open({str(mark)!r}, 'w').close()\n", encoding="utf-8")
+    environ = program.environ() | ({"PYTHONSAFEPATH": safe} if safe else {})
+    command = [sys.executable, "-m", "qa", "index", "--dry-run", "."]
+    done = subprocess.run(command, cwd=notes, env=environ, capture_output=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert b"7 files added" in done.stdout
+    assert not mark.exists()
+
+
+# Questions beyond measure
+
+
+def test_a_question_of_ten_megabytes_is_cut_with_a_notice(program: Program, indexed: Path) -> None:
+    done = program.run("ask", "--batch", "-", cwd=indexed, stdin=b"heron " * 1_700_000)
+    assert done.returncode == 0
+    assert done.stderr == b"The question in batch line 1 is cut to 10,000 characters; 10,189,999 are left out.\n"
+    assert len(json.loads(done.stdout)["question"]) == LONGEST_QUESTION
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs /dev/zero")
+def test_a_batch_without_an_end_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"^the batch /dev/zero is larger than 64 MiB; ask in several$"):
+        read_batch("/dev/zero")
+    assert MOST_BYTES == 64 * 1024 * 1024
+
+
+def test_a_batch_of_questions_that_are_hostile_text() -> None:
+    """Taken literally, whatever they would mean to SQL, FTS5, a shell or JSON."""
+    asked = ["'; DROP TABLE passages; --", '"unclosed', "a AND OR NOT (", "NEAR/2 *", "$(id)", "\x00", "\u202e", "%s"]
+    found = parse_batch("\n".join(json.dumps({"question": text + "?"}) for text in asked).encode())
+    assert [question.text for question in found] == [text + "?" for text in asked]

@@ -1,0 +1,184 @@
+"""Rows that the tool never wrote, under checksums that fit: nothing crashes, hangs, grows or leads out of the folder.
+
+What does not agree with the rest of the index is refused; a text that was forged with care is the index's own text.
+"""
+
+# ruff: noqa: S608 - what stands in the statements is written in this file
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from index.lexical import posting_blocks
+from tests.robustness.foreign import NOWHERE, answers, checked
+from tests.robustness.reseal import edit
+from tests.robustness.samples import Sample
+from tests.robustness.trials import Outcome
+
+
+def test_a_seal_alone_changes_nothing(sample: Sample) -> None:
+    """Else the tests below would be of the seals."""
+    edit(sample.folder / "index.db")
+    assert answers(sample)[0] is Outcome.RIGHT
+    assert checked(sample) == ""
+
+
+# Counts and numbers (cases 30 and 31).
+COUNTS = {
+    "a document has one passage more": "UPDATE documents SET passages = passages + 1 WHERE id = 3",
+    "a document has a negative number of passages": "UPDATE documents SET passages = -1 WHERE id = 3",
+    "a document is gone": "DELETE FROM documents WHERE id = 3",
+    "a document stands twice": "INSERT INTO documents SELECT id + 1000, path || '2', sha256, size, mtime_ns, "
+    "checked_ns, media_type, title, passages, records, checksum FROM documents WHERE id = 3",
+    "a document has two records more": "UPDATE documents SET records = records + 2 WHERE id = 3",
+    "a document has no records any more": "UPDATE documents SET records = 0",
+    "a document has a negative number of records": "UPDATE documents SET records = -1 WHERE id = 3",
+    "a passage is gone": "DELETE FROM passages WHERE id = 5",
+    "a passage stands twice": "INSERT INTO passages SELECT id + 100000, 'f' || substr(key, 2), document, vector, link, "
+    "start, end, body, line_first, line_last, page, title, heading, context, text, text_digest, checksum FROM passages "
+    "WHERE id = 5",
+    "a passage has a vector that is not there": f"UPDATE passages SET vector = {NOWHERE} WHERE id = 5",
+    "a passage has a vector with a negative number": "UPDATE passages SET vector = -3 WHERE id = 5",
+    "a passage has a document that is not there": f"UPDATE passages SET document = {NOWHERE} WHERE id = 5",
+    "a vector is gone": "DELETE FROM vectors WHERE id = 7",
+    "a place is gone": "DELETE FROM places WHERE vector = 7",
+    "a place counts one passage more": "UPDATE places SET uses = uses + 1 WHERE vector = 7",
+    "no place counts a passage": "UPDATE places SET uses = 0",
+    "a place is in a segment that is not there": "UPDATE places SET segment = 77 WHERE vector = 7",
+    "a place is of a vector that is not there": f"INSERT INTO places VALUES ({NOWHERE}, 1, 1, 0, 0)",
+    "a repeated text is counted once more": "UPDATE repeats SET passages = passages + 1",
+    "repeated texts are forgotten": "DELETE FROM repeats",
+    "a row of the keyword index is gone": "DELETE FROM postings WHERE id = (SELECT min(id) FROM postings)",
+    "the keyword index is gone": "DELETE FROM postings",
+    "a block is gone": "DELETE FROM blocks",
+    "a block is of passages far away": f"UPDATE blocks SET block = {NOWHERE}",
+    "a row of the keyword index is of a block far away": f"UPDATE postings SET id = {NOWHERE} + id",
+    "lengths are cut": "UPDATE blocks SET lengths = substr(lengths, 1, 20)",
+    "lengths are all the greatest": "UPDATE blocks SET lengths = replace(hex(lengths), '00', 'FF')",
+    "there are free rows that are taken": "INSERT OR IGNORE INTO free SELECT id FROM passages",
+    "there are free rows far away": f"INSERT INTO free VALUES ({2**62})",
+}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_numbers_that_do_not_fit_are_noticed(sample: Sample, name: str) -> None:
+    """Every answer is right or refused, and `qa check` finds it even where no answer meets it."""
+    edit(sample.folder / "index.db", COUNTS[name])
+    outcome, detail, _ = answers(sample)
+    assert outcome in (Outcome.RIGHT, Outcome.REFUSED), detail
+    assert checked(sample) != ""
+
+
+def numbers(*pairs: tuple[int, int]) -> bytes:
+    """Places and weights as a bucket keeps them, whatever they are."""
+    return b"".join(struct.pack("<H", place) for place, _ in pairs) + bytes(weight for _, weight in pairs)
+
+
+ENTRIES = {
+    "a place behind the last": numbers((3, 1), (60_000, 1)),
+    "places that descend": numbers((60_000, 1), (3, 1)),
+    "one place many times": numbers(*[(3, 1)] * 1000),
+    "no places": b"",
+    "weights of nothing": numbers((3, 0), (4, 0)),
+    "a byte too many": numbers((3, 1), (4, 1)) + b"x",
+    "all places there are": numbers(*[(place, 255) for place in range(65_535)]),
+}
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_foreign_entries_of_a_word_are_harmless(sample: Sample, name: str) -> None:
+    """Of a word that is asked for; what cannot be is found by `qa check`, which reads all words."""
+    word, data = posting_blocks.term_bytes("river"), ENTRIES[name]
+    row = struct.pack("<IH", len(word), len(data) // 3) + word + data
+    number = posting_blocks.row_id(0, posting_blocks.term_hash(word))
+    edit(sample.folder / "index.db", ("UPDATE postings SET data = ? WHERE id = ?", (row, number)))
+    answers(sample)
+    assert name == "weights of nothing" or checked(sample) != ""
+
+
+def test_the_vector_of_another_passage_is_found_by_a_check(sample: Sample) -> None:
+    """Where links are forged with care, a question takes the one vector for the other."""
+    other = "(SELECT vector FROM passages WHERE id = 40)"
+    edit(sample.folder / "index.db", f"UPDATE passages SET vector = {other} WHERE id = 5")
+    answers(sample)
+    assert "the number of passages of vectors" in checked(sample)
+
+
+KINDS: dict[str, str | tuple[str, Sequence[object]]] = {
+    "a title of bytes": "UPDATE documents SET title = x'ff00ff' WHERE id = 3",
+    "a path of bytes": "UPDATE documents SET path = x'ff00ff' WHERE id = 3",
+    "a size in words": "UPDATE documents SET size = 'large' WHERE id = 3",
+    "a digest that is a number": "UPDATE documents SET sha256 = 7 WHERE id = 3",
+    "a number of passages in words": "UPDATE documents SET passages = 'some' WHERE id = 3",
+    "a text of bytes": "UPDATE passages SET text = x'ff00ff' WHERE id = 5",
+    "a text that is a number": "UPDATE passages SET text = 7.5 WHERE id = 5",
+    "a start in words": "UPDATE passages SET start = 'first' WHERE id = 5",
+    "a start after the end": "UPDATE passages SET start = end + 10 WHERE id = 5",
+    "a body behind the text": "UPDATE passages SET body = 1000000 WHERE id = 5",
+    "a negative body": "UPDATE passages SET body = -7 WHERE id = 5",
+    "a line of bytes": "UPDATE passages SET line_first = x'00' WHERE id = 5",
+    "a line far away": f"UPDATE passages SET line_first = {2**62} WHERE id = 5",
+    "a page in words": "UPDATE passages SET page = 'one' WHERE id = 5",
+    "headings that are no JSON": "UPDATE passages SET heading = '[' WHERE id = 5",
+    "headings nested without end": ("UPDATE passages SET heading = ? WHERE id = 5", ("[" * 100_000 + "]" * 100_000,)),
+    "headings that are a number": "UPDATE passages SET heading = '7' WHERE id = 5",
+    "headings that are lists": "UPDATE passages SET heading = '[[7], {}]' WHERE id = 5",
+    "a context of bytes": "UPDATE passages SET context = x'ff' WHERE id = 5",
+    "a key in another form": "UPDATE passages SET key = 'x' WHERE id = 5",
+    "a key of bytes": "UPDATE passages SET key = x'ff' WHERE id = 5",
+    "a text digest in words": "UPDATE passages SET text_digest = 'same' WHERE id = 5",
+    "a vector in words": "UPDATE vectors SET vector = 'vector' WHERE id = 7",
+    "a vector digest in words": "UPDATE vectors SET digest = 'digest' WHERE id = 7",
+    "a row of the keyword index in words": "UPDATE postings SET data = 'words'",
+    "lengths in words": "UPDATE blocks SET lengths = 'words'",
+    "buckets in words": "UPDATE blocks SET buckets = 'words'",
+    "a reason of bytes": "UPDATE skipped SET reason = x'ff'",
+    "a skipped path of bytes": "UPDATE skipped SET path = x'ff'",
+    "a time in words": "UPDATE skipped SET mtime_ns = 'long ago'",
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_values_of_another_kind_are_refused_or_harmless(sample: Sample, name: str) -> None:
+    """A row may say what nobody can tell from the truth; it is not to break what reads it."""
+    edit(sample.folder / "index.db", KINDS[name])
+    answers(sample)
+    checked(sample)
+
+
+@pytest.mark.parametrize("column", ["path", "reason"])
+def test_bytes_in_place_of_the_same_words_are_noticed(sample: Sample, column: str) -> None:
+    """One bit in the head of a row does that, and the checksum of the words still fits."""
+    edit(sample.folder / "index.db", f"UPDATE skipped SET {column} = CAST({column} AS BLOB)")
+    assert "skipped" in checked(sample)
+
+
+# Case 32.
+VECTORS = {
+    "not a number": np.full(64, np.nan),
+    "infinite": np.full(64, np.inf),
+    "one infinite": np.where(np.arange(64) == 3, -np.inf, 0.0),
+    "nothing but zeros": np.zeros(64),
+    "ten times as long": np.eye(64)[3] * 10,
+    "too short": np.eye(63)[3],
+    "too long": np.eye(65)[3],
+    "empty": np.zeros(0),
+}
+
+
+@pytest.mark.parametrize("name", VECTORS)
+def test_a_vector_that_is_none_is_never_scored(sample: Sample, name: str) -> None:
+    with np.errstate(invalid="ignore"):
+        data = VECTORS[name].astype("<f2").tobytes()
+    edit(sample.folder / "index.db", ("UPDATE vectors SET vector = ? WHERE id = 7", (data,)))
+    # While its segment is there the vector is had from that.
+    for file in sample.folder.glob("*.faiss"):
+        file.unlink()
+    outcome, detail, refused = answers(sample)
+    assert outcome is Outcome.REFUSED, detail
+    assert "open" in refused
+    assert checked(sample) != ""

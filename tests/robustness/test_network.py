@@ -1,0 +1,88 @@
+"""Nothing touches the network: every command with the real model, in a bare home, without one."""
+
+from __future__ import annotations
+
+import errno
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.robustness.program import Program, has_namespaces
+
+HERON = "where does the heron wait?"
+
+
+def test_sockets_are_seen(program: Program, tmp_path: Path) -> None:
+    """What the tests below count is counted: a model that is not here is looked for on the hub."""
+    (tmp_path / "a.md").write_text("Words.\n", encoding="utf-8")
+    begun = time.monotonic()
+    done = program.run("index", str(tmp_path), "--model", "nobody/nothing", namespace="-rn", timeout=60)
+    assert done.returncode == 5
+    assert done.stderr.count(b"\n") == 1
+    assert b"the model nobody/nothing is not on this machine" in done.stderr
+    assert any(line.startswith(("socket.getaddrinfo", "socket.connect")) for line in program.sockets())
+    assert not (tmp_path / ".qa").exists()
+    assert time.monotonic() - begun < 40  # the hub has 8 s; the rest is for a machine that is busy with much else
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["ask", HERON],
+        ["ask", "--json", HERON],
+        ["ask", "--no-rerank", HERON],
+        ["show", "birds.md:3"],
+        ["status"],
+        ["check"],
+        ["check", "--repair"],
+    ],
+    ids=" ".join,
+)
+def test_no_command_opens_a_socket(program: Program, indexed: Path, args: list[str]) -> None:
+    done = program.run(*args, cwd=indexed, namespace="-rn")
+    assert (done.returncode, program.sockets()) == (0, []), done.stderr
+    assert b"heron" in done.stdout or args[0] in {"status", "check"}
+
+
+def test_no_batch_opens_a_socket(program: Program, indexed: Path) -> None:
+    done = program.run(
+        "ask", "--batch", "-", cwd=indexed, namespace="-rn", stdin=f"{HERON}\nwhen is the train?\n".encode()
+    )
+    assert (done.returncode, program.sockets()) == (0, []), done.stderr
+    assert [json.loads(line)["passages"][0]["source"]["path"] for line in done.stdout.splitlines()] == [
+        "birds.md",
+        "train.txt",
+    ]
+
+
+def test_an_update_opens_no_socket(program: Program, indexed: Path) -> None:
+    """The first build is watched where it is made, in a bare home: the model was compiled in it."""
+    done = program.run("index", "--full", "--json", str(indexed), namespace="-rn")
+    assert (done.returncode, program.sockets()) == (0, []), done.stderr
+    assert json.loads(done.stdout)["reused"] == 3
+
+
+def test_a_repair_opens_no_socket(program: Program, indexed: Path, tmp_path: Path) -> None:
+    """A damaged index is written anew with the model at hand."""
+    (tmp_path / "a.md").write_text("# T\n\nThe dipper sings.\n", encoding="utf-8")
+    assert program.run("index", str(tmp_path)).returncode == 0
+    database = tmp_path / ".qa" / "index.db"
+    database.write_bytes(database.read_bytes().replace(b"dipper sings", b"dipper sinks"))
+    assert program.run("check", "--index", str(tmp_path)).returncode == 4
+    done = program.run("check", "--repair", "--index", str(tmp_path), namespace="-rn")
+    assert (done.returncode, program.sockets()) == (0, []), done.stderr
+    assert b"\nRepaired: " in done.stdout
+
+
+@pytest.mark.skipif(not has_namespaces("-rn"), reason="needs a network namespace of its own")
+def test_there_is_no_network_in_the_tests_above() -> None:
+    """Not even this machine itself can be reached: there is no such address, or no way there."""
+    code = (
+        "import socket\ntry: socket.create_connection(('127.0.0.1', 9), 1)\nexcept OSError as error: print(error.errno)"
+    )
+    done = subprocess.run(["unshare", "-rn", sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(done.stdout) in {errno.EADDRNOTAVAIL, errno.ENETUNREACH}

@@ -1,0 +1,231 @@
+"""Readers beside a writer: each answer is of one generation; and what else may happen to an index that is open."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from corpus.errors import LockedError, NoIndexError, QAError
+from index.commit.change import BuildMode
+from index.commit.store import Store
+from index.snapshot import Snapshot
+from index.storage.files import make_folder
+from index.storage.locking import writer_lock
+from index.update.report import Request
+from index.update.run import Build
+from index.update.update import update_index
+from qa.answer.results import Mode
+from qa.collection import build
+from qa.retrieval.retriever import Retriever
+from tests.encoders import BagEncoder
+from tests.marks import needs_fork
+from tests.robustness import torn_reads as torn
+from tests.robustness.holder import held
+from tests.robustness.interrupts import command
+
+QUESTION = torn.QUESTIONS[0]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """The first state, indexed."""
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    turn_to(folder, 0)
+    return folder
+
+
+def turn_to(root: Path, state: int) -> None:
+    torn.change_to(root, state)
+    update_index(Request(root, BagEncoder()))
+
+
+def test_no_answer_is_of_two_generations(tmp_path: Path) -> None:
+    out = tmp_path / "found.json"
+    done = subprocess.run(
+        [sys.executable, "-m", torn.__name__, "--questions", "640", "--out", str(out)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads(out.read_text(encoding="utf-8"))
+    assert (found["torn"], found["failed"]) == ([], [])
+    assert found["questions"] >= 640
+    # They did meet.
+    assert min(found["generations_seen_by_a_reader"]) >= torn.GENERATIONS
+
+
+@pytest.mark.parametrize("commits", [1, 2, 5])
+def test_cleaning_up_takes_nothing_from_a_reader(root: Path, commits: int) -> None:
+    """It reads the files of its generation only after they were deleted, and answers as that generation does."""
+    expected = torn.answers_of(root)
+    with Snapshot(root / ".qa") as snapshot:
+        own = {segment.name for segment in snapshot.info.segments}
+        for number in range(commits):
+            turn_to(root, (number + 1) % 2)
+        assert not own & {path.name for path in (root / ".qa").iterdir()}
+        retriever = Retriever(root, snapshot, BagEncoder())
+        for mode in Mode:
+            assert torn.ask(retriever, QUESTION, mode) == expected[f"{mode.value}: {QUESTION}"]
+
+
+@pytest.mark.parametrize("opened", ["with its files read", "with its files not yet read"])
+def test_an_index_deleted_under_a_reader_gives_its_answers_or_a_typed_error(root: Path, opened: str) -> None:
+    expected = torn.answers_of(root)
+    with Snapshot(root / ".qa") as snapshot:
+        if opened == "with its files read":
+            snapshot.load()
+        shutil.rmtree(root / ".qa")
+        retriever = Retriever(root, snapshot, BagEncoder())
+        for mode in Mode:
+            try:
+                found = torn.ask(retriever, QUESTION, mode)
+            except QAError as error:
+                assert ".qa" in str(error)  # noqa: PT017 - either is right
+            else:
+                assert found == expected[f"{mode.value}: {QUESTION}"]
+    with pytest.raises(NoIndexError, match="qa index"):
+        Snapshot(root / ".qa")
+
+
+def test_a_second_writer_is_told_who_is_first(root: Path) -> None:
+    """In the library and on the command line, which exits with 6."""
+    shutil.rmtree(root / ".qa")
+    make_folder(root / ".qa")
+    holder = f"process {os.getpid()} on {socket.gethostname()}"
+    with writer_lock(root / ".qa"):
+        with pytest.raises(LockedError, match=holder):
+            update_index(Request(root, BagEncoder()))
+        done = subprocess.run(command(["index", str(root)]), capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout) == (6, "")
+    assert f"{root / '.qa'} is being written by {holder}" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("then", ["it lets go", "it is killed", "Ctrl-C"])
+def test_a_second_writer_waits_if_asked(tmp_path: Path, then: str) -> None:
+    """It says once whom it waits for, goes on when that one ends, and Ctrl-C ends it at once."""
+    folder = tmp_path / ".qa"
+    make_folder(folder)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell; children would inherit it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    with held(folder) as holder:
+        waiting = subprocess.Popen(
+            command(["index", "--wait", str(tmp_path)]), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        with waiting:
+            assert waiting.stderr is not None
+            first = waiting.stderr.readline()
+            said = f"qa: {folder} is being written by process {holder.pid} on {socket.gethostname()}; waiting for it"
+            assert first.startswith(said)
+            # It is still there when it has looked several times, and says nothing more.
+            with pytest.raises(subprocess.TimeoutExpired):
+                waiting.wait(timeout=0.5)
+            if then == "Ctrl-C":
+                waiting.send_signal(signal.SIGINT)
+            elif then == "it is killed":
+                holder.kill()
+            else:
+                holder.communicate()
+            out, errors = waiting.communicate(timeout=60)
+        if then == "Ctrl-C":
+            assert (waiting.returncode, out, errors) == (130, "", "qa: interrupted\n")
+            assert not (folder / "index.db").exists()
+            holder.communicate()
+        else:
+            assert (waiting.returncode, errors) == (0, "")
+            assert out.startswith("Up to date: 0 documents")
+
+
+def test_who_waited_goes_on_with_the_model_that_the_first_one_chose(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What is current is looked at behind the lock, not before it."""
+    (tmp_path / "a.md").write_text("Whales sing.")
+    monkeypatch.setattr(build, "load_encoder", lambda name, **_: BagEncoder(name=name, fingerprint=name[0] * 64))
+    first = Request(tmp_path, BagEncoder(name="another", fingerprint="a" * 64))
+    folder = tmp_path / ".qa"
+    make_folder(folder)
+    with ThreadPoolExecutor() as threads:
+        with writer_lock(folder):
+            waiting = threads.submit(build.build_index, tmp_path, busy=build.Busy.WAITED_FOR)
+            while not caplog.records and not waiting.done():
+                time.sleep(0.01)
+            with Store(folder) as store:
+                Build(first, store, time.monotonic()).run(BuildMode.INCREMENTAL)
+        report = waiting.result(timeout=60)
+    assert (report.documents, report.embedded) == (1, 0)
+    with Snapshot(folder) as snapshot:
+        assert (snapshot.info.model, snapshot.info.generation) == ("another", 1)
+
+
+def test_whom_one_waits_for_may_delete_the_index(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A lock on a file that is gone is worth nothing: whoever waits then locks the new one, or is told."""
+    folder = tmp_path / ".qa"
+    make_folder(folder)
+    with ThreadPoolExecutor() as threads:
+        with writer_lock(folder):
+            waiting = threads.submit(build.build_index, tmp_path, busy=build.Busy.WAITED_FOR, encoder=BagEncoder())
+            while not caplog.records and not waiting.done():
+                time.sleep(0.01)
+            shutil.rmtree(folder)
+            make_folder(folder)
+        assert waiting.result(timeout=60).documents == 0
+        assert (folder / "index.db").exists()
+
+
+FORKING = """
+import os, sys
+import faiss, numpy as np
+from pathlib import Path
+from index.update.report import Request
+from index.update.update import update_index as update
+from qa.retrieval.retriever import Retriever
+from tests.encoders import BagEncoder
+from corpus.errors import UsageError
+
+root = Path(sys.argv[1])
+question = sys.argv[2]
+faiss.omp_set_num_threads(4)
+many = faiss.IndexFlatIP(64)
+many.add(np.ones((50_000, 64), dtype=np.float32))
+many.search(np.ones((64, 64), dtype=np.float32), 5)  # its threads are there now
+retriever = Retriever.open(root, encoder=BagEncoder())
+expected = [hit.id for hit in retriever.search(question)]
+child = os.fork()
+if not child:
+    try:
+        retriever.search(question)
+    except UsageError as error:
+        print(error, flush=True)
+    with Retriever.open(root, encoder=BagEncoder()) as own:
+        print("same" if [hit.id for hit in own.search(question)] == expected else "other", flush=True)
+    # So much that FAISS would share it out among threads.
+    text = "".join(f"# New {number}\\n\\nNothing of {number} was there before.\\n\\n" for number in range(400))
+    (root / "new.md").write_text(text)
+    print(update(Request(root, BagEncoder())).added, flush=True)
+    os._exit(0)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@needs_fork
+def test_a_process_forked_behind_faiss_threads_answers_and_writes(root: Path) -> None:
+    """With an index that it opens itself; one that its parent opened is refused, since locks are not inherited."""
+    program = [sys.executable, "-W", "ignore", "-c", FORKING, str(root), QUESTION]
+    done = subprocess.run(program, capture_output=True, text=True, check=False, timeout=60)
+    said = done.stdout.splitlines()
+    assert said[1:] == ["same", "1", "0"], done.stdout + done.stderr
+    assert said[0] == "this retriever was opened by another process; open one here with Retriever.open."
