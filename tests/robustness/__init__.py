@@ -1,1 +1,0 @@
-"""Processes killed and disks failing at every operation: the index stays the old one or becomes the new one."""
