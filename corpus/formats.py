@@ -116,13 +116,13 @@ def is_readable_name(path: str) -> bool:
     return format_of(path) is not None
 
 
-def largest(path: str) -> int:
+def size_limit(path: str) -> int:
     """Bytes that a file of this name may have."""
     found = format_of(path)
     return MAX_BYTES if found is None else found.limit
 
 
-def page_word(path: str) -> str:
+def page_label(path: str) -> str:
     """What a person calls the numbered parts of a file of this name: "slide"."""
     found = format_of(path)
     return found.page if found is not None and found.page else "p."

@@ -58,7 +58,7 @@ PageBox = tuple[int, float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Extracted:
     """What a reader makes of a file's bytes.
 
     Attributes:
@@ -87,14 +87,14 @@ class Document:
 
     Attributes:
         path: Relative to the corpus root, with forward slashes.
-        text: As in `Reading`.
+        text: As in `Extracted`.
         sha256: Digest of the file's bytes, lower-case hex.
         media_type: Such as `text/markdown`.
         title: The document's own title, or "" where it states none.
         blocks: In order, not overlapping; every non-blank character stands in one.
-        pages: As in `Reading`.
-        note: As in `Reading`.
-        records: As in `Reading`.
+        pages: As in `Extracted`.
+        note: As in `Extracted`.
+        records: As in `Extracted`.
     """
 
     path: str

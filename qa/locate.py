@@ -6,9 +6,9 @@ import os
 import shlex
 from pathlib import Path
 
+from corpus import INDEX_FOLDER
 from corpus.errors import NoIndexError
 
-INDEX_FOLDER = ".qa"
 VARIABLE = "QA_INDEX"
 
 

@@ -8,15 +8,19 @@ from __future__ import annotations
 import os
 import sys
 
+# The index of a collection, and what its owner sets for it; neither is a document.
+INDEX_FOLDER = ".qa"
+SETTINGS_FILE = "qa.toml"
+IGNORE_FILES = (".gitignore", ".qaignore")
 _IS_UTF_8 = sys.getfilesystemencoding() == "utf-8"
 
 
-def as_text(name: str) -> str:
+def from_os_name(name: str) -> str:
     """A name as Python got it from the system, as text; bytes that are not UTF-8 become lone surrogates."""
     return name if _IS_UTF_8 else os.fsencode(name).decode("utf-8", "surrogateescape")
 
 
-def as_name(path: str) -> str:
+def to_os_name(path: str) -> str:
     """The other way round: what Python needs to find a path that is kept as text.
 
     Raises:

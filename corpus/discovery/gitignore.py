@@ -41,7 +41,7 @@ def is_pattern(line: str) -> bool:
     return True
 
 
-def usable(lines: Sequence[str]) -> list[str]:
+def valid_patterns(lines: Sequence[str]) -> list[str]:
     """The lines that are patterns.
 
     Raises:
@@ -53,21 +53,21 @@ def usable(lines: Sequence[str]) -> list[str]:
         raise UsageError(f"{error}. Patterns are written as in .gitignore.") from error
 
 
-def literal(path: str) -> str:
+def literal_pattern(path: str) -> str:
     """The pattern that matches this one path from the root and, if it is a folder's, all below it."""
     escaped = re.sub(r"[\\*?\[\]]", r"\\\g<0>", path)
     # White space at the end of a pattern does not count, and not all of it can be escaped.
     return "/" + re.sub(r"\s\Z", r"[\g<0>]", escaped)
 
 
-def below(folder: str, pattern: str) -> str:
+def rebase_pattern(folder: str, pattern: str) -> str:
     """The pattern that means in the root what another one means in a folder of it."""
     sign, bare = ("!", pattern[1:]) if pattern.startswith("!") else ("", pattern)
     bare = re.sub(r"^\\(?=[#!])", "", bare)
     if not bare.strip("/ "):  # matches nothing
         return pattern
     bare = re.sub(r"^/?(\*\*/)+\s*$", "*/", bare)  # whatever is in a folder
-    return f"{sign}{literal(folder)}/{'' if _is_anchored(bare) else '**/'}{bare.removeprefix('/')}"
+    return f"{sign}{literal_pattern(folder)}/{'' if _is_anchored(bare) else '**/'}{bare.removeprefix('/')}"
 
 
 class Reach:

@@ -7,7 +7,7 @@ import os
 import stat
 from pathlib import Path
 
-from corpus.discovery.filenames import as_name
+from corpus.discovery.filenames import to_os_name
 from corpus.errors import Unreadable
 from corpus.formats import MAX_BYTES
 
@@ -65,11 +65,11 @@ def _unreadable(error: OSError | ValueError) -> Unreadable:
 
 def _open_within(root: Path, path: str) -> int:
     """Open folder by folder: none of them may have become a link that leads out of the root."""
-    *folders, name = as_name(path).split("/")
+    *folders, name = to_os_name(path).split("/")
     if not name or {"", ".", ".."} & {*folders, name}:
         raise Unreadable("not a path inside the folder")
     if os.open not in os.supports_dir_fd:
-        return os.open(root / as_name(path), _READ)
+        return os.open(root / to_os_name(path), _READ)
     at = os.open(root, _PASS)
     try:
         for folder in folders:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from corpus.discovery.gitignore import below, literal, usable
+from corpus.discovery.gitignore import literal_pattern, rebase_pattern, valid_patterns
 
 
 def lies_in(path: str, scope: str) -> bool:
@@ -36,9 +36,9 @@ def patterns_within(paths: Sequence[str], include: Sequence[str]) -> tuple[str, 
         return tuple(include)
     folders = [path.removesuffix("/") for path in paths if path.endswith("/")]
     files = [path for path in paths if not path.endswith("/")]
-    wanted = usable(include)
+    wanted = valid_patterns(include)
     return (
-        *(below(folder, pattern) for folder in folders for pattern in wanted),
-        *(literal(folder) + "/**" for folder in folders if not include),
-        *map(literal, files),
+        *(rebase_pattern(folder, pattern) for folder in folders for pattern in wanted),
+        *(literal_pattern(folder) + "/**" for folder in folders if not include),
+        *map(literal_pattern, files),
     )

@@ -10,19 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from corpus.discovery import gitignore
-from corpus.discovery.filenames import as_name, as_text
+from corpus.discovery.filenames import IGNORE_FILES, SETTINGS_FILE, from_os_name, to_os_name
 from corpus.discovery.safe_read import read_bytes, too_large
 from corpus.discovery.scope import patterns_within
 from corpus.errors import CorpusError, Unreadable
-from corpus.formats import is_readable_name, largest
+from corpus.formats import is_readable_name, size_limit
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-INDEX_FOLDER = ".qa"
-IGNORE_FILES = (".gitignore", ".qaignore")
-# What is to be done with the documents; in the root it is none of them.
-SETTINGS_FILE = "qa.toml"
 # Of an ignore file; each file and folder is compared with every pattern.
 MAX_IGNORE_BYTES = 1024 * 1024
 MAX_PATTERNS = 1000
@@ -38,7 +34,7 @@ class FoundFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
+class SkippedFile:
     """A file or folder left out.
 
     Attributes:
@@ -64,7 +60,7 @@ class Walk:
     """
 
     files: tuple[FoundFile, ...]
-    skipped: tuple[Skipped, ...]
+    skipped: tuple[SkippedFile, ...]
     folders: tuple[str, ...]
 
 
@@ -99,7 +95,7 @@ def walk(root: Path, *, include: Sequence[str] = (), exclude: Sequence[str] = ()
     )
 
 
-def concerns(
+def affects_walk(
     root: Path, path: str, *, include: Sequence[str] = (), exclude: Sequence[str] = (), paths: Sequence[str] = ()
 ) -> bool:
     """Whether a change at a path may change what a walk finds; false only where it cannot.
@@ -127,29 +123,29 @@ class _Walker:
     def __init__(self, include: Sequence[str], exclude: Sequence[str], paths: Sequence[str]) -> None:
         self.files: list[FoundFile] = []
         self.folders: list[str] = []
-        self.skipped: list[Skipped] = []
+        self.skipped: list[SkippedFile] = []
         is_limited = bool(include or paths)
-        taken = gitignore.usable(patterns_within(paths, include))
+        taken = gitignore.valid_patterns(patterns_within(paths, include))
         self._include = gitignore.specification(taken) if is_limited else None
         self._reach = gitignore.Reach(taken) if is_limited else None
-        self._exclude = gitignore.specification(gitignore.usable(exclude)) if exclude else None
+        self._exclude = gitignore.specification(gitignore.valid_patterns(exclude)) if exclude else None
 
     def visit(self, root: Path, prefix: str, inherited: tuple[_Rules, ...]) -> None:
         """Walk one folder, depth first, without recursion."""
         pending = [(prefix, inherited)]
         while pending:
             folder, rules = pending.pop()
-            there = root / as_name(folder)
+            there = root / to_os_name(folder)
             try:
                 with os.scandir(there) as entries:
                     found = sorted(entries, key=lambda entry: entry.name)
             except OSError as error:
-                self.skipped.append(Skipped(folder, f"folder cannot be read: {error.strerror}", unreadable=True))
+                self.skipped.append(SkippedFile(folder, f"folder cannot be read: {error.strerror}", unreadable=True))
                 continue
             self.folders.append(folder)
             rules = (*rules, *self._own_rules(there, folder))
             for entry in found:
-                path = folder + as_text(entry.name)
+                path = folder + from_os_name(entry.name)
                 if entry.name.startswith("."):
                     continue
                 if not self._printable_name(path):
@@ -183,7 +179,7 @@ class _Walker:
             path.encode()
         except UnicodeEncodeError:
             shown = path.encode("utf-8", "backslashreplace").decode()
-            self.skipped.append(Skipped(shown, "its name is not valid UTF-8"))
+            self.skipped.append(SkippedFile(shown, "its name is not valid UTF-8"))
             return False
         return True
 
@@ -196,7 +192,7 @@ class _Walker:
             except FileNotFoundError:
                 continue
             except (OSError, Unreadable) as error:
-                self.skipped.append(Skipped(prefix + name, f"ignore file cannot be used: {_why(error)}"))
+                self.skipped.append(SkippedFile(prefix + name, f"ignore file cannot be used: {_why(error)}"))
                 continue
             if kept := self._usable(prefix + name, text.removeprefix("\ufeff").split("\n")):
                 yield _Rules(name, prefix, gitignore.specification(kept))
@@ -212,12 +208,12 @@ class _Walker:
                 bad.append(number)
                 continue
             if found and len(kept) == MAX_PATTERNS:
-                self.skipped.append(Skipped(path, f"only its first {MAX_PATTERNS:,} patterns are used"))
+                self.skipped.append(SkippedFile(path, f"only its first {MAX_PATTERNS:,} patterns are used"))
                 break
             kept += [line] if found else []
         if bad:
             listed = ", ".join(map(str, bad[:5])) + (" and others" if len(bad) > 5 else "")
-            self.skipped.append(Skipped(path, f"ignore file has lines that are no patterns (line {listed})"))
+            self.skipped.append(SkippedFile(path, f"ignore file has lines that are no patterns (line {listed})"))
         return kept
 
     def _entry(self, entry: os.DirEntry[str], path: str, rules: tuple[_Rules, ...]) -> bool:
@@ -225,13 +221,13 @@ class _Walker:
         try:
             status = entry.stat(follow_symlinks=False)
         except OSError as error:
-            self.skipped.append(Skipped(path, f"cannot be read: {error.strerror}", unreadable=True))
+            self.skipped.append(SkippedFile(path, f"cannot be read: {error.strerror}", unreadable=True))
             return False
         is_folder = stat.S_ISDIR(status.st_mode)
         if self._ignored(path + "/" if is_folder else path, rules):
             return False
         if stat.S_ISLNK(status.st_mode):
-            self.skipped.append(Skipped(path, "symbolic link, not followed"))
+            self.skipped.append(SkippedFile(path, "symbolic link, not followed"))
             return False
         if is_folder:
             return self._reach is None or self._reach.holds(path + "/")
@@ -242,11 +238,11 @@ class _Walker:
         if self._include is not None and not self._include.match_file(path):
             return
         if not stat.S_ISREG(status.st_mode):
-            self.skipped.append(Skipped(path, "not a regular file"))
+            self.skipped.append(SkippedFile(path, "not a regular file"))
         elif not is_readable_name(path):
-            self.skipped.append(Skipped(path, "not a format that can be read"))
-        elif status.st_size > largest(path):
-            self.skipped.append(Skipped(path, f"{too_large(largest(path))} ({status.st_size:,} bytes)"))
+            self.skipped.append(SkippedFile(path, "not a format that can be read"))
+        elif status.st_size > size_limit(path):
+            self.skipped.append(SkippedFile(path, f"{too_large(size_limit(path))} ({status.st_size:,} bytes)"))
         else:
             self.files.append(FoundFile(path, status.st_size, status.st_mtime_ns))
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from corpus.discovery.safe_read import read_bytes, too_large
 from corpus.errors import Unreadable
-from corpus.formats import confirm, largest
+from corpus.formats import confirm, size_limit
 from corpus.readers import reader_for
 from corpus.types import Document
 
 if TYPE_CHECKING:
-    from corpus.loading.sandbox import Worker
+    from corpus.loading.sandbox import Sandbox
 
 __all__ = ["Unreadable", "digest", "load", "parse", "read_bytes", "read_file"]
 
@@ -23,13 +23,13 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def parse(path: str, data: bytes, *, worker: Worker | None = None) -> Document:
+def parse(path: str, data: bytes, *, sandbox: Sandbox | None = None) -> Document:
     """Make a document of a file's bytes.
 
     Args:
         path: Relative to the corpus root, with forward slashes.
         data: The whole file.
-        worker: Reads what is not plain text; without one, a process is started for this file alone.
+        sandbox: Reads what is not plain text; without one, a process is started for this file alone.
 
     Raises:
         Unreadable: The bytes are not what the name promises, or too many, or their parser failed.
@@ -39,12 +39,12 @@ def parse(path: str, data: bytes, *, worker: Worker | None = None) -> Document:
         raise Unreadable(too_large(kind.limit))
     if not kind.isolated:
         found = reader_for(kind.reader)(path, data)
-    elif worker is not None:
-        found = worker.read(path, data)
+    elif sandbox is not None:
+        found = sandbox.read(path, data)
     else:
-        from corpus.loading.sandbox import Worker  # noqa: PLC0415 - most folders have text alone
+        from corpus.loading.sandbox import Sandbox  # noqa: PLC0415 - most folders have text alone
 
-        with Worker() as own:
+        with Sandbox() as own:
             found = own.read(path, data)
     # Of an archive, it is the reader that sees what it is.
     media_type = found.media_type if kind.isolated else kind.media_type
@@ -67,13 +67,13 @@ def read_file(root: Path, path: str) -> bytes:
     Raises:
         Unreadable: As `read_bytes`.
     """
-    return read_bytes(root, path, limit=largest(path))
+    return read_bytes(root, path, limit=size_limit(path))
 
 
-def load(root: Path, path: str, *, worker: Worker | None = None) -> Document:
+def load(root: Path, path: str, *, sandbox: Sandbox | None = None) -> Document:
     """Read and take apart one file of a corpus.
 
     Raises:
         Unreadable: It yields no document, and says why.
     """
-    return parse(path, read_file(root, path), worker=worker)
+    return parse(path, read_file(root, path), sandbox=sandbox)

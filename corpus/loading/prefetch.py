@@ -13,7 +13,7 @@ from corpus.discovery.walk import FoundFile
 from corpus.errors import Unreadable
 from corpus.formats import format_of
 from corpus.loading.load import load
-from corpus.loading.sandbox import Worker
+from corpus.loading.sandbox import Sandbox
 from corpus.types import Document
 
 # Files that are read ahead, and the bytes of them.
@@ -22,7 +22,7 @@ _MOST_BYTES = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class LoadedFile:
     """What reading a file gave.
 
     Attributes:
@@ -36,17 +36,17 @@ class Read:
     outcome: Document | Unreadable
 
 
-def read_all(root: Path, files: Sequence[FoundFile]) -> Iterator[Read]:
+def load_all(root: Path, files: Sequence[FoundFile]) -> Iterator[LoadedFile]:
     """Read files in their order; those that another process reads are begun before they are asked for."""
-    with Worker() as worker, ThreadPoolExecutor(1, thread_name_prefix="reading") as pool:
-        begun: deque[Future[Read]] = deque()
+    with Sandbox() as sandbox, ThreadPoolExecutor(1, thread_name_prefix="reading") as pool:
+        begun: deque[Future[LoadedFile]] = deque()
         sizes: deque[int] = deque()
         coming = iter([file for file in files if _is_slow(file)])
         following = next(coming, None)
         try:
             for file in files:
                 while following and len(begun) < _MOST_FILES and (not begun or sum(sizes) < _MOST_BYTES):
-                    begun.append(pool.submit(_read, root, following, worker))
+                    begun.append(pool.submit(_read, root, following, sandbox))
                     sizes.append(following.size)
                     following = next(coming, None)
                 if _is_slow(file):
@@ -57,7 +57,7 @@ def read_all(root: Path, files: Sequence[FoundFile]) -> Iterator[Read]:
         finally:
             for future in begun:
                 future.cancel()
-            worker.close()
+            sandbox.close()
 
 
 def _is_slow(file: FoundFile) -> bool:
@@ -65,9 +65,9 @@ def _is_slow(file: FoundFile) -> bool:
     return kind is not None and kind.isolated
 
 
-def _read(root: Path, file: FoundFile, worker: Worker | None) -> Read:
+def _read(root: Path, file: FoundFile, sandbox: Sandbox | None) -> LoadedFile:
     checked_ns = time.time_ns()
     try:
-        return Read(file, checked_ns, load(root, file.path, worker=worker))
+        return LoadedFile(file, checked_ns, load(root, file.path, sandbox=sandbox))
     except Unreadable as error:
-        return Read(file, checked_ns, error)
+        return LoadedFile(file, checked_ns, error)

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any
 
 from corpus.errors import Unreadable
-from corpus.types import Block, BlockKind, PageBox, Reading, Record
+from corpus.types import Block, BlockKind, Extracted, PageBox, Record
 
 _MIB = 1024 * 1024
 # Behind the seconds of computing that a file is given, for a machine that does much else.
@@ -43,7 +43,7 @@ class _Exchange:
     answer: bytes | None = None
 
 
-class Worker:
+class Sandbox:
     """A process that reads files, started when the first comes; use it as a context manager.
 
     A file that it dies over is refused, and the next one gets a new process. It may be used from several
@@ -57,7 +57,7 @@ class Worker:
         self._files = 0
         self._closed = False
 
-    def __enter__(self) -> Worker:
+    def __enter__(self) -> Sandbox:
         return self
 
     def __exit__(
@@ -82,7 +82,7 @@ class Worker:
                 pipe and pipe.close()
         process.wait()
 
-    def read(self, path: str, data: bytes) -> Reading:
+    def read(self, path: str, data: bytes) -> Extracted:
         """Have a file's bytes read.
 
         Raises:
@@ -194,9 +194,9 @@ def _page_box(values: Sequence[float]) -> PageBox:
 _KINDS = {str(kind): kind for kind in BlockKind}
 
 
-def _reading(answer: dict[str, Any]) -> Reading:
+def _reading(answer: dict[str, Any]) -> Extracted:
     headings = [tuple(path) for path in answer["headings"]]
-    return Reading(
+    return Extracted(
         text=answer["text"],
         title=answer["title"],
         blocks=tuple(

@@ -24,7 +24,7 @@ if __name__ == "__main__":
 from corpus.errors import Unreadable
 from corpus.formats import confirm
 from corpus.readers import reader_for
-from corpus.types import Reading
+from corpus.types import Extracted
 
 _MIB = 1024 * 1024
 # Made and not freed, between two searches for those that hold one another.
@@ -65,7 +65,7 @@ def _answer(asked: dict[str, Any], data: bytes, memory: int) -> dict[str, Any]:
         return {"unreadable": f"damaged ({type(error).__name__})"}
 
 
-def _packed(found: Reading) -> dict[str, Any]:
+def _packed(found: Extracted) -> dict[str, Any]:
     headings: dict[tuple[str, ...], int] = {}
     blocks = [
         (block.kind, block.start, block.end, headings.setdefault(block.heading, len(headings)), block.depth)

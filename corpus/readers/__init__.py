@@ -1,13 +1,13 @@
-"""Readers: one module a format, each with `read(path, data)`, which turns a file's bytes into a `Reading`."""
+"""Readers: one module a format, each with `read(path, data)`, which turns a file's bytes into a `Extracted`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
 
-from corpus.types import Reading
+from corpus.types import Extracted
 
-Reader = Callable[[str, bytes], Reading]
+Reader = Callable[[str, bytes], Extracted]
 
 
 def reader_for(name: str) -> Reader:

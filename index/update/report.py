@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from corpus import Skipped
+from corpus import SkippedFile
 from index.encoder.protocol import Encoder
 
 
@@ -48,7 +48,7 @@ class BuildReport:
     changed: int
     removed: int
     unchanged: int
-    skipped: tuple[Skipped, ...]
+    skipped: tuple[SkippedFile, ...]
     documents: int
     passages: int
     embedded: int

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from corpus import FoundFile, Read, Skipped, encoder_text, outermost, read_all, split, splitter_version
+from corpus import FoundFile, LoadedFile, SkippedFile, encoder_text, load_all, outermost, split, splitter_version
 from corpus.errors import CorpusError, Unreadable
 from corpus.types import Document
 from index.commit.change import BuildConfig, BuildMode, ChangeSet, Entry, UnchangedFile, config_of
@@ -52,10 +52,10 @@ def select(
     )
 
 
-def in_order_of_path(left: Sequence[SkippedRow]) -> tuple[Skipped, ...]:
+def in_order_of_path(left: Sequence[SkippedRow]) -> tuple[SkippedFile, ...]:
     """What was left out, as it is reported."""
     ordered = sorted(left, key=lambda one: one.path)
-    return tuple(Skipped(one.path, one.reason, unreadable=one.unreadable) for one in ordered)
+    return tuple(SkippedFile(one.path, one.reason, unreadable=one.unreadable) for one in ordered)
 
 
 @dataclass(slots=True)
@@ -70,7 +70,7 @@ class Findings:
     left: list[SkippedRow] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
 
-    def look(self, read: Read, stored: StoredDocument | None) -> Document | None:
+    def look(self, read: LoadedFile, stored: StoredDocument | None) -> Document | None:
         """Note how a file that was read compares with what is stored; None where it yields no document."""
         document = read.outcome
         if isinstance(document, Unreadable):
@@ -184,7 +184,7 @@ class Build:
         files = sorted((*diff.added, *diff.suspect, *again), key=lambda file: file.path)
         self._total = sum(file.size for file in files)
         with Embedding(self._encoder, self._store, self._tell) as embedding:
-            for read in read_all(self._request.root, files):
+            for read in load_all(self._request.root, files):
                 file, checked_ns = read.file, read.checked_ns
                 stored = self._documents.get(file.path)
                 document = self._found.look(read, stored)

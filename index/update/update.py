@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from corpus import INDEX_FOLDER, read_all
+from corpus import INDEX_FOLDER, load_all
 from corpus.errors import CorpusError, DamagedIndexError, IncompatibleError, ModelError, NoIndexError
 from index.commit.change import BuildMode
 from index.commit.store import Store
@@ -130,7 +130,7 @@ def preview_update(
     chosen = select(info, include=include, exclude=exclude, paths=paths, more_paths=more_paths)
     diff = compare(root, documents, left, include=chosen.include, exclude=chosen.exclude, paths=chosen.paths)
     found = Findings()
-    for read in read_all(root, (*diff.added, *diff.suspect)):
+    for read in load_all(root, (*diff.added, *diff.suspect)):
         found.look(read, documents.get(read.file.path))
     return BuildReport(
         added=found.added,

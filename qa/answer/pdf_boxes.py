@@ -16,7 +16,7 @@ from corpus.formats import PDF
 from qa.answer.results import Hit, Result, State
 
 if TYPE_CHECKING:
-    from corpus import Worker
+    from corpus import Sandbox
 
 
 class BoxFinder:
@@ -25,7 +25,7 @@ class BoxFinder:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._open = ExitStack()
-        self._worker: Worker | None = None
+        self._sandbox: Sandbox | None = None
 
     def __enter__(self) -> BoxFinder:
         return self
@@ -56,9 +56,9 @@ class BoxFinder:
             marks = (replace(mark, boxes=boxes) for mark, boxes in zip(hit.highlights, found, strict=True))
             yield replace(hit, highlights=tuple(marks))
 
-    def _reader(self) -> Worker:
-        if self._worker is None:
-            from corpus import Worker  # noqa: PLC0415 - most answers cite text
+    def _reader(self) -> Sandbox:
+        if self._sandbox is None:
+            from corpus import Sandbox  # noqa: PLC0415 - most answers cite text
 
-            self._worker = self._open.enter_context(Worker())
-        return self._worker
+            self._sandbox = self._open.enter_context(Sandbox())
+        return self._sandbox

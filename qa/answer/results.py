@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from corpus.formats import page_word
+from corpus.formats import page_label
 from corpus.types import PageBox
 
 # That a question can be answered with.
@@ -211,6 +211,6 @@ def _highlight_json(mark: Highlight) -> dict[str, Any]:
 def cite(path: str, lines: tuple[int, int], page: int | None) -> str:
     """Write a place as a person cites it: `a.md:9-14`, `a.md:9`, `paper.pdf, p. 3`, `talk.pptx, slide 3`."""
     if page is not None:
-        return f"{path}, {page_word(path)} {page}"
+        return f"{path}, {page_label(path)} {page}"
     first, last = lines
     return f"{path}:{first}" if first == last else f"{path}:{first}-{last}"

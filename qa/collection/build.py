@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from corpus import splitter_version
+from corpus import INDEX_FOLDER, splitter_version
 from corpus.errors import CorpusError, DamagedIndexError, IncompatibleError, LockedError, NoIndexError, StorageError
 from index import (
     DATABASE,
@@ -29,7 +29,7 @@ from index import (
     wait_for_writer,
 )
 from qa.collection.settings import read as read_settings
-from qa.locate import INDEX_FOLDER, command_for, root_of
+from qa.locate import command_for, root_of
 from qa.retrieval.retriever import Retriever
 
 _log = logging.getLogger(__name__)

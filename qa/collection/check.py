@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+from corpus import INDEX_FOLDER
 from corpus.errors import DamagedIndexError
 from index import BuildMode, BuildReport, ProgressCallback, Verified, verify
 from qa.collection.build import build_index
-from qa.locate import INDEX_FOLDER
 
 
 class Cure(Enum):

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from corpus import lies_in, outermost
+from corpus import INDEX_FOLDER, lies_in, outermost
 from corpus.errors import CorpusError
 from index import BuildReport, Snapshot
-from qa.locate import INDEX_FOLDER, find_or_here, has_index, root_of
+from qa.locate import find_or_here, has_index, root_of
 
 
 @dataclass(frozen=True, slots=True)

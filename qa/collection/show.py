@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from corpus import LineMap, as_name, as_text, load
+from corpus import INDEX_FOLDER, LineMap, from_os_name, load, to_os_name
 from corpus.errors import Unreadable, UsageError
 from corpus.formats import PDF
 from corpus.types import Document
 from index import Snapshot, StoredDocument, StoredPassage
 from qa.answer.results import State
-from qa.locate import INDEX_FOLDER
 
 _KEY = re.compile(r"[0-9a-f]{16}")
 _LINES = re.compile(r"(?P<path>.+?):(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?", re.DOTALL)
@@ -146,7 +145,7 @@ def _find(snapshot: Snapshot, root: Path, place: str, here: Path | None) -> _Pla
 
 def _is_file(root: Path, path: str) -> bool:
     try:
-        return (root / as_name(path)).is_file()
+        return (root / to_os_name(path)).is_file()
     except (OSError, UnicodeEncodeError):  # a name that no file system has, such as one of 5,000 characters
         return False
 
@@ -155,7 +154,7 @@ def _spellings(place: str) -> dict[str, None]:
     """The text as it was given, and, where the locale has another encoding than names have, as a name."""
     found = {place: None}
     with suppress(UnicodeEncodeError):
-        found[as_text(place)] = None
+        found[from_os_name(place)] = None
     return found
 
 
@@ -176,12 +175,12 @@ def _inside(root: Path, path: str, here: Path | None) -> Iterator[str]:
         if start is None or "\0" in path:
             continue
         try:
-            full = os.path.normpath(Path(os.path.realpath(start), as_name(path)))
+            full = os.path.normpath(Path(os.path.realpath(start), to_os_name(path)))
             inside = Path(full).relative_to(base)
         except ValueError:
             continue
         if inside.parts:
-            yield as_text(inside.as_posix())
+            yield from_os_name(inside.as_posix())
 
 
 def _view(root: Path, place: _Place, kept: Sequence[StoredPassage], context: int) -> View:

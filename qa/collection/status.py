@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from corpus import INDEX_FOLDER
 from corpus.errors import CorpusError
 from index import FORMAT_VERSION, Snapshot, find_changes
-from qa.locate import INDEX_FOLDER, command_for
+from qa.locate import command_for
 
 EXAMPLES = 10
 

@@ -13,7 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from threading import Event
 
-from corpus import SETTINGS_FILE, concerns
+from corpus import INDEX_FOLDER, SETTINGS_FILE, affects_walk
 from corpus.errors import CorpusError, LockedError, NoIndexError, StorageError, UsageError
 from index import (
     BuildReport,
@@ -33,7 +33,7 @@ from qa.collection.build import Busy, build_index, existing, model_of
 from qa.collection.file_events import Heard, events, require_watchfiles
 from qa.collection.settings import PROJECT_FILE
 from qa.collection.settings import read as read_settings
-from qa.locate import INDEX_FOLDER, command_for, has_index
+from qa.locate import command_for, has_index
 
 # What failed is tried again so much later, if nothing changes before.
 _RETRY_SECONDS = 10.0
@@ -225,7 +225,7 @@ class _Keeper:
         return any(
             path in (SETTINGS_FILE, PROJECT_FILE)
             or path == os.curdir
-            or concerns(self._root, Path(path).as_posix(), include=include, exclude=exclude, paths=scope)
+            or affects_walk(self._root, Path(path).as_posix(), include=include, exclude=exclude, paths=scope)
             for path in paths
         )
 

@@ -11,7 +11,7 @@ from qa.terminal.answers import BOLD, DIM, WARN, Look, Places, few
 from qa.terminal.text import clean, clean_name, plain
 
 if TYPE_CHECKING:
-    from corpus import Skipped
+    from corpus import SkippedFile
     from index import BuildReport
     from qa.collection.check import Checked
     from qa.collection.show import View
@@ -71,7 +71,7 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def skipped(files: Sequence[Skipped], look: Look) -> list[str]:
+def skipped(files: Sequence[SkippedFile], look: Look) -> list[str]:
     """Write out what was left out: a line a reason, the most frequent first."""
     groups: dict[str, list[str]] = {}
     for file in files:

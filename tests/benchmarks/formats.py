@@ -24,8 +24,8 @@ from typing import Any
 from corpus.discovery.walk import walk
 from corpus.errors import Unreadable
 from corpus.loading.load import parse
-from corpus.loading.prefetch import read_all
-from corpus.loading.sandbox import Limits, Worker
+from corpus.loading.prefetch import load_all
+from corpus.loading.sandbox import Limits, Sandbox
 from corpus.readers.source.grammars import edition
 from qa import build_index
 from tests.benchmarks.peers import machine
@@ -81,25 +81,25 @@ LARGE: dict[str, Callable[[int], bytes]] = {
 }
 
 
-def _grown(path: str, make: Callable[[int], bytes], size: float, worker: Worker) -> bytes:
+def _grown(path: str, make: Callable[[int], bytes], size: float, sandbox: Sandbox) -> bytes:
     """A file of about so many characters of text: that of an archive says little of what is in it."""
     few = 16
-    text = parse(path, make(few), worker=worker).text
+    text = parse(path, make(few), sandbox=sandbox).text
     return make(max(few, round(few * size / len(text))))
 
 
 def speeds(megabytes: float) -> list[dict[str, Any]]:
     """Read a large file of each format; say a line of each."""
     found = []
-    with Worker(Limits(seconds=120)) as worker:
-        worker.read("warm.tsv", b"a\tb\n1\t2\n")
+    with Sandbox(Limits(seconds=120)) as sandbox:
+        sandbox.read("warm.tsv", b"a\tb\n1\t2\n")
         for path, make in LARGE.items():
             taken, text = [], ""
             try:
-                data = _grown(path, make, megabytes * 1e6, worker)
+                data = _grown(path, make, megabytes * 1e6, sandbox)
                 for _ in range(RUNS):
                     begun = time.perf_counter()
-                    text = parse(path, data, worker=worker).text
+                    text = parse(path, data, sandbox=sandbox).text
                     taken.append(time.perf_counter() - begun)
             except Unreadable as error:
                 found.append({"file": path, "refused": error.reason})
@@ -127,7 +127,7 @@ def share(folder: Path) -> dict[str, Any]:
         shutil.copytree(folder, root, ignore=shutil.ignore_patterns(".qa"))
         files = walk(root).files
         begun = time.perf_counter()
-        count = sum(not isinstance(one.outcome, Unreadable) for one in read_all(root, files))
+        count = sum(not isinstance(one.outcome, Unreadable) for one in load_all(root, files))
         reading = time.perf_counter() - begun
         begun = time.perf_counter()
         report = build_index(root)

@@ -30,7 +30,7 @@ from typing import Any, NoReturn
 
 import click
 
-from corpus.discovery.walk import Skipped
+from corpus.discovery.walk import SkippedFile
 from corpus.errors import DamagedIndexError, UsageError
 from index.update.report import BuildReport, Progress
 from qa import locate
@@ -171,7 +171,7 @@ def states(some: list[str]) -> None:
 
 
 def _report(some: list[str]) -> BuildReport:
-    skipped = tuple(Skipped(path, reason) for path, reason in zip(some, some[::-1], strict=True))
+    skipped = tuple(SkippedFile(path, reason) for path, reason in zip(some, some[::-1], strict=True))
     return BuildReport(1, 1, 1, 1, skipped, 1, 1, 1, 1, 0.1)
 
 

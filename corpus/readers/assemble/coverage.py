@@ -19,7 +19,7 @@ def is_blank(text: str) -> bool:
     return not text.strip(_BLANKS)
 
 
-def with_gaps_filled(text: str, blocks: Sequence[Block]) -> tuple[Block, ...]:
+def fill_gaps(text: str, blocks: Sequence[Block]) -> tuple[Block, ...]:
     """Order blocks, trim them to what is visible, and add a paragraph for every stretch left out.
 
     A block with a wide gap in it becomes several.

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from corpus.errors import Unreadable
 from corpus.formats import MAX_BYTES
-from corpus.readers.assemble.coverage import with_gaps_filled
+from corpus.readers.assemble.coverage import fill_gaps
 from corpus.text.encodings import MAX_LINES
 from corpus.text.headings import LONGEST_HEADING, heading_title
-from corpus.types import Block, BlockKind, Reading, Record
+from corpus.types import Block, BlockKind, Extracted, Record
 
 # Neither shows anything, and lone surrogates cannot be stored.
 _UNWANTED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
@@ -40,7 +40,7 @@ def few_lines(text: str) -> str:
     return _LINES.sub("\n", _BLANKS.sub(" ", clean(text))).strip()
 
 
-class Writer:
+class DocumentBuilder:
     """Takes headings, paragraphs, items, tables and code in order; `reading` gives the document.
 
     Attributes:
@@ -115,14 +115,14 @@ class Writer:
         lines = [f"{one_line(name)}: {few_lines(value)}" if name else few_lines(value) for name, value in fields]
         self.block("\n".join(lines))
 
-    def reading(self, media_type: str, *, note: str = "", title: str | None = None) -> Reading:
+    def build(self, media_type: str, *, note: str = "", title: str | None = None) -> Extracted:
         """The document that was put together."""
         self._turn(self._length)
         text = "".join(self._parts)
-        blocks = with_gaps_filled(text, self._blocks)
+        blocks = fill_gaps(text, self._blocks)
         found = self.title or self._first if title is None else title
         title = one_line(found)[:LONGEST_HEADING]
-        return Reading(text, title, blocks, tuple(self._pages), media_type, note, tuple(self._records))
+        return Extracted(text, title, blocks, tuple(self._pages), media_type, note, tuple(self._records))
 
     def _add(self, kind: BlockKind, text: str, depth: int = 0) -> None:
         if self._blocks:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from corpus.readers.assemble.document_builder import Writer, one_line
+from corpus.readers.assemble.document_builder import DocumentBuilder, one_line
 from corpus.types import BlockKind
 
 _TITLES = ("title", "name", "headline", "subject", "titel", "titre", "título", "label", "question", "term")
@@ -13,7 +13,7 @@ MOST_SINGLE = 5000
 _SHORT = 400
 _LONGEST_TITLE = 200
 
-Record = Sequence[tuple[str, str]]
+Row = Sequence[tuple[str, str]]
 
 
 def title_field(names: Iterable[str]) -> str | None:
@@ -22,15 +22,15 @@ def title_field(names: Iterable[str]) -> str | None:
     return next((given[name] for name in _TITLES if name in given), None)
 
 
-def are_table(records: Sequence[tuple[int, Record]]) -> bool:
+def are_table(records: Sequence[tuple[int, Row]]) -> bool:
     """Whether records are so many and so short that they stay one table, several of them in a passage."""
     size = sum(len(value) for _, record in records for _, value in record)
     return len(records) > MOST_SINGLE and size < _SHORT * len(records)
 
 
 def add_records(
-    writer: Writer,
-    records: Sequence[tuple[int, Record]],
+    builder: DocumentBuilder,
+    records: Sequence[tuple[int, Row]],
     *,
     pages: bool,
     documents_from: int | None = None,
@@ -40,7 +40,7 @@ def add_records(
     """Write records, each with its number: one a page, or one a line where they are many and short.
 
     Args:
-        writer: Where to.
+        builder: Where to.
         records: Number, and names and values of the fields, those without a value left out.
         pages: Whether the number is that of a page.
         documents_from: Those of this number and above are documents of their own, unless they are a table.
@@ -48,27 +48,27 @@ def add_records(
         level: Of the titles.
     """
     if are_table(records):
-        writer.heading(1, above)
-        writer.block("\n".join(f"Row {number}: {_line(record)}" for number, record in records), BlockKind.TABLE)
+        builder.heading(1, above)
+        builder.block("\n".join(f"Row {number}: {_line(record)}" for number, record in records), BlockKind.TABLE)
         return
     at = 0
     for number, record in records:
         title, fields = _titled(record)
         if documents_from is not None and number >= documents_from:
-            writer.begin(title)
-        writer.heading(1, above)
+            builder.begin(title)
+        builder.heading(1, above)
         above = ""
         if pages:
-            writer.page(number - at)
+            builder.page(number - at)
             at = number
         if not pages:
-            writer.under(level, f"{title} (row {number})" if title else f"Row {number}")
-            writer.record_lines(record)
+            builder.under(level, f"{title} (row {number})" if title else f"Row {number}")
+            builder.record_lines(record)
         else:
-            writer.record(title, fields, level=level)
+            builder.record(title, fields, level=level)
 
 
-def _titled(record: Record) -> tuple[str, Record]:
+def _titled(record: Row) -> tuple[str, Row]:
     """The title of a record, "" where it has none, and its other fields."""
     named = title_field(name for name, _ in record)
     title = next((one_line(value) for name, value in record if name == named), "") if named else ""
@@ -77,5 +77,5 @@ def _titled(record: Record) -> tuple[str, Record]:
     return title, [(name, value) for name, value in record if name != named]
 
 
-def _line(record: Record) -> str:
+def _line(record: Row) -> str:
     return "; ".join(f"{name}: {one_line(value)}" if name else one_line(value) for name, value in record)

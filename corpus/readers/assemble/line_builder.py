@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from corpus.readers.assemble.coverage import with_gaps_filled
+from corpus.readers.assemble.coverage import fill_gaps
 from corpus.readers.assemble.document_builder import one_line
 from corpus.text.headings import LONGEST_HEADING, heading_title
-from corpus.types import Block, BlockKind, Reading, Record
+from corpus.types import Block, BlockKind, Extracted, Record
 
 
-class LineWriter:
+class LineBuilder:
     """Takes every line of a file in order; blocks are runs of lines.
 
     Attributes:
@@ -64,12 +64,12 @@ class LineWriter:
             self._blocks.append(Block(self._kind, self._start, self._length, path))
             self._start = None
 
-    def reading(self, media_type: str, *, note: str = "") -> Reading:
+    def build(self, media_type: str, *, note: str = "") -> Extracted:
         """The document that was put together."""
         self.end_block()
         text = "".join(self._lines)
-        blocks = with_gaps_filled(text, self._blocks)
-        return Reading(text, self.title, blocks, (), media_type, note, tuple(self._records))
+        blocks = fill_gaps(text, self._blocks)
+        return Extracted(text, self.title, blocks, (), media_type, note, tuple(self._records))
 
     def _append(self, text: str) -> None:
         self._lines.append(text + "\n")

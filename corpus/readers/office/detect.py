@@ -5,10 +5,10 @@ from __future__ import annotations
 from corpus.errors import Unreadable
 from corpus.readers.office import docx, epub, odt, pptx, xlsx
 from corpus.readers.office.zip_archive import Archive
-from corpus.types import Reading
+from corpus.types import Extracted
 
 
-def read(path: str, data: bytes) -> Reading:
+def read(path: str, data: bytes) -> Extracted:
     """Read an archive that is a document; see `corpus.readers`."""
     archive = Archive(data)
     kind = archive.part("mimetype").strip() if archive.has("mimetype") else b""

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from corpus.formats import DOCX
-from corpus.readers.assemble.document_builder import Writer
+from corpus.readers.assemble.document_builder import DocumentBuilder
 from corpus.readers.office.xml_tree import each, first
 from corpus.readers.office.zip_archive import Archive
-from corpus.types import BlockKind, Reading
+from corpus.types import BlockKind, Extracted
 
 _BREAKS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": "\t"}
 # What was deleted, and second forms of the same content.
@@ -19,25 +19,25 @@ _HEADING = re.compile(r"heading\s*(\d)", re.IGNORECASE)
 _TITLE_LEVEL = 0
 
 
-def read(archive: Archive, main: str) -> Reading:
+def read(archive: Archive, main: str) -> Extracted:
     """Read a Word document whose text is in the part `main`."""
     links = dict(archive.related(main).values())
     styles = _styles(archive, links.get("styles", ""))
-    writer = Writer()
+    builder = DocumentBuilder()
     body = first(archive.xml(main), "body")
     for element in each(body, "p", "tbl", leave=_LEFT) if body is not None else ():
         if element.tag == "tbl":
-            writer.rows([[_words(cell) for cell in each(row, "tc")] for row in each(element, "tr", leave=_LEFT)])
+            builder.rows([[_words(cell) for cell in each(row, "tc")] for row in each(element, "tr", leave=_LEFT)])
         else:
-            _paragraph(writer, element, styles)
+            _paragraph(builder, element, styles)
     notes = archive.optional(links.get("footnotes", ""))
     for note in each(notes, "footnote") if notes is not None else ():
-        writer.block(_words(note))
-    writer.title = archive.title("docProps/core.xml")
-    return writer.reading(DOCX.media_type)
+        builder.block(_words(note))
+    builder.title = archive.title("docProps/core.xml")
+    return builder.build(DOCX.media_type)
 
 
-def _paragraph(writer: Writer, paragraph: Element, styles: dict[str, int]) -> None:
+def _paragraph(builder: DocumentBuilder, paragraph: Element, styles: dict[str, int]) -> None:
     about = paragraph.find("pPr")
     level = None if about is None else _outline(about)
     is_item = depth = 0
@@ -50,9 +50,9 @@ def _paragraph(writer: Writer, paragraph: Element, styles: dict[str, int]) -> No
             is_item, depth = 1, int(place.get("val", "0")) if place is not None else 0
     text = _words(paragraph)
     if level is not None:
-        writer.heading(level, text)
+        builder.heading(level, text)
     else:
-        writer.block(text, BlockKind.ITEM if is_item else BlockKind.PARAGRAPH, min(depth, 5))
+        builder.block(text, BlockKind.ITEM if is_item else BlockKind.PARAGRAPH, min(depth, 5))
 
 
 def _outline(about: Element) -> int | None:

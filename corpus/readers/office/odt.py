@@ -7,44 +7,44 @@ from xml.etree.ElementTree import Element
 
 from corpus.errors import Unreadable
 from corpus.formats import ODT
-from corpus.readers.assemble.document_builder import Writer
+from corpus.readers.assemble.document_builder import DocumentBuilder
 from corpus.readers.office.xml_tree import each, first
 from corpus.readers.office.zip_archive import Archive
-from corpus.types import BlockKind, Reading
+from corpus.types import BlockKind, Extracted
 
 _LEFT = frozenset({"tracked-changes", "annotation", "sequence-decls", "forms"})
 _BREAKS = {"tab": "\t", "line-break": "\n"}
 
 
-def read(archive: Archive) -> Reading:
+def read(archive: Archive) -> Extracted:
     """Read an OpenDocument text."""
     manifest = archive.optional("META-INF/manifest.xml")
     if manifest is not None and first(manifest, "encryption-data") is not None:
         raise Unreadable("encrypted")
-    writer = Writer()
+    builder = DocumentBuilder()
     body = first(archive.xml("content.xml"), "text")
     for element in each(body, "h", "p", "list", "table", leave=_LEFT) if body is not None else ():
         if element.tag == "h":
             level = element.get("outline-level", "1")
-            writer.heading(int(level) if level.isdigit() else 1, _words(element))
+            builder.heading(int(level) if level.isdigit() else 1, _words(element))
         elif element.tag == "list":
-            _list(writer, element, 0)
+            _list(builder, element, 0)
         elif element.tag == "table":
             rows = each(element, "table-row")
-            writer.rows([[_words(cell) for cell in each(row, "table-cell")] for row in rows])
+            builder.rows([[_words(cell) for cell in each(row, "table-cell")] for row in rows])
         else:
-            writer.block(_words(element))
-    writer.title = archive.title("meta.xml")
-    return writer.reading(ODT.media_type)
+            builder.block(_words(element))
+    builder.title = archive.title("meta.xml")
+    return builder.build(ODT.media_type)
 
 
-def _list(writer: Writer, element: Element, depth: int) -> None:
+def _list(builder: DocumentBuilder, element: Element, depth: int) -> None:
     for item in each(element, "list-item", "list-header"):
         for part in each(item, "p", "h", "list"):
             if part.tag == "list":
-                _list(writer, part, depth + 1)
+                _list(builder, part, depth + 1)
             else:
-                writer.block(_words(part), BlockKind.ITEM, min(depth, 5))
+                builder.block(_words(part), BlockKind.ITEM, min(depth, 5))
 
 
 def _words(element: Element) -> str:

@@ -5,46 +5,46 @@ from __future__ import annotations
 from xml.etree.ElementTree import Element
 
 from corpus.formats import PPTX
-from corpus.readers.assemble.document_builder import Writer, one_line
+from corpus.readers.assemble.document_builder import DocumentBuilder, one_line
 from corpus.readers.office.xml_tree import each, first
 from corpus.readers.office.zip_archive import Archive
-from corpus.types import BlockKind, Reading
+from corpus.types import BlockKind, Extracted
 
 _TITLES = ("title", "ctrTitle")
 # The number, the date and the foot stand on every slide.
 _LEFT_OUT = ("sldNum", "dt", "ftr", "hdr", "sldImg")
 
 
-def read(archive: Archive, main: str) -> Reading:
+def read(archive: Archive, main: str) -> Extracted:
     """Read a presentation whose list of slides is in the part `main`."""
-    writer = Writer()
+    builder = DocumentBuilder()
     links = archive.related(main)
     for entry in each(archive.xml(main), "sldId"):
         _, name = links.get(entry.get("r:id", ""), ("", ""))
         slide = archive.xml(name)
-        writer.page()
-        writer.under(1, "")
+        builder.page()
+        builder.under(1, "")
         if slide.get("show") == "0":
             continue  # a hidden slide keeps its number
-        _slide(writer, slide)
+        _slide(builder, slide)
         notes = dict(archive.related(name).values()).get("notesSlide")
         if notes is not None:
-            _notes(writer, archive.xml(notes))
-    writer.title = archive.title("docProps/core.xml")
-    return writer.reading(PPTX.media_type)
+            _notes(builder, archive.xml(notes))
+    builder.title = archive.title("docProps/core.xml")
+    return builder.build(PPTX.media_type)
 
 
-def _slide(writer: Writer, slide: Element) -> None:
+def _slide(builder: DocumentBuilder, slide: Element) -> None:
     shapes = list(each(slide, "sp", "tbl", leave=frozenset({"Fallback"})))
     shapes.sort(key=lambda shape: _place(shape) not in _TITLES)
     for shape in shapes:
         place = _place(shape)
         if shape.tag == "tbl":
-            writer.rows([["\n".join(_lines(cell)) for cell in each(row, "tc")] for row in each(shape, "tr")])
+            builder.rows([["\n".join(_lines(cell)) for cell in each(row, "tc")] for row in each(shape, "tr")])
         elif place in _TITLES:
-            writer.heading(1, " ".join(_lines(shape)))
+            builder.heading(1, " ".join(_lines(shape)))
         elif place not in _LEFT_OUT:
-            _text(writer, shape)
+            _text(builder, shape)
 
 
 def _place(shape: Element) -> str:
@@ -53,22 +53,22 @@ def _place(shape: Element) -> str:
     return "" if found is None else found.get("type", "body")
 
 
-def _text(writer: Writer, shape: Element) -> None:
+def _text(builder: DocumentBuilder, shape: Element) -> None:
     lines = [(paragraph, _words(paragraph)) for paragraph in each(shape, "p")]
     lines = [(paragraph, words) for paragraph, words in lines if one_line(words)]
     for paragraph, words in lines:
         about = paragraph.find("pPr")
         depth = about.get("lvl", "0") if about is not None else "0"
         if len(lines) > 1 and _place(shape):
-            writer.block(words, BlockKind.ITEM, min(int(depth) if depth.isdigit() else 0, 5))
+            builder.block(words, BlockKind.ITEM, min(int(depth) if depth.isdigit() else 0, 5))
         else:
-            writer.block(words)
+            builder.block(words)
 
 
-def _notes(writer: Writer, notes: Element) -> None:
+def _notes(builder: DocumentBuilder, notes: Element) -> None:
     for shape in each(notes, "sp"):
         if _place(shape) == "body":
-            writer.block("\n".join(_lines(shape)))
+            builder.block("\n".join(_lines(shape)))
 
 
 def _lines(element: Element) -> list[str]:

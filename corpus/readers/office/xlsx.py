@@ -10,12 +10,12 @@ from functools import lru_cache
 from xml.etree.ElementTree import Element
 
 from corpus.formats import XLSX
-from corpus.readers.assemble.document_builder import Writer
-from corpus.readers.assemble.fields import Record, add_records, are_table, title_field
+from corpus.readers.assemble.document_builder import DocumentBuilder
+from corpus.readers.assemble.fields import Row, add_records, are_table, title_field
 from corpus.readers.office.xml_tree import each, first
 from corpus.readers.office.zip_archive import Archive
 from corpus.readers.records.csv_rows import names_of
-from corpus.types import Reading
+from corpus.types import Extracted
 
 _DATES = frozenset({*range(14, 23), *range(45, 48)})
 _QUOTED = re.compile(r"\"[^\"]*\"|\[[^\]]*\]|\\.")
@@ -24,7 +24,7 @@ _EPOCH_1904 = datetime.datetime(1904, 1, 1)
 _MOST_COLUMNS = 1000
 
 
-def read(archive: Archive, main: str) -> Reading:
+def read(archive: Archive, main: str) -> Extracted:
     """Read a workbook whose list of sheets is in the part `main`."""
     book = archive.xml(main)
     links = archive.related(main)
@@ -35,21 +35,21 @@ def read(archive: Archive, main: str) -> Reading:
         dates=_date_styles(archive.optional(parts.get("styles", ""))),
         epoch=_EPOCH_1904 if about is not None and about.get("date1904") in ("1", "true") else _EPOCH,
     )
-    writer = Writer()
+    builder = DocumentBuilder()
     sheets = [_sheet(archive, cells, sheet, links) for sheet in each(book, "sheet")]
     filled = [sheet for sheet in sheets if sheet is not None and sheet.records]
     titled = all(sheet.titled for sheet in filled) and not any(are_table(sheet.records) for sheet in filled)
     for sheet in sheets:
-        writer.page()
+        builder.page()
         if sheet is None:
             continue
-        writer.under(1, "")
+        builder.under(1, "")
         if titled:
-            add_records(writer, sheet.records, pages=False, documents_from=1, above=sheet.name, level=2)
+            add_records(builder, sheet.records, pages=False, documents_from=1, above=sheet.name, level=2)
         else:
-            writer.heading(1, sheet.name)
-            add_records(writer, sheet.records, pages=False, level=2)
-    return writer.reading(XLSX.media_type, title=archive.title("docProps/core.xml"))
+            builder.heading(1, sheet.name)
+            add_records(builder, sheet.records, pages=False, level=2)
+    return builder.build(XLSX.media_type, title=archive.title("docProps/core.xml"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class _Sheet:
     """A sheet that can be seen: its rows as records, and whether a column has their titles."""
 
     name: str
-    records: list[tuple[int, Record]]
+    records: list[tuple[int, Row]]
     titled: bool
 
 
@@ -67,7 +67,7 @@ def _sheet(archive: Archive, cells: _Cells, sheet: Element, links: dict[str, tup
         return None
     rows = list(cells.rows(archive.xml(name)))
     names = names_of([row for _, row in rows])
-    records: list[tuple[int, Record]] = []
+    records: list[tuple[int, Row]] = []
     for number, row in rows[1:] if names else rows:
         padded = [*names, *[""] * (len(row) - len(names))]
         fields = [(name, value) for name, value in zip(padded, row, strict=False) if value.strip()]

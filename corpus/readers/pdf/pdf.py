@@ -11,12 +11,12 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from corpus.errors import Unreadable
-from corpus.readers.assemble.document_builder import Writer
+from corpus.readers.assemble.document_builder import DocumentBuilder
 from corpus.readers.pdf.paragraphs import Paragraph, body_lines, body_size, heading_levels, is_table_head, paragraphs
 from corpus.readers.pdf.reading_order import Sheet, read_page
 from corpus.text.headings import heading_title
 from corpus.text.sentences import sentence_spans
-from corpus.types import BlockKind, PageBox, Reading
+from corpus.types import BlockKind, Extracted, PageBox
 
 MAX_PAGES = 5000
 _MEDIA_TYPE = "application/pdf"
@@ -34,9 +34,9 @@ _LEAST_SCRAPS, _SCRAP = 3, 40
 _BULLET = re.compile(r"[•◦▪‣●○■□∙]\s*(?=\S)")
 
 
-def read(path: str, data: bytes) -> Reading:
+def read(path: str, data: bytes) -> Extracted:
     """Read a PDF; see `corpus.readers`."""
-    return _Text(data).writer.reading(_MEDIA_TYPE)
+    return _Text(data).builder.build(_MEDIA_TYPE)
 
 
 def boxes(data: bytes, wanted: Sequence[tuple[int, str]]) -> list[list[PageBox]]:
@@ -86,7 +86,7 @@ class _Text:
     """The text of a PDF, put together."""
 
     def __init__(self, data: bytes) -> None:
-        self.writer = Writer()
+        self.builder = DocumentBuilder()
         document = _opened(data)
         try:
             if len(document) > MAX_PAGES:
@@ -107,7 +107,7 @@ class _Text:
         found = list(paragraphs(lines))
         body = body_size(lines)
         first = _largest(found, body)
-        self.writer.title = title.strip() if _is_title(title) else first.text if first else ""
+        self.builder.title = title.strip() if _is_title(title) else first.text if first else ""
         _mark(found, outline, body, first)
         self._write(found)
 
@@ -116,7 +116,7 @@ class _Text:
             one = some[0]
             if len(some) > 1:
                 self._turn_to(one.pages[0])
-                self.writer.block("\n".join(each.text for each in some), BlockKind.TABLE)
+                self.builder.block("\n".join(each.text for each in some), BlockKind.TABLE)
                 continue
             for start, end in _by_page(one):
                 self._turn_to(one.pages[start])
@@ -126,14 +126,14 @@ class _Text:
         self._turn_to(self._pages - 1)
 
     def _turn_to(self, page: int) -> None:
-        self.writer.page(max(0, page - self._page))
+        self.builder.page(max(0, page - self._page))
         self._page = max(page, self._page)
 
     def _add(self, one: Paragraph, text: str, *, is_item: bool) -> None:
         if one.level:
-            self.writer.heading(one.level, text)
+            self.builder.heading(one.level, text)
         else:
-            self.writer.block(text, BlockKind.ITEM if is_item else BlockKind.PARAGRAPH)
+            self.builder.block(text, BlockKind.ITEM if is_item else BlockKind.PARAGRAPH)
 
 
 def _opened(data: bytes) -> pypdfium2.PdfDocument:

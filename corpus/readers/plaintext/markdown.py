@@ -9,12 +9,12 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock, table
 from markdown_it.token import Token
 
-from corpus.readers.assemble.coverage import with_gaps_filled
+from corpus.readers.assemble.coverage import fill_gaps
 from corpus.readers.plaintext.plain import read_plain
 from corpus.text.encodings import decode, require_few_lines
 from corpus.text.headings import LONGEST_HEADING
 from corpus.text.lines import LineMap
-from corpus.types import Block, BlockKind, Reading
+from corpus.types import Block, BlockKind, Extracted
 
 # A rule at the head of a text is no front matter: that begins with a key.
 _FRONT_MATTER = re.compile(
@@ -36,12 +36,12 @@ _MARKUP = re.compile(r"[\[\]*_`<&\\]")
 _MOST_MARKS = 32
 
 
-def read(path: str, data: bytes) -> Reading:
+def read(path: str, data: bytes) -> Extracted:
     """Read a Markdown file; see `corpus.readers`."""
     text, note = decode(data)
     require_few_lines(text)
     title, blocks = read_markdown(text)
-    return Reading(text, title, blocks, note=note)
+    return Extracted(text, title, blocks, note=note)
 
 
 def read_markdown(text: str) -> tuple[str, tuple[Block, ...]]:
@@ -58,7 +58,7 @@ def read_markdown(text: str) -> tuple[str, tuple[Block, ...]]:
     if front is None:
         return found
     meta = Block(BlockKind.META, front.start(), front.end())
-    return _front_title(front) or title, with_gaps_filled(text, [meta, *blocks])
+    return _front_title(front) or title, fill_gaps(text, [meta, *blocks])
 
 
 @cache
@@ -120,7 +120,7 @@ def _without_headings(text: str, front: re.Match[str] | None) -> tuple[str, tupl
         for block in blocks
     ]
     meta = Block(BlockKind.META, front.start(), front.end())
-    return _front_title(front) or title, with_gaps_filled(text, [meta, *shifted])
+    return _front_title(front) or title, fill_gaps(text, [meta, *shifted])
 
 
 def _blocks(text: str, offset: int, tokens: list[Token]) -> tuple[str, tuple[Block, ...]]:
@@ -146,7 +146,7 @@ def _blocks(text: str, offset: int, tokens: list[Token]) -> tuple[str, tuple[Blo
             kind = BlockKind.ITEM if lists and token.type == "paragraph_open" else _LEAVES[token.type]
             depth = max(0, lists - 1)
             blocks.append(Block(kind, start, end, _path(open_headings), depth))
-    return title, with_gaps_filled(text, blocks)
+    return title, fill_gaps(text, blocks)
 
 
 def _path(open_headings: list[tuple[int, str]]) -> tuple[str, ...]:

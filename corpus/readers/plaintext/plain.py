@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from corpus.readers.assemble.coverage import is_blank, with_gaps_filled
+from corpus.readers.assemble.coverage import fill_gaps, is_blank
 from corpus.readers.plaintext.record_pages import find_records
 from corpus.text.encodings import decode, require_few_lines
 from corpus.text.headings import LONGEST_HEADING, Line, could_be_heading, heading_title, infer, is_title_case, is_upper
-from corpus.types import Block, BlockKind, Reading
+from corpus.types import Block, BlockKind, Extracted
 
 _BULLET = re.compile(r"^(?P<indent>[ \t]*)(?:[•◦▪‣●○■□–—*+-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,4})[.)])[ \t]+(?=\S)")
 _UNDERLINE = re.compile(r"^([=\-~^\"'`#*+:._])\1{2,}[ \t]*$")
@@ -32,7 +32,7 @@ class _Piece:
     alone: bool = False
 
 
-def read(path: str, data: bytes) -> Reading:
+def read(path: str, data: bytes) -> Extracted:
     """Read a text file; see `corpus.readers`."""
     text, note = decode(data)
     require_few_lines(text)
@@ -41,7 +41,7 @@ def read(path: str, data: bytes) -> Reading:
     if records and records[0].title == title:
         # The first title of the page is that of a record, not of them all.
         title = ""
-    return Reading(text, title, blocks, note=note, records=records)
+    return Extracted(text, title, blocks, note=note, records=records)
 
 
 def read_plain(text: str) -> tuple[str, tuple[Block, ...]]:
@@ -65,7 +65,7 @@ def read_plain(text: str) -> tuple[str, tuple[Block, ...]]:
         if path is not None:
             kind, heading = BlockKind.HEADING, path
         blocks.append(Block(kind, piece.start, piece.end, heading, piece.depth))
-    return _title(text, pieces), with_gaps_filled(text, blocks)
+    return _title(text, pieces), fill_gaps(text, blocks)
 
 
 def _title(text: str, pieces: list[_Piece]) -> str:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from corpus.readers.assemble.coverage import with_gaps_filled
+from corpus.readers.assemble.coverage import fill_gaps
 from corpus.readers.plaintext.plain import read_plain
 from corpus.text.encodings import decode, require_few_lines
 from corpus.text.headings import LONGEST_HEADING
-from corpus.types import Block, BlockKind, Reading
+from corpus.types import Block, BlockKind, Extracted
 
 _ADORNED = re.compile(r"""([!-/:-@[-`{-~])\1*$""")
 _DIRECTIVE = re.compile(r"\.\.[ ]+(?:\|[^|]{1,200}\|[ ]+)?(?P<name>\w[\w:.+-]*?)[ ]?::(?:[ ]+(?P<words>\S.*))?$")
@@ -50,12 +50,12 @@ _REFERENCE = re.compile(
 _MARKS = 64
 
 
-def read(path: str, data: bytes) -> Reading:
+def read(path: str, data: bytes) -> Extracted:
     """Read a reStructuredText file; see `corpus.readers`."""
     text, note = decode(data)
     require_few_lines(text)
     title, blocks = read_rst(text)
-    return Reading(text, title, blocks, note=note)
+    return Extracted(text, title, blocks, note=note)
 
 
 def read_rst(text: str) -> tuple[str, tuple[Block, ...]]:
@@ -67,7 +67,7 @@ def read_rst(text: str) -> tuple[str, tuple[Block, ...]]:
     found.run()
     if not any(block.kind is BlockKind.HEADING for block in found.blocks):
         return read_plain(text)
-    return found.title, with_gaps_filled(text, found.blocks)
+    return found.title, fill_gaps(text, found.blocks)
 
 
 class _Line:

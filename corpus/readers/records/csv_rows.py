@@ -8,15 +8,15 @@ from collections.abc import Sequence
 
 from corpus.errors import Unreadable
 from corpus.formats import MAX_BYTES
-from corpus.readers.assemble.document_builder import Writer
-from corpus.readers.assemble.fields import Record, add_records, title_field
+from corpus.readers.assemble.document_builder import DocumentBuilder
+from corpus.readers.assemble.fields import Row, add_records, title_field
 from corpus.text.encodings import decode, require_few_lines
-from corpus.types import Reading
+from corpus.types import Extracted
 
 _SAMPLE = 64 * 1024
 
 
-def read(path: str, data: bytes) -> Reading:
+def read(path: str, data: bytes) -> Extracted:
     """Read a table; see `corpus.readers`."""
     text, note = decode(data)
     require_few_lines(text)
@@ -27,13 +27,13 @@ def read(path: str, data: bytes) -> Reading:
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter="\t" if tabs else _delimiter(text)))
     except csv.Error as error:
         raise Unreadable(f"damaged: {error}") from error
-    writer = Writer()
+    builder = DocumentBuilder()
     titled = title_field(names_of(rows)) is not None
-    add_records(writer, records_of(rows), pages=True, documents_from=1 if titled else None)
-    return writer.reading("text/tab-separated-values" if tabs else "text/csv", note=note, title="")
+    add_records(builder, records_of(rows), pages=True, documents_from=1 if titled else None)
+    return builder.build("text/tab-separated-values" if tabs else "text/csv", note=note, title="")
 
 
-def records_of(rows: Sequence[Sequence[str]]) -> list[tuple[int, Record]]:
+def records_of(rows: Sequence[Sequence[str]]) -> list[tuple[int, Row]]:
     """Rows as records, numbered from 1 as a spreadsheet does; the first may have the columns' names."""
     names = names_of(rows)
     return [
@@ -53,7 +53,7 @@ def names_of(rows: Sequence[Sequence[str]]) -> list[str]:
     return names if good and not any(name.replace(".", "").replace(",", "").isdigit() for name in given) else []
 
 
-def _record(names: Sequence[str], row: Sequence[str]) -> Record:
+def _record(names: Sequence[str], row: Sequence[str]) -> Row:
     padded = [*names, *[""] * (len(row) - len(names))]
     return [(name, value) for name, value in zip(padded, row, strict=False) if value.strip()]
 

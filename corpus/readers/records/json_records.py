@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from corpus.errors import Unreadable
-from corpus.readers.assemble.document_builder import Writer
+from corpus.readers.assemble.document_builder import DocumentBuilder
 from corpus.readers.assemble.fields import add_records
 from corpus.text.encodings import decode, require_few_lines
-from corpus.types import Reading
+from corpus.types import Extracted
 
 _MOST_FIELDS = 2000
 
 
-def read(path: str, data: bytes) -> Reading:
+def read(path: str, data: bytes) -> Extracted:
     """Read JSON or JSON lines; see `corpus.readers`."""
     text, note = decode(data)
     require_few_lines(text)
@@ -34,9 +34,9 @@ def read(path: str, data: bytes) -> Reading:
     elif not isinstance(found, list):
         found = [found]
     records = [(number, record) for number, value in enumerate(found, 1) if (record := list(_fields(value)))]
-    writer = Writer()
-    add_records(writer, records, pages=True, documents_from=first if _are_objects(found[first - 1 :]) else None)
-    return writer.reading("application/jsonl" if lines else "application/json", note=note, title=title)
+    builder = DocumentBuilder()
+    add_records(builder, records, pages=True, documents_from=first if _are_objects(found[first - 1 :]) else None)
+    return builder.build("application/jsonl" if lines else "application/json", note=note, title=title)
 
 
 def _whole(text: str) -> Any:

@@ -12,10 +12,10 @@ from email.utils import parsedate_to_datetime
 from functools import lru_cache
 
 from corpus.errors import Unreadable
-from corpus.readers.assemble.document_builder import Writer, one_line
+from corpus.readers.assemble.document_builder import DocumentBuilder, one_line
 from corpus.readers.web.html import add_html
 from corpus.text.encodings import require_text
-from corpus.types import Reading
+from corpus.types import Extracted
 
 MAX_MESSAGES = 20_000
 _FROM = re.compile(rb"(?:\A|(?<=\n)(?:\r?\n)?)From [^\n]+\n")
@@ -56,20 +56,20 @@ class _Headers(HeaderRegistry):
 _PARSER = BytesParser(policy=EmailPolicy(header_factory=_Headers()))
 
 
-def read(path: str, data: bytes) -> Reading:
+def read(path: str, data: bytes) -> Extracted:
     """Read a message or a mailbox; see `corpus.readers`."""
     require_text(data)
-    writer = Writer()
+    builder = DocumentBuilder()
     if not path.lower().endswith(".mbox"):
-        subject = _message(writer, data)
-        return writer.reading("message/rfc822", title=subject)
+        subject = _message(builder, data)
+        return builder.build("message/rfc822", title=subject)
     messages = list(_split(data))
     if not messages:
         raise Unreadable("not what its name says: no mailbox")
     for message in messages:
-        writer.page()
-        _message(writer, message, mailbox=True)
-    return writer.reading("application/mbox", title="")
+        builder.page()
+        _message(builder, message, mailbox=True)
+    return builder.build("application/mbox", title="")
 
 
 def _split(data: bytes) -> Iterator[bytes]:
@@ -81,7 +81,7 @@ def _split(data: bytes) -> Iterator[bytes]:
         yield data[mark.end() : end].replace(b"\n>From ", b"\nFrom ")
 
 
-def _message(writer: Writer, data: bytes, *, mailbox: bool = False) -> str:
+def _message(builder: DocumentBuilder, data: bytes, *, mailbox: bool = False) -> str:
     message = _PARSER.parsebytes(data)
     # Of headers that come twice the first counts.
     raw = {name.lower(): str(value) for name, value in reversed(list(message.raw_items()))}
@@ -89,16 +89,16 @@ def _message(writer: Writer, data: bytes, *, mailbox: bool = False) -> str:
     subject = found.pop("Subject")
     if not (found["From"] or subject):
         raise Unreadable("not what its name says: no message")
-    writer.under(1, "")
+    builder.under(1, "")
     if mailbox:
-        writer.begin(subject)
+        builder.begin(subject)
     if subject:
-        writer.heading(1, subject)
-    writer.record_lines([(name, value) for name, value in found.items() if value])
+        builder.heading(1, subject)
+    builder.record_lines([(name, value) for name, value in found.items() if value])
     for part in _bodies(message):
-        _body(writer, part)
+        _body(builder, part)
     for name in _attachments(message):
-        writer.block(f"Attachment: {name}")
+        builder.block(f"Attachment: {name}")
     return subject
 
 
@@ -148,7 +148,7 @@ def _attachments(message: EmailMessage) -> Iterator[str]:
             yield one_line(str(part.get_filename()))
 
 
-def _body(writer: Writer, part: EmailMessage) -> None:
+def _body(builder: DocumentBuilder, part: EmailMessage) -> None:
     data = part.get_payload(decode=True)
     if not isinstance(data, bytes):
         return
@@ -157,8 +157,8 @@ def _body(writer: Writer, part: EmailMessage) -> None:
     except (LookupError, UnicodeError):
         text = data.decode("utf-8", "replace")
     if part.get_content_type() == "text/html":
-        add_html(writer, text, level=1)
+        add_html(builder, text, level=1)
         return
     # Behind this line stands the signature.
     for paragraph in re.split(r"\n\s*\n", text.replace("\r\n", "\n").partition("\n-- \n")[0]):
-        writer.block(paragraph)
+        builder.block(paragraph)

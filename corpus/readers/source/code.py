@@ -15,11 +15,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
 from corpus.formats import format_of
-from corpus.readers.assemble.coverage import with_gaps_filled
+from corpus.readers.assemble.coverage import fill_gaps
 from corpus.readers.source.grammars import Span, definitions
 from corpus.text.encodings import decode, require_few_lines
 from corpus.text.lines import LineMap
-from corpus.types import Block, BlockKind, Reading
+from corpus.types import Block, BlockKind, Extracted
 
 _NAME = r"(?P<name>[A-Za-z_$][\w$]*)"
 _HEADS = [
@@ -58,14 +58,14 @@ _LONGEST_HEAD = 300
 _STRINGS = re.compile(r"//.*|/\*.*?\*/|\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'")
 
 
-def read(path: str, data: bytes) -> Reading:
+def read(path: str, data: bytes) -> Extracted:
     """Read a source file; see `corpus.readers`."""
     text, note = decode(data)
     require_few_lines(text)
     kind = format_of(path)
     media_type = kind.media_type if kind is not None else "text/plain"
     blocks = _blocks(text, list(_spans(path, text, media_type)))
-    return Reading(text, PurePosixPath(path).name, blocks, (), media_type, note)
+    return Extracted(text, PurePosixPath(path).name, blocks, (), media_type, note)
 
 
 def _spans(path: str, text: str, media_type: str) -> Iterable[Span]:
@@ -91,7 +91,7 @@ def _blocks(text: str, spans: list[Span]) -> tuple[Block, ...]:
             inside.pop()
         heading = inside[-1][2] if inside else ()
         blocks.extend(Block(BlockKind.CODE, *piece, heading) for piece in _pieces(text, start, end))
-    return with_gaps_filled(text, blocks)
+    return fill_gaps(text, blocks)
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

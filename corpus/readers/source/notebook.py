@@ -6,13 +6,13 @@ import json
 from typing import Any
 
 from corpus.errors import Unreadable
-from corpus.readers.assemble.document_builder import Writer
+from corpus.readers.assemble.document_builder import DocumentBuilder
 from corpus.readers.plaintext.markdown import read_markdown
 from corpus.text.encodings import decode
-from corpus.types import BlockKind, Reading
+from corpus.types import BlockKind, Extracted
 
 
-def read(path: str, data: bytes) -> Reading:
+def read(path: str, data: bytes) -> Extracted:
     """Read a notebook; see `corpus.readers`."""
     text, note = decode(data)
     try:
@@ -20,18 +20,18 @@ def read(path: str, data: bytes) -> Reading:
     except ValueError as error:
         raise Unreadable("damaged: no JSON") from error
     cells = _cells(book)
-    writer = Writer()
+    builder = DocumentBuilder()
     for cell in cells:
-        writer.page()
+        builder.page()
         source = cell.get("source", "")
         source = "".join(map(str, source)) if isinstance(source, list) else str(source)
         if cell.get("cell_type") == "markdown":
-            _markdown(writer, source)
+            _markdown(builder, source)
         elif cell.get("cell_type") == "code":
-            writer.block(source, BlockKind.CODE)
+            builder.block(source, BlockKind.CODE)
         else:
-            writer.block(source)
-    return writer.reading("application/x-ipynb+json", note=note)
+            builder.block(source)
+    return builder.build("application/x-ipynb+json", note=note)
 
 
 def _cells(book: Any) -> list[dict[str, Any]]:
@@ -43,14 +43,14 @@ def _cells(book: Any) -> list[dict[str, Any]]:
     return cells
 
 
-def _markdown(writer: Writer, source: str) -> None:
+def _markdown(builder: DocumentBuilder, source: str) -> None:
     _, blocks = read_markdown(source)
     for block in blocks:
         text = source[block.start : block.end]
         if block.kind is BlockKind.HEADING:
             mark = text[: len(text) - len(text.lstrip("#"))]
-            writer.heading(len(mark) or len(block.heading), block.heading[-1] if block.heading else text.strip("# "))
+            builder.heading(len(mark) or len(block.heading), block.heading[-1] if block.heading else text.strip("# "))
         elif block.kind is BlockKind.ITEM:
-            writer.block(text.lstrip("-*+ "), BlockKind.ITEM, block.depth)
+            builder.block(text.lstrip("-*+ "), BlockKind.ITEM, block.depth)
         else:
-            writer.block(text, block.kind)
+            builder.block(text, block.kind)

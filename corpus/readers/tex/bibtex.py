@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from corpus.readers.assemble.line_builder import LineWriter
+from corpus.readers.assemble.line_builder import LineBuilder
 from corpus.readers.tex.commands import plain_tex
 from corpus.text.encodings import decode, require_few_lines
-from corpus.types import BlockKind, Reading
+from corpus.types import BlockKind, Extracted
 
 _ENTRY = re.compile(r"^\s*@(\w+)\s*[{(]\s*([^,\s{}()\"]*)\s*,?(.*)$")
 _FIELD = re.compile(r"^\s*([A-Za-z][\w-]*)\s*=\s*(.*)$")
@@ -17,34 +17,34 @@ _MARK = re.compile(r"[{}\",]")
 _LEFT_OUT = frozenset({"comment", "string", "preamble"})
 
 
-def read(path: str, data: bytes) -> Reading:
+def read(path: str, data: bytes) -> Extracted:
     """Read a BibTeX file; see `corpus.readers`."""
     text, note = decode(data)
     require_few_lines(text)
     lines = [line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n")]
     starts = [i for i, line in enumerate(lines) if _ENTRY.match(line)]
-    writer = LineWriter()
+    builder = LineBuilder()
     for line in lines[: starts[0] if starts else len(lines)]:
-        writer.line(line.lstrip("% "))
+        builder.line(line.lstrip("% "))
     for start, end in pairwise([*starts, len(lines)]):
-        _entry(writer, lines[start:end])
-    return writer.reading("text/x-bibtex", note=note)
+        _entry(builder, lines[start:end])
+    return builder.build("text/x-bibtex", note=note)
 
 
-def _entry(writer: LineWriter, lines: list[str]) -> None:
+def _entry(builder: LineBuilder, lines: list[str]) -> None:
     found = _ENTRY.match(lines[0])
     kind, key, rest = (found[1], found[2], found[3]) if found else ("", "", "")
     if kind.lower() in _LEFT_OUT:
         for _ in lines:
-            writer.line("")
+            builder.line("")
         return
     title = _title(" ".join([rest, *lines[1:]])) or key
-    writer.begin(title)
-    writer.under(1, title)
-    writer.line("; ".join([f"{kind.lower()} {key}", *_fields_on(rest)]), BlockKind.TABLE)
+    builder.begin(title)
+    builder.under(1, title)
+    builder.line("; ".join([f"{kind.lower()} {key}", *_fields_on(rest)]), BlockKind.TABLE)
     for line in lines[1:]:
-        writer.line("; ".join(_fields_on(line)), BlockKind.TABLE)
-    writer.end_block()
+        builder.line("; ".join(_fields_on(line)), BlockKind.TABLE)
+    builder.end_block()
 
 
 def _title(entry: str) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from corpus.readers.assemble.line_builder import LineWriter
+from corpus.readers.assemble.line_builder import LineBuilder
 from corpus.readers.tex.commands import plain_tex, without_comment
 from corpus.text.encodings import decode, require_few_lines
-from corpus.types import BlockKind, Reading
+from corpus.types import BlockKind, Extracted
 
 _LEVELS = {
     "part": 1,
@@ -28,7 +28,7 @@ _TABLES = frozenset({"tabular", "tabularx", "longtable"})
 _LONGEST_ARGUMENT = 1000
 
 
-def read(path: str, data: bytes) -> Reading:
+def read(path: str, data: bytes) -> Extracted:
     """Read a LaTeX file; see `corpus.readers`."""
     text, note = decode(data)
     require_few_lines(text)
@@ -39,20 +39,20 @@ def read(path: str, data: bytes) -> Reading:
 class _Source:
     def __init__(self, lines: list[str]) -> None:
         self._lines = lines
-        self._writer = LineWriter()
+        self._builder = LineBuilder()
         self._inside = ""
 
-    def read(self, note: str) -> Reading:
+    def read(self, note: str) -> Extracted:
         begins = next((i for i, line in enumerate(self._lines) if r"\begin{document}" in without_comment(line)), -1)
-        self._writer.title = self._title()
+        self._builder.title = self._title()
         for number, line in enumerate(self._lines):
             if number <= begins:
-                self._writer.line("")
+                self._builder.line("")
             elif self._inside in _VERBATIM:
                 self._verbatim(line)
             else:
                 self._line(number, line)
-        return self._writer.reading("text/x-tex", note=note)
+        return self._builder.build("text/x-tex", note=note)
 
     def _title(self) -> str:
         for number, line in enumerate(self._lines):
@@ -73,36 +73,36 @@ class _Source:
     def _verbatim(self, line: str) -> None:
         if _END.search(line):
             self._inside = ""
-            self._writer.end_block()
-            self._writer.line("")
+            self._builder.end_block()
+            self._builder.line("")
         else:
-            self._writer.line(line, BlockKind.CODE)
+            self._builder.line(line, BlockKind.CODE)
 
     def _line(self, number: int, line: str) -> None:
         bare = without_comment(line)
         if "\\" not in bare and not self._inside:
-            self._writer.line(plain_tex(line))
+            self._builder.line(plain_tex(line))
             return
         if found := _SECTION.match(bare):
-            self._writer.heading(_LEVELS[found[1]], plain_tex(self._argument(number, found.end())))
+            self._builder.heading(_LEVELS[found[1]], plain_tex(self._argument(number, found.end())))
             return
         if _TITLE.search(bare):
-            self._writer.line("")
+            self._builder.line("")
             return
         if begin := _BEGIN.search(bare):
             self._begin(begin[1])
         text = bare.strip() if self._inside in _MATHS else plain_tex(line)
         if self._inside in _MATHS:
             text = _END.sub("", _BEGIN.sub("", re.sub(r"\\label\{[^}]*\}|\\nonumber", "", text)))
-        self._writer.line(text, self._kind(bare))
+        self._builder.line(text, self._kind(bare))
         if (end := _END.search(bare)) and end[1] in (self._inside, "abstract"):
             self._inside = ""
             if end[1] == "abstract":
-                self._writer.under(3, "")
+                self._builder.under(3, "")
 
     def _begin(self, name: str) -> None:
         if name == "abstract":
-            self._writer.under(3, "Abstract")
+            self._builder.under(3, "Abstract")
         elif name in _VERBATIM | _MATHS | _TABLES:
             self._inside = name
 

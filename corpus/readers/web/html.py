@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from html import unescape
 from html.parser import HTMLParser
 
-from corpus.readers.assemble.document_builder import Writer, one_line
+from corpus.readers.assemble.document_builder import DocumentBuilder, one_line
 from corpus.readers.web.html_elements import (
     BREAKING,
     CLOSING,
@@ -25,7 +25,7 @@ from corpus.readers.web.html_elements import (
     VOID,
 )
 from corpus.text.encodings import decode
-from corpus.types import BlockKind, Reading
+from corpus.types import BlockKind, Extracted
 
 # The parser gives up where it meets a marked section that it does not know.
 _NO_SECTION = re.compile(r"<!\[(?!(?:temp|cdata|ignore|include|rcdata|if|else|endif)\b)", re.IGNORECASE)
@@ -37,12 +37,12 @@ _BARE_END = re.compile(r"</([a-zA-Z][a-zA-Z0-9]*)>")
 _BLANKS = re.compile(r"\s+")
 
 
-def read(path: str, data: bytes) -> Reading:
+def read(path: str, data: bytes) -> Extracted:
     """Read an HTML file; see `corpus.readers`."""
     text, note = _decoded(data)
-    writer = Writer()
-    add_html(writer, text)
-    return writer.reading("text/html", note=note)
+    builder = DocumentBuilder()
+    add_html(builder, text)
+    return builder.build("text/html", note=note)
 
 
 def _decoded(data: bytes) -> tuple[str, str]:
@@ -59,9 +59,9 @@ def _decoded(data: bytes) -> tuple[str, str]:
     return decode(data)
 
 
-def add_html(writer: Writer, text: str, *, level: int = 0) -> str:
+def add_html(builder: DocumentBuilder, text: str, *, level: int = 0) -> str:
     """Write what a page says; `level` is that of the headings above it. Gives the page's title, "" if it has none."""
-    parser = _Page(writer, level, has_main=bool(re.search(r"<(?:main|article)[\s>]", text, re.IGNORECASE)))
+    parser = _Page(builder, level, has_main=bool(re.search(r"<(?:main|article)[\s>]", text, re.IGNORECASE)))
     text = _NO_SECTION.sub("&lt;![", text)
     # Behind the last ">" no tag ends, and the parser would look for its end from each "<".
     end = text.rfind(">") + 1
@@ -70,15 +70,15 @@ def add_html(writer: Writer, text: str, *, level: int = 0) -> str:
     parser.handle_data(unescape(text[end:]))
     parser.finish()
     if not level:
-        writer.title = parser.title
+        builder.title = parser.title
     return parser.title
 
 
 class _Page(HTMLParser):
-    def __init__(self, writer: Writer, level: int, *, has_main: bool) -> None:
+    def __init__(self, builder: DocumentBuilder, level: int, *, has_main: bool) -> None:
         super().__init__(convert_charrefs=True)
         self.title = ""
-        self._writer = writer
+        self._builder = builder
         self._level = level
         self._has_main = has_main
         self._open: list[str] = []
@@ -243,7 +243,7 @@ class _Page(HTMLParser):
         if self._rows is not None:
             self._end_cell(tag)
         elif tag in HEADINGS:
-            self._writer.heading(self._level + HEADINGS[tag], self._take())
+            self._builder.heading(self._level + HEADINGS[tag], self._take())
         elif tag == "li":
             self._flush(BlockKind.ITEM)
         elif tag in BREAKING:
@@ -257,7 +257,7 @@ class _Page(HTMLParser):
                 self._rows.append([])
             self._rows[-1].append(self._take())
         elif tag == "caption":
-            self._writer.block(self._take())
+            self._builder.block(self._take())
         elif tag == "table":
             self._tables -= 1
             if not self._tables:
@@ -269,11 +269,11 @@ class _Page(HTMLParser):
         if max(map(len, rows), default=0) > 1 and sum(len(cell) for row in rows for cell in row) < 300 * sum(
             map(len, rows)
         ):
-            self._writer.rows(rows)
+            self._builder.rows(rows)
             return
         for row in rows:
             for cell in row:
-                self._writer.block(cell)
+                self._builder.block(cell)
 
     def _take(self) -> str:
         text, self._text = "".join(self._text), []
@@ -288,9 +288,9 @@ class _Page(HTMLParser):
             kind = BlockKind.ITEM
         if kind is BlockKind.ITEM:
             depth = sum(name in ("ul", "ol") for name in within) - 1
-            self._writer.block(text, kind, min(max(0, depth), 5))
+            self._builder.block(text, kind, min(max(0, depth), 5))
         else:
-            self._writer.block(text, kind)
+            self._builder.block(text, kind)
 
 
 def _with_single_blanks(text: str) -> str:

@@ -54,8 +54,8 @@ def matches(line: str, path: str) -> bool:
 @settings(deadline=None)
 @given(PATHS, PATHS)
 def test_a_literal_pattern_is_of_one_path_and_what_lies_below(path: str, other: str) -> None:
-    line = gitignore.literal(path)
-    assert gitignore.usable([line]) == [line]
+    line = gitignore.literal_pattern(path)
+    assert gitignore.valid_patterns([line]) == [line]
     assert matches(line, path)
     assert matches(line, f"{path}/{other}")
     assert matches(line, other) == (other == path or other.startswith(path + "/"))
@@ -63,7 +63,7 @@ def test_a_literal_pattern_is_of_one_path_and_what_lies_below(path: str, other: 
 
 def usable(line: str) -> bool:
     try:
-        return bool(gitignore.usable([line]))
+        return bool(gitignore.valid_patterns([line]))
     except UsageError:
         return False
 
@@ -72,7 +72,7 @@ def usable(line: str) -> bool:
 @given(PATTERNS.filter(usable), PATHS, PATHS)
 def test_a_pattern_moved_into_a_folder_means_there_what_it_meant(line: str, folder: str, path: str) -> None:
     """And nothing elsewhere."""
-    moved = gitignore.below(folder, line)
+    moved = gitignore.rebase_pattern(folder, line)
     assert matches(line.removeprefix("!"), path) == matches(moved.removeprefix("!"), f"{folder}/{path}")
     assert line.startswith("!") == moved.startswith("!")
     if not path.startswith(folder + "/"):
@@ -83,7 +83,7 @@ def test_a_pattern_moved_into_a_folder_means_there_what_it_meant(line: str, fold
     ("line", "moved"), [(r"\#a", "/f/**/#a"), (r"\!a", "/f/**/!a"), ("/a", "/f/a"), ("a/b", "/f/a/b")]
 )
 def test_what_only_the_beginning_of_a_line_means_is_not_kept(line: str, moved: str) -> None:
-    assert gitignore.below("f", line) == moved
+    assert gitignore.rebase_pattern("f", line) == moved
 
 
 @settings(max_examples=300, deadline=None)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from corpus.discovery.walk import MAX_IGNORE_BYTES, MAX_PATTERNS, FoundFile, Skipped, Walk, concerns, walk
+from corpus.discovery.walk import MAX_IGNORE_BYTES, MAX_PATTERNS, FoundFile, SkippedFile, Walk, affects_walk, walk
 from corpus.errors import CorpusError, UsageError
 from corpus.formats import MAX_BYTES
 
@@ -63,13 +63,13 @@ def test_hidden_files_and_folders_are_left_out_in_silence(tmp_path: Path) -> Non
 
 def test_other_formats_are_named(tmp_path: Path) -> None:
     make(tmp_path, "a.png", "b.md")
-    assert walk(tmp_path).skipped == (Skipped("a.png", "not a format that can be read"),)
+    assert walk(tmp_path).skipped == (SkippedFile("a.png", "not a format that can be read"),)
 
 
 def test_the_settings_of_the_collection_are_no_document(tmp_path: Path) -> None:
     """Nor are they named as left out; a file of that name further down is one like any other."""
     make(tmp_path, "qa.toml", "sub/qa.toml", "a.md")
-    assert walk(tmp_path).skipped == (Skipped("sub/qa.toml", "not a format that can be read"),)
+    assert walk(tmp_path).skipped == (SkippedFile("sub/qa.toml", "not a format that can be read"),)
     assert found(tmp_path) == ["a.md"]
 
 
@@ -120,7 +120,7 @@ def test_a_line_that_is_no_pattern_is_named_and_the_others_count(tmp_path: Path)
     make(tmp_path, "a.md", "b.md", "c.md")
     ignore(tmp_path, ".gitignore", ["a.md", "!", "# comment", "c.md", "**/x/**/y/**/z"])
     reason = "ignore file has lines that are no patterns (line 2, 5)"
-    assert walk(tmp_path).skipped == (Skipped(".gitignore", reason),)
+    assert walk(tmp_path).skipped == (SkippedFile(".gitignore", reason),)
     assert found(tmp_path) == ["b.md"]
     ignore(tmp_path, ".gitignore", ["!"] * 9)
     assert walk(tmp_path).skipped[0].reason.endswith("(line 1, 2, 3, 4, 5 and others)")
@@ -139,7 +139,7 @@ def test_an_ignore_file_that_is_none_is_passed_over(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / ".gitignore")
     with (tmp_path / "sub" / ".gitignore").open("wb") as stream:
         stream.truncate(10 * 1024**3)
-    assert walk(tmp_path).skipped == (Skipped("sub/.gitignore", "ignore file cannot be used: larger than 1 MiB"),)
+    assert walk(tmp_path).skipped == (SkippedFile("sub/.gitignore", "ignore file cannot be used: larger than 1 MiB"),)
     assert found(tmp_path) == ["a.md", "sub/b.md"]
     assert MAX_IGNORE_BYTES == 1024 * 1024
 
@@ -147,7 +147,7 @@ def test_an_ignore_file_that_is_none_is_passed_over(tmp_path: Path) -> None:
 def test_patterns_of_an_ignore_file_are_capped(tmp_path: Path) -> None:
     make(tmp_path, "a0.md", f"a{MAX_PATTERNS - 1}.md", f"a{MAX_PATTERNS}.md")
     ignore(tmp_path, ".gitignore", [f"a{number}.md" for number in range(MAX_PATTERNS + 1)])
-    assert walk(tmp_path).skipped == (Skipped(".gitignore", "only its first 1,000 patterns are used"),)
+    assert walk(tmp_path).skipped == (SkippedFile(".gitignore", "only its first 1,000 patterns are used"),)
     assert found(tmp_path) == [f"a{MAX_PATTERNS}.md"]
 
 
@@ -161,7 +161,7 @@ def test_patterns_of_many_stars_are_passed_over(tmp_path: Path) -> None:
     assert found(tmp_path) == ["a" * 250, "a" * 245 + "b.md"]
     assert time.perf_counter() - begun < 1
     (skipped,) = walk(tmp_path).skipped
-    assert skipped == Skipped(".gitignore", "ignore file has lines that are no patterns (line 1, 2)")
+    assert skipped == SkippedFile(".gitignore", "ignore file has lines that are no patterns (line 1, 2)")
 
 
 def test_an_ignore_file_behind_a_link_is_not_read(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     (root / "void.md").symlink_to("nothing")
     assert found(root) == ["a.md", "sub/b.md"]
     assert walk(root).skipped == tuple(
-        Skipped(path, "symbolic link, not followed") for path in ("file.md", "loop", "out.md", "void.md")
+        SkippedFile(path, "symbolic link, not followed") for path in ("file.md", "loop", "out.md", "void.md")
     )
 
 
@@ -194,7 +194,7 @@ def test_hard_links_are_two_files(tmp_path: Path) -> None:
 
 def test_special_files_are_named(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.md")
-    assert walk(tmp_path).skipped == (Skipped("pipe.md", "not a regular file"),)
+    assert walk(tmp_path).skipped == (SkippedFile("pipe.md", "not a regular file"),)
 
 
 def test_names_that_are_not_utf_8_are_named_as_bytes(tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ def test_names_that_are_not_utf_8_are_named_as_bytes(tmp_path: Path) -> None:
     bad = os.fsencode(tmp_path) + b"/caf\xe9"
     os.mkdir(bad)  # noqa: PTH102 - a name of bytes
     Path(os.fsdecode(bad + b"/a.md")).touch()
-    assert walk(tmp_path).skipped == (Skipped("caf\\udce9", "its name is not valid UTF-8"),)
+    assert walk(tmp_path).skipped == (SkippedFile("caf\\udce9", "its name is not valid UTF-8"),)
     assert found(tmp_path) == []
 
 
@@ -242,7 +242,7 @@ def test_a_file_over_the_cap_is_named_unread(tmp_path: Path) -> None:
     with (tmp_path / "b.txt").open("wb") as stream:
         stream.truncate(MAX_BYTES + 1)
     assert found(tmp_path) == ["a.txt"]
-    assert walk(tmp_path).skipped == (Skipped("b.txt", "larger than 8 MiB (8,388,609 bytes)"),)
+    assert walk(tmp_path).skipped == (SkippedFile("b.txt", "larger than 8 MiB (8,388,609 bytes)"),)
 
 
 def test_a_root_that_cannot_be_read(tmp_path: Path) -> None:
@@ -265,7 +265,9 @@ def test_a_folder_that_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pyte
 
     monkeypatch.setattr(os, "scandir", refuse)
     assert found(tmp_path) == ["a.md", "open/c.md"]
-    assert walk(tmp_path).skipped == (Skipped("locked/", "folder cannot be read: Permission denied", unreadable=True),)
+    assert walk(tmp_path).skipped == (
+        SkippedFile("locked/", "folder cannot be read: Permission denied", unreadable=True),
+    )
 
 
 def test_an_entry_that_cannot_be_looked_at_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -292,7 +294,7 @@ def test_an_entry_that_cannot_be_looked_at_is_named(tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(os, "scandir", Entries)
     assert found(tmp_path) == ["a.md"]
-    assert walk(tmp_path).skipped == (Skipped("b.md", "cannot be read: Input/output error", unreadable=True),)
+    assert walk(tmp_path).skipped == (SkippedFile("b.md", "cannot be read: Input/output error", unreadable=True),)
 
 
 def test_a_deep_tree_is_walked(tmp_path: Path) -> None:
@@ -339,13 +341,13 @@ def test_what_a_change_may_concern(tmp_path: Path, path: str, concerned: bool) -
     make(tmp_path, "a.md", "sub/a.md", "sub/drop.md", "sub/a.log", "picture.png", "build/a.md", "old/a.md", "old.md")
     ignore(tmp_path, ".gitignore", ["build/", "*.log"])
     ignore(tmp_path, "sub/.qaignore", ["drop.md"])
-    assert concerns(tmp_path, path, exclude=["old/", "old.md"]) == concerned
+    assert affects_walk(tmp_path, path, exclude=["old/", "old.md"]) == concerned
 
 
 def test_what_no_pattern_takes_in_concerns_nobody(tmp_path: Path) -> None:
     make(tmp_path, "a/b.md", "a/b.txt", "c/d.md")
     paths = ["a/b.md", "a/b.txt", "a", "a/gone.txt", "c/d.md", "c"]
-    assert [path for path in paths if concerns(tmp_path, path, include=["/a/**/*.md"])] == [
+    assert [path for path in paths if affects_walk(tmp_path, path, include=["/a/**/*.md"])] == [
         "a/b.md",
         "a",
         "a/gone.txt",

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from corpus.errors import Unreadable
-from corpus.loading.sandbox import Limits, Worker
+from corpus.loading.sandbox import Limits, Sandbox
 from qa import build_index
 from tests.corpus.readers.samples import archives
 from tests.corpus.readers.samples.files import SAMPLES
@@ -23,9 +23,9 @@ FILES = {sample.path: sample.data for sample in SAMPLES}
 LARGE = archives.docx("<w:p/>" * 4_500_000)
 
 
-def reason(worker: Worker, path: str, data: bytes) -> str:
+def reason(sandbox: Sandbox, path: str, data: bytes) -> str:
     with pytest.raises(Unreadable) as caught:
-        worker.read(path, data)
+        sandbox.read(path, data)
     return caught.value.reason
 
 
@@ -36,34 +36,34 @@ def children() -> set[str]:
 
 
 def test_a_file_that_takes_too_long_is_left_out_and_the_next_is_read() -> None:
-    with Worker(Limits(seconds=1)) as worker:
+    with Sandbox(Limits(seconds=1)) as sandbox:
         begun = time.monotonic()
-        assert reason(worker, "slow.json", b"[" + b"[1]," * 1_900_000 + b"1]") == "took longer than 1 s to read"
+        assert reason(sandbox, "slow.json", b"[" + b"[1]," * 1_900_000 + b"1]") == "took longer than 1 s to read"
         assert time.monotonic() - begun < 20
-        assert worker.read("lakes.tsv", FILES["lakes.tsv"]).text == "lake: Weiher\ndepth: 3"
+        assert sandbox.read("lakes.tsv", FILES["lakes.tsv"]).text == "lake: Weiher\ndepth: 3"
 
 
 def test_a_file_that_needs_too_much_memory_is_left_out_and_the_next_is_read() -> None:
-    with Worker(Limits(memory=160 * 1024 * 1024)) as worker:
-        assert reason(worker, "large.docx", LARGE) == "needs more than 160 MiB of memory to read"
-        assert worker.read("lakes.tsv", FILES["lakes.tsv"]).text == "lake: Weiher\ndepth: 3"
+    with Sandbox(Limits(memory=160 * 1024 * 1024)) as sandbox:
+        assert reason(sandbox, "large.docx", LARGE) == "needs more than 160 MiB of memory to read"
+        assert sandbox.read("lakes.tsv", FILES["lakes.tsv"]).text == "lake: Weiher\ndepth: 3"
 
 
 def test_the_process_may_be_killed_between_files() -> None:
     """As by a system short of memory: the next file is read by another."""
-    with Worker() as worker:
+    with Sandbox() as sandbox:
         before = children()
-        worker.read("lakes.tsv", FILES["lakes.tsv"])
+        sandbox.read("lakes.tsv", FILES["lakes.tsv"])
         (child,) = children() - before
         os.kill(int(child), 9)
-        assert worker.read("lakes.tsv", FILES["lakes.tsv"]).text == "lake: Weiher\ndepth: 3"
+        assert sandbox.read("lakes.tsv", FILES["lakes.tsv"]).text == "lake: Weiher\ndepth: 3"
         assert child not in children()
 
 
 def test_nothing_is_left_running() -> None:
     before = children()
-    with Worker() as worker:
-        worker.read("lakes.tsv", FILES["lakes.tsv"])
+    with Sandbox() as sandbox:
+        sandbox.read("lakes.tsv", FILES["lakes.tsv"])
         assert len(children() - before) == 1
     assert children() == before
 
@@ -71,9 +71,9 @@ def test_nothing_is_left_running() -> None:
 def test_it_ends_when_the_one_that_asks_is_killed(tmp_path: Path) -> None:
     """No process is left behind that waits for files."""
     program = (
-        "import os, sys, time\nfrom corpus.loading.sandbox import Worker\nworker = Worker()\n"
-        "worker.read('a.tsv', b'a\\tb\\n1\\t2\\n')\n"
-        "print(worker._process.pid, flush=True)\nos.kill(os.getpid(), 9)\n"
+        "import os, sys, time\nfrom corpus.loading.sandbox import Sandbox\nsandbox = Sandbox()\n"
+        "sandbox.read('a.tsv', b'a\\tb\\n1\\t2\\n')\n"
+        "print(sandbox._process.pid, flush=True)\nos.kill(os.getpid(), 9)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, timeout=60, check=False
@@ -90,8 +90,8 @@ def test_it_ends_when_the_one_that_asks_is_killed(tmp_path: Path) -> None:
 def test_a_folder_of_text_starts_no_process(tmp_path: Path) -> None:
     """Nor imports what starts one, so that a question over notes costs what it did."""
     program = (
-        "import sys\nfrom pathlib import Path\nfrom corpus import read_all, walk\n"
-        "root = Path(sys.argv[1])\nprint([one.outcome.text for one in read_all(root, walk(root).files)])\n"
+        "import sys\nfrom pathlib import Path\nfrom corpus import load_all, walk\n"
+        "root = Path(sys.argv[1])\nprint([one.outcome.text for one in load_all(root, walk(root).files)])\n"
         "heavy = {'pypdfium2', 'pypdfium2_raw', 'charset_normalizer', 'xml', 'email', 'html.parser', 'zipfile'}\n"
         "print(sorted(heavy & sys.modules.keys()))\n"
         "print(Path('/proc/self/task/%d/children' % __import__('os').getpid()).read_text())\n"
@@ -128,9 +128,9 @@ def test_libraries_that_parse_are_imported_by_the_other_process_alone(tmp_path: 
 def test_where_no_process_can_be_started_nothing_is_forgotten(tmp_path: Path) -> None:
     """As where there are no descriptors left: what the index knew of the file is kept."""
     program = (
-        "import resource, sys\nfrom corpus.errors import Unreadable\nfrom corpus.loading.sandbox import Worker\n"
+        "import resource, sys\nfrom corpus.errors import Unreadable\nfrom corpus.loading.sandbox import Sandbox\n"
         "resource.setrlimit(resource.RLIMIT_NOFILE, (4, 4))\n"
-        "try:\n    Worker().read('a.tsv', b'a\\tb\\n1\\t2\\n')\n"
+        "try:\n    Sandbox().read('a.tsv', b'a\\tb\\n1\\t2\\n')\n"
         "except Unreadable as error:\n    print(error.reason, error.unknown)\n"
     )
     done = subprocess.run(
@@ -140,12 +140,12 @@ def test_where_no_process_can_be_started_nothing_is_forgotten(tmp_path: Path) ->
 
 
 def test_a_worker_that_was_closed_reads_nothing(tmp_path: Path) -> None:
-    worker = Worker()
-    worker.read("lakes.tsv", FILES["lakes.tsv"])
+    sandbox = Sandbox()
+    sandbox.read("lakes.tsv", FILES["lakes.tsv"])
     before = children()
-    worker.close()
+    sandbox.close()
     with pytest.raises(Unreadable) as caught:
-        worker.read("lakes.tsv", FILES["lakes.tsv"])
+        sandbox.read("lakes.tsv", FILES["lakes.tsv"])
     assert (caught.value.reason, caught.value.unknown) == ("given up", True)
     assert len(children()) == len(before) - 1
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from corpus.errors import Unreadable
 from corpus.loading.load import parse
-from corpus.loading.sandbox import Limits, Worker
+from corpus.loading.sandbox import Limits, Sandbox
 from tests.corpus.readers.samples import archives
 from tests.corpus.readers.samples.files import SAMPLES, Sample
 from tests.documents import check_passages, count_words
@@ -78,7 +78,7 @@ def mutate_inside(data: bytes, chance: random.Random) -> bytes:
     return archives.pack(parts | {name: mutate(parts[name], chance)})
 
 
-def run(sample: Sample, count: int, *, seed: int, worker: Worker) -> Tally:
+def run(sample: Sample, count: int, *, seed: int, sandbox: Sandbox) -> Tally:
     """Read so many damaged copies of a file; what is read must split as any document does."""
     chance = random.Random(f"{sample.path} {seed}")  # noqa: S311 - repeatable, which is the point
     tally = Tally()
@@ -87,7 +87,7 @@ def run(sample: Sample, count: int, *, seed: int, worker: Worker) -> Tally:
         data = (mutate_inside if inside else mutate)(sample.data, chance)
         begun = time.monotonic()
         try:
-            document = parse(sample.path, data, worker=worker)
+            document = parse(sample.path, data, sandbox=sandbox)
         except Unreadable as error:
             tally.reasons[error.reason] += 1
         else:
@@ -105,10 +105,10 @@ def main() -> int:
     options.add_argument("--only", default="", help="the name of one sample")
     given = options.parse_args()
     bad = 0
-    with Worker(Limits(seconds=SECONDS)) as worker:
+    with Sandbox(Limits(seconds=SECONDS)) as sandbox:
         for sample in SAMPLES:
             if given.only in ("", sample.path):
-                tally = run(sample, given.files, seed=given.seed, worker=worker)
+                tally = run(sample, given.files, seed=given.seed, sandbox=sandbox)
                 bad += sum(count for reason, count in tally.reasons.items() if is_bad(reason))
                 sys.stdout.write(f"{sample.path}: {tally.read} read, slowest {tally.slowest:.2f} s\n")
                 for reason, count in tally.reasons.most_common():

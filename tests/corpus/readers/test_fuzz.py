@@ -6,19 +6,19 @@ from collections.abc import Iterator
 
 import pytest
 
-from corpus.loading.sandbox import Limits, Worker
+from corpus.loading.sandbox import Limits, Sandbox
 from tests.corpus.readers import fuzz
 from tests.corpus.readers.samples.files import SAMPLES, Sample
 
 
 @pytest.fixture(scope="module")
-def worker() -> Iterator[Worker]:
-    with Worker(Limits(seconds=fuzz.SECONDS)) as one:
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox(Limits(seconds=fuzz.SECONDS)) as one:
         yield one
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.path)
-def test_no_damage_hangs_or_crashes_a_reader(sample: Sample, worker: Worker) -> None:
-    tally = fuzz.run(sample, 20, seed=1, worker=worker)
+def test_no_damage_hangs_or_crashes_a_reader(sample: Sample, sandbox: Sandbox) -> None:
+    tally = fuzz.run(sample, 20, seed=1, sandbox=sandbox)
     assert [reason for reason in tally.reasons if fuzz.is_bad(reason)] == []
     assert tally.read + sum(tally.reasons.values()) == 20

@@ -13,7 +13,7 @@ import pytest
 from corpus.errors import Unreadable
 from corpus.formats import MAX_BYTES
 from corpus.loading.load import parse
-from corpus.loading.sandbox import Worker
+from corpus.loading.sandbox import Sandbox
 from corpus.readers.office.zip_archive import MAX_PART
 from corpus.types import Document
 from tests.corpus.readers.samples import archives, pdf
@@ -23,14 +23,14 @@ FILES = {sample.path: sample.data for sample in SAMPLES}
 
 
 @pytest.fixture(scope="module")
-def worker() -> Iterator[Worker]:
-    with Worker() as one:
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox() as one:
         yield one
 
 
-def reason(worker: Worker, path: str, data: bytes) -> str:
+def reason(sandbox: Sandbox, path: str, data: bytes) -> str:
     with pytest.raises(Unreadable) as caught:
-        parse(path, data, worker=worker)
+        parse(path, data, sandbox=sandbox)
     return caught.value.reason
 
 
@@ -38,20 +38,20 @@ def book(**chapters: str | bytes) -> bytes:
     return archives.pack({"mimetype": "application/epub+zip", **chapters})
 
 
-def test_a_part_that_unpacks_to_too_much_is_refused(worker: Worker) -> None:
+def test_a_part_that_unpacks_to_too_much_is_refused(sandbox: Sandbox) -> None:
     """A hundred kilobytes of zip for a hundred megabytes of XML."""
     data = archives.docx(" " * (3 * MAX_PART))
     assert len(data) < 200_000
-    assert reason(worker, "bomb.docx", data) == "unpacks to more than may be read"
+    assert reason(sandbox, "bomb.docx", data) == "unpacks to more than may be read"
 
 
-def test_the_size_that_an_archive_claims_is_not_believed(worker: Worker) -> None:
+def test_the_size_that_an_archive_claims_is_not_believed(sandbox: Sandbox) -> None:
     """It says that the part has ten bytes."""
     data = bytearray(archives.docx(" " * (2 * MAX_PART)))
     for at in _places(data, b"PK\x01\x02"):
         if data[at + 46 :].startswith(b"word/document.xml"):
             data[at + 24 : at + 28] = struct.pack("<I", 10)
-    assert reason(worker, "liar.docx", bytes(data)) in (
+    assert reason(sandbox, "liar.docx", bytes(data)) in (
         "unpacks to more than may be read",
         "damaged: word/document.xml in it cannot be unpacked",
     )
@@ -64,7 +64,7 @@ def _places(data: bytes | bytearray, what: bytes) -> Iterator[int]:
         at = data.find(what, at + 1)
 
 
-def test_parts_that_overlap_are_counted_each_time(worker: Worker) -> None:
+def test_parts_that_overlap_are_counted_each_time(sandbox: Sandbox) -> None:
     """Ninety chapters that are one and the same compressed megabytes."""
     chapter = b"<p>" + b"a " * (1024 * 1024) + b"</p>"
     names = [f"c{n}.xhtml" for n in range(90)]
@@ -75,7 +75,7 @@ def test_parts_that_overlap_are_counted_each_time(worker: Worker) -> None:
         "META-INF/container.xml": b'<c><rootfile full-path="b.opf"/></c>',
         "b.opf": f"<p><manifest>{items}</manifest><spine>{spine}</spine></p>".encode(),
     }
-    assert reason(worker, "overlap.epub", overlapping(small, names, chapter)) in (
+    assert reason(sandbox, "overlap.epub", overlapping(small, names, chapter)) in (
         "unpacks to more than may be read",
         f"more than {MAX_BYTES // 1024 // 1024} Mi characters of text",
         "damaged: c1.xhtml in it cannot be unpacked",
@@ -132,17 +132,17 @@ def overlapping(small: dict[str, bytes], names: list[str], content: bytes) -> by
     return bytes(found + directory + end)
 
 
-def test_a_locked_archive_is_named_as_such(worker: Worker) -> None:
+def test_a_locked_archive_is_named_as_such(sandbox: Sandbox) -> None:
     data = bytearray(FILES["swans.docx"])
     for mark, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         for at in _places(data, mark):
             data[at + place] |= 1
-    assert reason(worker, "locked.docx", bytes(data)) == "encrypted"
+    assert reason(sandbox, "locked.docx", bytes(data)) == "encrypted"
 
 
-def test_office_encrypts_into_another_container(worker: Worker) -> None:
+def test_office_encrypts_into_another_container(sandbox: Sandbox) -> None:
     data = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)
-    assert reason(worker, "locked.docx", data).startswith("encrypted, or in the format of Office before 2007")
+    assert reason(sandbox, "locked.docx", data).startswith("encrypted, or in the format of Office before 2007")
 
 
 NEVER_EMPTY = [f"empty.{suffix}" for suffix in ["pdf", "ipynb", "eml", "mbox", "docx", "pptx", "xlsx", "odt", "epub"]]
@@ -158,62 +158,64 @@ OUTSIDE = (
 
 
 @pytest.mark.parametrize("content", [LAUGHS, OUTSIDE], ids=["billion laughs", "external entity"])
-def test_entities_of_a_file_are_never_expanded(content: str, worker: Worker) -> None:
+def test_entities_of_a_file_are_never_expanded(content: str, sandbox: Sandbox) -> None:
     parts = {
         "_rels/.rels": archives.links(("officeDocument", "word/document.xml")),
         "word/document.xml": content,
     }
-    assert reason(worker, "laughs.docx", archives.pack(parts)) == "declares entities of its own, which are not expanded"
+    assert (
+        reason(sandbox, "laughs.docx", archives.pack(parts)) == "declares entities of its own, which are not expanded"
+    )
 
 
-def test_deep_nesting_is_no_harm(worker: Worker) -> None:
+def test_deep_nesting_is_no_harm(sandbox: Sandbox) -> None:
     """HTML, XML, JSON and Python, 100,000 deep: read or refused within seconds."""
     begun = time.monotonic()
-    page = parse("deep.html", b"<div>" * 200_000 + b"The otter sleeps.", worker=worker)
+    page = parse("deep.html", b"<div>" * 200_000 + b"The otter sleeps.", sandbox=sandbox)
     assert "The otter sleeps." in page.text
     deep = "<w:x>" * 100_000 + archives.word_paragraph("Deep words.") + "</w:x>" * 100_000
-    assert outcome(worker, "deep.docx", archives.docx(deep)) in ("Deep words.", "nested too deeply")
-    assert outcome(worker, "deep.json", b"[" * 100_000 + b"]" * 100_000) in ("", "nested too deeply")
-    assert outcome(worker, "deep.py", b"x = " + b"(" * 100_000 + b")" * 100_000).startswith("x = (")
+    assert outcome(sandbox, "deep.docx", archives.docx(deep)) in ("Deep words.", "nested too deeply")
+    assert outcome(sandbox, "deep.json", b"[" * 100_000 + b"]" * 100_000) in ("", "nested too deeply")
+    assert outcome(sandbox, "deep.py", b"x = " + b"(" * 100_000 + b")" * 100_000).startswith("x = (")
     assert time.monotonic() - begun < 20
 
 
-def outcome(worker: Worker, path: str, data: bytes) -> str:
+def outcome(sandbox: Sandbox, path: str, data: bytes) -> str:
     """The text of a file, or why it has none."""
     try:
-        return parse(path, data, worker=worker).text
+        return parse(path, data, sandbox=sandbox).text
     except Unreadable as error:
         return error.reason
 
 
-def test_what_a_page_hides_is_not_read(worker: Worker) -> None:
+def test_what_a_page_hides_is_not_read(sandbox: Sandbox) -> None:
     data = (
         b"<p>Seen.</p><script>evil()</script><style>x{}</style><template>not yet</template><p hidden>one</p>"
         b"<div style='DISPLAY : none'><p>two</p></div><p aria-hidden=true>three</p><noscript>four</noscript>"
     )
-    assert parse("hidden.html", data, worker=worker).text == "Seen."
+    assert parse("hidden.html", data, sandbox=sandbox).text == "Seen."
 
 
 @pytest.mark.parametrize("odd", ["<![ b", "<![foo[ b", "<!-[ b", "<!", "<?", "</", "&#xD800; b", "<a b='"])
-def test_markup_that_is_none_does_not_cost_the_page(odd: str, worker: Worker) -> None:
-    assert parse("odd.html", f"<p>Seen.</p><p>{odd}".encode(), worker=worker).text.startswith("Seen.")
+def test_markup_that_is_none_does_not_cost_the_page(odd: str, sandbox: Sandbox) -> None:
+    assert parse("odd.html", f"<p>Seen.</p><p>{odd}".encode(), sandbox=sandbox).text.startswith("Seen.")
 
 
-def test_pdf_that_is_locked_scanned_or_cut(worker: Worker) -> None:
+def test_pdf_that_is_locked_scanned_or_cut(sandbox: Sandbox) -> None:
     page = [pdf.Words(60, 700, "Words on a page that is long enough.")]
-    assert parse("fine.pdf", pdf.make([page]), worker=worker).text == "Words on a page that is long enough."
-    assert reason(worker, "locked.pdf", pdf.make([page], locked=True)) == "encrypted"
-    assert reason(worker, "scan.pdf", pdf.make([[], []])) == "no text in it: scanned, or pictures alone"
-    assert reason(worker, "cut.pdf", pdf.make([page])[:120]) == "damaged or cut short: it cannot be opened as a PDF"
+    assert parse("fine.pdf", pdf.make([page]), sandbox=sandbox).text == "Words on a page that is long enough."
+    assert reason(sandbox, "locked.pdf", pdf.make([page], locked=True)) == "encrypted"
+    assert reason(sandbox, "scan.pdf", pdf.make([[], []])) == "no text in it: scanned, or pictures alone"
+    assert reason(sandbox, "cut.pdf", pdf.make([page])[:120]) == "damaged or cut short: it cannot be opened as a PDF"
 
 
-def test_pdf_whose_pages_go_in_a_circle(worker: Worker) -> None:
+def test_pdf_whose_pages_go_in_a_circle(sandbox: Sandbox) -> None:
     """The list of pages has itself among them."""
     data = pdf.make([[pdf.Words(60, 700, "Words on a page that is long enough.")]])
     circle = data.replace(b"/Kids [10 0 R]", b"/Kids [2 0 R ]")
     assert circle != data
     begun = time.monotonic()
-    assert reason(worker, "circle.pdf", circle)
+    assert reason(sandbox, "circle.pdf", circle)
     assert time.monotonic() - begun < 10
 
 
@@ -230,10 +232,10 @@ def test_pdf_whose_pages_go_in_a_circle(worker: Worker) -> None:
     ],
 )
 def test_what_is_in_a_file_counts_for_more_than_its_name(
-    name: str, sample: str, media_type: str, worker: Worker
+    name: str, sample: str, media_type: str, sandbox: Sandbox
 ) -> None:
-    found = parse(name, FILES[sample], worker=worker)
-    assert content(found) == content(parse(sample, FILES[sample], worker=worker))
+    found = parse(name, FILES[sample], sandbox=sandbox)
+    assert content(found) == content(parse(sample, FILES[sample], sandbox=sandbox))
     assert found.media_type == media_type
 
 
@@ -254,20 +256,20 @@ def content(document: Document) -> tuple[object, ...]:
         ("a.mbox", b"just words", "not what its name says: no mailbox"),
     ],
 )
-def test_what_is_not_what_its_name_says(name: str, data: bytes, why: str, worker: Worker) -> None:
-    assert reason(worker, name, data) == why
+def test_what_is_not_what_its_name_says(name: str, data: bytes, why: str, sandbox: Sandbox) -> None:
+    assert reason(sandbox, name, data) == why
 
 
 @pytest.mark.parametrize("path", sorted({f"empty{Path(path).suffix}" for path in FILES}))
-def test_empty_files_are_no_error_but_for_formats_that_cannot_be_empty(path: str, worker: Worker) -> None:
-    assert outcome(worker, path, b"").startswith(("not what its name says", "damaged") if path in NEVER_EMPTY else "")
-    assert path in NEVER_EMPTY or parse(path, b"", worker=worker).blocks == ()
+def test_empty_files_are_no_error_but_for_formats_that_cannot_be_empty(path: str, sandbox: Sandbox) -> None:
+    assert outcome(sandbox, path, b"").startswith(("not what its name says", "damaged") if path in NEVER_EMPTY else "")
+    assert path in NEVER_EMPTY or parse(path, b"", sandbox=sandbox).blocks == ()
 
 
-def test_a_table_of_very_many_rows_is_put_into_few_passages(worker: Worker) -> None:
+def test_a_table_of_very_many_rows_is_put_into_few_passages(sandbox: Sandbox) -> None:
     """Each row still says its number."""
     rows = "".join(f"{n},{n * n}\n" for n in range(2, 20_002))
-    found = parse("squares.csv", f"root,square\n{rows}".encode(), worker=worker)
+    found = parse("squares.csv", f"root,square\n{rows}".encode(), sandbox=sandbox)
     assert found.text.startswith("Row 2: root: 2; square: 4\nRow 3: root: 3; square: 9\n")
     assert len(found.blocks) == 1
     assert found.pages == ()

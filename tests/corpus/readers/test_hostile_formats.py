@@ -18,7 +18,7 @@ from corpus.chunking.splitter import split
 from corpus.errors import Unreadable
 from corpus.formats import ARCHIVE, SUFFIXES, format_of
 from corpus.loading.load import parse
-from corpus.loading.sandbox import Limits, Worker
+from corpus.loading.sandbox import Limits, Sandbox
 from corpus.readers import reader_for
 from corpus.readers.office.zip_archive import MAX_PART
 from corpus.types import Document
@@ -47,21 +47,21 @@ REFUSED = "declares entities of its own, which are not expanded"
 
 
 @pytest.fixture(scope="module")
-def worker() -> Iterator[Worker]:
-    with Worker(MOST) as one:
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox(MOST) as one:
         yield one
 
 
-def outcome(worker: Worker, path: str, data: bytes) -> str:
+def outcome(sandbox: Sandbox, path: str, data: bytes) -> str:
     """The text of a file, or why it has none; what is read is cut too."""
-    found, reason = attempt(worker, path, data)
+    found, reason = attempt(sandbox, path, data)
     assert found is not None or (reason and not is_bad(reason)), (path, reason)
     return reason if found is None else found.text
 
 
-def attempt(worker: Worker, path: str, data: bytes) -> tuple[Document | None, str]:
+def attempt(sandbox: Sandbox, path: str, data: bytes) -> tuple[Document | None, str]:
     try:
-        found = parse(path, data, worker=worker)
+        found = parse(path, data, sandbox=sandbox)
         split(found, count_tokens=count_words, max_tokens=254)
     except Unreadable as error:
         return None, error.reason
@@ -84,22 +84,22 @@ def test_every_archive_is_among_these() -> None:
 
 
 @pytest.mark.parametrize("path", MAIN)
-def test_a_bomb_in_any_archive_is_refused(path: str, worker: Worker) -> None:
+def test_a_bomb_in_any_archive_is_refused(path: str, sandbox: Sandbox) -> None:
     """A few kilobytes of zip for more megabytes of text than a part may have."""
     data = changed(path, MAIN[path], b" " * (MAX_PART + 1))
     assert len(data) < 100_000
-    assert outcome(worker, path, data) == "unpacks to more than may be read"
+    assert outcome(sandbox, path, data) == "unpacks to more than may be read"
 
 
 @pytest.mark.parametrize("path", MAIN)
-def test_entities_are_expanded_in_no_part_of_any_archive(path: str, worker: Worker) -> None:
+def test_entities_are_expanded_in_no_part_of_any_archive(path: str, sandbox: Sandbox) -> None:
     """A part that declares some is refused where it is read; chapters of books are HTML, which knows none."""
-    whole = outcome(worker, path, FILES[path])
+    whole = outcome(sandbox, path, FILES[path])
     found = {}
     for name, content in parts_of(path).items():
         if content.startswith(b"<"):
             declared = LAUGHS + content.replace(b"</", b"&b;&c;</", 1)
-            found[name] = outcome(worker, path, changed(path, name, declared))
+            found[name] = outcome(sandbox, path, changed(path, name, declared))
     assert set(found.values()) <= {REFUSED, whole} or path == "ferry.epub"
     assert not any("haha" in text for text in found.values())
     assert found[MAIN[path]] == REFUSED or path == "ferry.epub"
@@ -107,7 +107,7 @@ def test_entities_are_expanded_in_no_part_of_any_archive(path: str, worker: Work
 
 
 @pytest.mark.parametrize("path", MAIN)
-def test_a_lock_on_any_archive_is_named(path: str, worker: Worker) -> None:
+def test_a_lock_on_any_archive_is_named(path: str, sandbox: Sandbox) -> None:
     """By the sign that each of its parts has, and by what OpenDocument and EPUB write beside them."""
     data = bytearray(FILES[path])
     for mark, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
@@ -115,7 +115,7 @@ def test_a_lock_on_any_archive_is_named(path: str, worker: Worker) -> None:
         while at >= 0:
             data[at + place] |= 1
             at = data.find(mark, at + 1)
-    assert outcome(worker, path, bytes(data)) == "encrypted"
+    assert outcome(sandbox, path, bytes(data)) == "encrypted"
     beside = {
         "ice.odt": ("META-INF/manifest.xml", b"<m><file-entry><encryption-data/></file-entry></m>"),
         "ferry.epub": (
@@ -124,12 +124,12 @@ def test_a_lock_on_any_archive_is_named(path: str, worker: Worker) -> None:
         ),
     }
     if path in beside:
-        assert outcome(worker, path, changed(path, *beside[path])) == "encrypted"
+        assert outcome(sandbox, path, changed(path, *beside[path])) == "encrypted"
 
 
-def test_a_part_with_a_long_name_is_named_in_short(worker: Worker) -> None:
+def test_a_part_with_a_long_name_is_named_in_short(sandbox: Sandbox) -> None:
     container = f'<c><rootfile full-path="{"a" * 1_000_000}"/></c>'.encode()
-    found = outcome(worker, "ferry.epub", changed("ferry.epub", "META-INF/container.xml", container))
+    found = outcome(sandbox, "ferry.epub", changed("ferry.epub", "META-INF/container.xml", container))
     assert found == f"damaged: {'a' * 100}… is missing in it"
 
 
@@ -171,9 +171,9 @@ DEEP = {
 
 
 @pytest.mark.parametrize("path", DEEP)
-def test_what_is_nested_deeply_is_no_harm(path: str, worker: Worker) -> None:
+def test_what_is_nested_deeply_is_no_harm(path: str, sandbox: Sandbox) -> None:
     """Read, or refused as such."""
-    found = outcome(worker, path, DEEP[path])
+    found = outcome(sandbox, path, DEEP[path])
     assert found == "nested too deeply" or len(found) > 2 or path == "a.json"
 
 
@@ -244,9 +244,9 @@ def test_time_grows_with_size_alone(path: str) -> None:
 
 
 @pytest.mark.parametrize("suffix", KINDS)
-def test_one_long_line_is_read_or_has_a_reason(suffix: str, worker: Worker) -> None:
+def test_one_long_line_is_read_or_has_a_reason(suffix: str, sandbox: Sandbox) -> None:
     """A megabyte without a line end, in each format; passages are bounded."""
-    found, reason = attempt(worker, f"a{suffix}", b"water " * 170_000)
+    found, reason = attempt(sandbox, f"a{suffix}", b"water " * 170_000)
     if found is None:
         assert reason.startswith(("not what its name says", "damaged"))
     else:
@@ -254,22 +254,22 @@ def test_one_long_line_is_read_or_has_a_reason(suffix: str, worker: Worker) -> N
 
 
 @pytest.mark.parametrize("suffix", KINDS)
-def test_nothing_to_read_is_no_error_that_anybody_notices(suffix: str, worker: Worker) -> None:
+def test_nothing_to_read_is_no_error_that_anybody_notices(suffix: str, sandbox: Sandbox) -> None:
     """Empty, a byte order mark, blanks."""
     for data in (b"", b"\xef\xbb\xbf", b" \t\r\n\x0c\n", b"\xff\xfe", b"\xef\xbb\xbf \n"):
-        found = outcome(worker, f"a{suffix}", data)
+        found = outcome(sandbox, f"a{suffix}", data)
         assert not found.replace("\ufeff", "").strip() or found.startswith(("not what its name says", "damaged"))
 
 
 @pytest.mark.parametrize("suffix", KINDS)
-def test_any_file_under_any_name_is_read_or_has_a_reason(suffix: str, worker: Worker) -> None:
+def test_any_file_under_any_name_is_read_or_has_a_reason(suffix: str, sandbox: Sandbox) -> None:
     """The samples of all other formats, and the half of each of the same."""
     for sample in SAMPLES:
-        whole = outcome(worker, f"a{suffix}", sample.data)
+        whole = outcome(sandbox, f"a{suffix}", sample.data)
         assert whole is not None
         if sample.path.endswith(suffix):
             for share in (1, 2, 3):
-                outcome(worker, sample.path, sample.data[: len(sample.data) * share // 4])
+                outcome(sandbox, sample.path, sample.data[: len(sample.data) * share // 4])
 
 
 def test_the_build_goes_on(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from corpus.errors import Unreadable
 from corpus.formats import SUFFIXES, format_of
 from corpus.loading.load import parse
-from corpus.loading.sandbox import Worker
+from corpus.loading.sandbox import Sandbox
 from qa import Retriever, build_index
 from qa.collection.show import show
 from tests.corpus.readers.samples.files import SAMPLES, Sample
@@ -23,8 +23,8 @@ EACH = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.path
 
 
 @pytest.fixture(scope="module")
-def worker() -> Iterator[Worker]:
-    with Worker() as one:
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox() as one:
         yield one
 
 
@@ -46,16 +46,16 @@ def damaged(sample: Sample) -> bytes:
 
 
 @EACH
-def test_what_is_taken_out_is_exactly_this(sample: Sample, worker: Worker) -> None:
+def test_what_is_taken_out_is_exactly_this(sample: Sample, sandbox: Sandbox) -> None:
     """Text, title, headings, pages; after an intended change run `python -m tests.corpus.readers.samples.listing`."""
-    found = parse(sample.path, sample.data, worker=worker)
+    found = parse(sample.path, sample.data, sandbox=sandbox)
     assert listing(found) == (EXPECTED / f"{sample.path}.txt").read_text(encoding="utf-8")
 
 
 @EACH
-def test_passages_hold_what_holds_for_any(sample: Sample, worker: Worker) -> None:
+def test_passages_hold_what_holds_for_any(sample: Sample, sandbox: Sandbox) -> None:
     """Slices are exact and nothing is lost; a passage's page is that of its first words."""
-    found = parse(sample.path, sample.data, worker=worker)
+    found = parse(sample.path, sample.data, sandbox=sandbox)
     for passage in check_passages(found, count_tokens=count_words, max_tokens=40):
         assert passage.page == found.page_of(passage.start + passage.body)
 
@@ -69,16 +69,16 @@ def test_every_format_has_a_sample() -> None:
 
 
 @pytest.mark.parametrize("path", ["gauges.py", "sluice.js", *(path for path, *_ in (*NOTES, *PROGRAMS))])
-def test_what_is_text_is_cited_in_the_file_itself(path: str, worker: Worker) -> None:
+def test_what_is_text_is_cited_in_the_file_itself(path: str, sandbox: Sandbox) -> None:
     (data,) = (sample.data for sample in SAMPLES if sample.path == path)
-    assert parse(path, data, worker=worker).text == data.decode()
+    assert parse(path, data, sandbox=sandbox).text == data.decode()
 
 
 @pytest.mark.parametrize("path", ["papers.bib", "weirs.tex"])
-def test_lines_keep_their_numbers(path: str, worker: Worker) -> None:
+def test_lines_keep_their_numbers(path: str, sandbox: Sandbox) -> None:
     """Of formats whose text is cleaned line by line."""
     (data,) = (sample.data for sample in SAMPLES if sample.path == path)
-    assert parse(path, data, worker=worker).text.count("\n") == data.count(b"\n") + 1
+    assert parse(path, data, sandbox=sandbox).text.count("\n") == data.count(b"\n") + 1
 
 
 def test_a_folder_of_all_formats_answers(root: Path) -> None:
@@ -105,7 +105,7 @@ def test_a_folder_of_all_formats_answers(root: Path) -> None:
 
 
 @EACH
-def test_a_damaged_copy_has_a_reason(sample: Sample, worker: Worker) -> None:
+def test_a_damaged_copy_has_a_reason(sample: Sample, sandbox: Sandbox) -> None:
     with pytest.raises(Unreadable) as caught:
-        parse(sample.path, damaged(sample), worker=worker)
+        parse(sample.path, damaged(sample), sandbox=sandbox)
     assert caught.value.reason.startswith(("damaged", "binary", "encrypted", "not what", "no text"))

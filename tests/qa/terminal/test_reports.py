@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from corpus.discovery.walk import Skipped
+from corpus.discovery.walk import SkippedFile
 from index.update.report import BuildReport
 from qa.terminal.answers import Look
 from qa.terminal.reports import build, count, duration, megabytes, refreshed
 
 
 def _report(
-    *, added: int = 0, embedded: int = 0, seconds: float = 1.25, skipped: tuple[Skipped, ...] = ()
+    *, added: int = 0, embedded: int = 0, seconds: float = 1.25, skipped: tuple[SkippedFile, ...] = ()
 ) -> BuildReport:
     return BuildReport(added, 0, 0, 5, skipped, 1, 1234, embedded, 7, seconds)
 
@@ -31,7 +31,7 @@ def test_build() -> None:
         "1 document, 1,234 passages: 1 file added, 0 changed, 0 removed, 5 unchanged.\n"
         "3 texts embedded, 7 reused; 1.2 s.\n"
     )
-    skipped = tuple(Skipped(f"{name}.md", f"larger than 256 MiB ({at} bytes)") for at, name in enumerate("ab"))
+    skipped = tuple(SkippedFile(f"{name}.md", f"larger than 256 MiB ({at} bytes)") for at, name in enumerate("ab"))
     assert build(_report(skipped=skipped), Look()) == (
         "Up to date: 1 document, 1,234 passages (1.2 s).\nSkipped 2:\n  - 2 larger than 256 MiB: a.md, b.md\n"
     )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from corpus.readers.assemble.coverage import is_blank, with_gaps_filled
+from corpus.readers.assemble.coverage import fill_gaps, is_blank
 from corpus.types import Block, BlockKind
 
 
 def test_gaps_become_paragraphs_under_the_heading_above() -> None:
     text = "x  # T\nlost\n- item  \ntail"
-    found = with_gaps_filled(
+    found = fill_gaps(
         text,
         [Block(BlockKind.ITEM, 12, 20, ("T",), 1), Block(BlockKind.HEADING, 3, 6, ("T",))],
     )
@@ -29,10 +29,10 @@ def test_overlaps_are_cut_and_blank_blocks_dropped() -> None:
         Block(BlockKind.CODE, 2, 4),
         Block(BlockKind.CODE, 5, 7),
     ]
-    assert with_gaps_filled("abcde  ", blocks) == (Block(BlockKind.PARAGRAPH, 0, 3), Block(BlockKind.CODE, 3, 5))
+    assert fill_gaps("abcde  ", blocks) == (Block(BlockKind.PARAGRAPH, 0, 3), Block(BlockKind.CODE, 3, 5))
 
 
 def test_a_byte_order_mark_is_blank() -> None:
     assert is_blank("\ufeff \ufeff\n\xa0\x85")
     assert not is_blank("\ufeffa")
-    assert with_gaps_filled("\ufeff \ufeffa\ufeff ", []) == (Block(BlockKind.PARAGRAPH, 3, 4),)
+    assert fill_gaps("\ufeff \ufeffa\ufeff ", []) == (Block(BlockKind.PARAGRAPH, 3, 4),)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from corpus.errors import Unreadable
-from corpus.loading.sandbox import Worker
+from corpus.loading.sandbox import Sandbox
 from qa import Retriever, build_index
 from qa.answer.pdf_boxes import BoxFinder
 from tests.corpus.readers.samples import pdf
@@ -61,7 +61,7 @@ def test_what_is_no_pdf_or_has_changed_has_no_boxes(root: Path) -> None:
 
 def test_what_is_not_on_the_page_has_no_boxes() -> None:
     data = pdf.make([[pdf.Words(60, 700, FIRST)]])
-    with Worker() as worker:
-        assert worker.boxes(data, [(1, "No such words."), (9, FIRST), (1, "…")]) == [(), (), ()]
+    with Sandbox() as sandbox:
+        assert sandbox.boxes(data, [(1, "No such words."), (9, FIRST), (1, "…")]) == [(), (), ()]
         with pytest.raises(Unreadable, match=r"^damaged or cut short: it cannot be opened as a PDF$"):
-            worker.boxes(data[:100], [(1, FIRST)])
+            sandbox.boxes(data[:100], [(1, FIRST)])

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from corpus.readers.pdf.pdf import read
-from corpus.types import BlockKind, Reading
+from corpus.types import BlockKind, Extracted
 from tests.corpus.readers.samples import pdf
 
 FILLER = "The gauge at the weir was read every morning, and the level went into a book that nobody opened again. "
 
 
-def paper(*lines: pdf.Words) -> Reading:
+def paper(*lines: pdf.Words) -> Extracted:
     """A page of these lines, then a page of text with five numbered headings that says what headings look like."""
     second: list[pdf.Words] = []
     for i in range(5):
@@ -20,7 +20,7 @@ def paper(*lines: pdf.Words) -> Reading:
     return read("paper.pdf", pdf.make([lines, second]))
 
 
-def texts(found: Reading, kind: BlockKind) -> Sequence[str]:
+def texts(found: Extracted, kind: BlockKind) -> Sequence[str]:
     return [found.text[block.start : block.end] for block in found.blocks if block.kind is kind]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from corpus.loading.load import parse
-from corpus.loading.sandbox import Worker
+from corpus.loading.sandbox import Sandbox
 from corpus.types import Document
 from tests.corpus.readers.samples.files import SAMPLES
 
@@ -28,7 +28,7 @@ def listing(document: Document) -> str:
 
 if __name__ == "__main__":
     EXPECTED.mkdir(exist_ok=True)
-    with Worker() as worker:
+    with Sandbox() as sandbox:
         for sample in SAMPLES:
-            found = listing(parse(sample.path, sample.data, worker=worker))
+            found = listing(parse(sample.path, sample.data, sandbox=sandbox))
             (EXPECTED / f"{sample.path}.txt").write_text(found, encoding="utf-8", newline="\n")

@@ -10,7 +10,7 @@ import pytest
 
 from corpus.chunking import splitter
 from corpus.loading.load import parse
-from corpus.loading.sandbox import Worker
+from corpus.loading.sandbox import Sandbox
 from corpus.readers.source.code import read
 from corpus.readers.source.grammars import VERSION, definitions, edition
 from tests.documents import check_passages, count_words, document
@@ -160,6 +160,6 @@ def test_without_the_extra_the_rules_go_on() -> None:
 
 def test_the_worker_has_the_grammars_too() -> None:
     text, _ = SOURCES["a.rs"]
-    with Worker() as worker:
-        found = parse("a.rs", text.encode(), worker=worker)
+    with Sandbox() as sandbox:
+        found = parse("a.rs", text.encode(), sandbox=sandbox)
     assert any(block.heading[:1] == ("Thing for Boat<T>",) for block in found.blocks)
