@@ -17,18 +17,21 @@ if TYPE_CHECKING:
     from corpus.errors import QAError
     from index import BuildMode, BuildReport, Progress
     from qa.answer.results import Answer, Hit, Mode, Result, State
-    from qa.collection.build import Busy, build_index
+    from qa.collection.build import OnEmpty, OnLocked, build_index
     from qa.retrieval.retriever import Retriever
 
-# Where each public name lives. They are imported when first asked for: `qa --help` needs none of them.
+    __version__: str
+
+# Where each public name is defined. It is imported on first use: `qa --help` needs none of them.
 _HOMES = {
     "Answer": "qa.answer.results",
-    "BuildMode": "index.commit.change",
-    "BuildReport": "index.update.report",
-    "Busy": "qa.collection.build",
+    "BuildMode": "index",
+    "BuildReport": "index",
     "Hit": "qa.answer.results",
     "Mode": "qa.answer.results",
-    "Progress": "index.update.report",
+    "OnEmpty": "qa.collection.build",
+    "OnLocked": "qa.collection.build",
+    "Progress": "index",
     "QAError": "corpus.errors",
     "Result": "qa.answer.results",
     "Retriever": "qa.retrieval.retriever",
@@ -40,9 +43,10 @@ __all__ = [
     "Answer",
     "BuildMode",
     "BuildReport",
-    "Busy",
     "Hit",
     "Mode",
+    "OnEmpty",
+    "OnLocked",
     "Progress",
     "QAError",
     "Result",
@@ -53,6 +57,17 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib import metadata  # noqa: PLC0415 - takes longer than the rest of this import
+
+        try:
+            return metadata.version("qa")
+        except metadata.PackageNotFoundError:
+            return "(not installed; run from its source)"
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted((*__all__, "__version__", "__doc__"))

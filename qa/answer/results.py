@@ -9,8 +9,8 @@ from typing import Any
 from corpus.formats import page_label
 from corpus.types import PageBox
 
-# That a question can be answered with.
-MOST_PASSAGES = 1000
+# Most passages that one question can be answered with.
+MAX_HITS = 1000
 
 
 class State(StrEnum):

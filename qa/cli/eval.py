@@ -74,7 +74,7 @@ def evaluate(
         report = run_plan(retriever, asked, plan, progress=progress)
     answers.note(eval_report.warnings(report.run, asked))
     json = session.as_line(eval_report.report_json(report)) if as_json else ""
-    answers.out(json or eval_report.report(report, session.look()))
+    answers.out(json or eval_report.report(report, session.style()))
     return FOUND
 
 

@@ -28,13 +28,9 @@ if TYPE_CHECKING:
 
 def _version(ctx: click.Context, _option: click.Parameter, value: Any) -> None:
     if value and not ctx.resilient_parsing:
-        from importlib import metadata
+        import qa
 
-        try:
-            number = metadata.version("qa")
-        except metadata.PackageNotFoundError:
-            number = "(not installed; run from its source)"
-        answers.out(f"qa {number}\n")
+        answers.out(f"qa {qa.__version__}\n")
         ctx.exit(FOUND)
 
 
@@ -94,21 +90,21 @@ def index(
     from index import BuildMode
     from qa.collection import build
 
-    look = session.look()
+    style = session.style()
     # No pattern given means those of the last time, not none.
     taken, left = include or None, exclude or None
     answers.note(answers.clean_name(collection.note))
     if dry_run:
         report = build.preview_index(root, include=taken, exclude=left, paths=collection.paths)
-        answers.out(session.as_line(reports.build_json(report)) if as_json else reports.preview(report, look))
+        answers.out(session.as_line(reports.build_json(report)) if as_json else reports.preview(report, style))
         return FOUND
     with session.progress() as progress:
         report = build.build_index(
             root,
             model=model,
             mode=BuildMode.FULL if full else BuildMode.INCREMENTAL,
-            emptying=build.Emptying.ALLOWED if allow_empty else build.Emptying.REFUSED,
-            busy=build.Busy.WAITED_FOR if wait else build.Busy.REFUSED,
+            on_empty=build.OnEmpty.ALLOW if allow_empty else build.OnEmpty.FAIL,
+            on_locked=build.OnLocked.WAIT if wait else build.OnLocked.FAIL,
             include=taken,
             exclude=left,
             paths=collection.paths,
@@ -116,7 +112,7 @@ def index(
         )
     for each in scope.left_out(root, collection.paths, report):
         answers.note(answers.problem(f"nothing is taken in from {each}: it is empty, or a pattern leaves it out"))
-    answers.out(session.as_line(reports.build_json(report)) if as_json else reports.build(report, look))
+    answers.out(session.as_line(reports.build_json(report)) if as_json else reports.build(report, style))
     return FOUND
 
 
@@ -141,10 +137,10 @@ def watch(*, path: Path | None, every: float | None) -> int:
             updates = watching.watch(root, every=every, progress=progress)
             first = next(updates).report
         if first is not None:
-            answers.out(reports.build(first, session.look()))
+            answers.out(reports.build(first, session.style()))
         answers.note(f"Watching {answers.clean_name(str(root))}; Ctrl-C ends it.")
         for update in updates:
-            answers.out(reports.watched(update, session.look()))
+            answers.out(reports.watched(update, session.style()))
     except KeyboardInterrupt:  # the way to end it
         return INTERRUPTED
     return FOUND
@@ -214,7 +210,7 @@ def ask(
                 answers.out(session.as_line(boxes.fill(answer).as_json()))
             else:
                 place = answers.Places(retriever.root, locate.working_directory())
-                answers.out(answers.result(answer, session.look(), place))
+                answers.out(answers.result(answer, session.style(), place))
             if batch is None and not answer.found:
                 code = NOT_FOUND
     return code
@@ -246,7 +242,7 @@ def show(*, place: str, context: int, opened: bool, index: Path | None) -> int:
     name = answers.Places(root, here)
     if view.marked is None and (view.stored or view.state is not State.VERIFIED):
         answers.note(f"{answers.clean_name(name(view.path))}: {reports.standing(view)}")
-    answers.out(reports.view(view, session.look(), name))
+    answers.out(reports.view(view, session.style(), name))
     return FOUND
 
 
@@ -271,7 +267,7 @@ def status(*, as_json: bool, index: Path | None) -> int:
     from qa.collection import status as state
 
     found = state.status(root)
-    answers.out(session.as_line(found.as_json()) if as_json else reports.status(found, session.look()))
+    answers.out(session.as_line(found.as_json()) if as_json else reports.status(found, session.style()))
     return FOUND
 
 
@@ -288,7 +284,7 @@ def check(*, repair: bool, index: Path | None) -> int:
             found = checking.repair(root, progress=progress)
     else:
         found = checking.check(root)
-    answers.out(reports.check(found, session.look()))
+    answers.out(reports.check(found, session.style()))
     return FOUND
 
 

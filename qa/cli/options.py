@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from qa.answer.results import MOST_PASSAGES, Mode
+from qa.answer.results import MAX_HITS, Mode
 
 INDEX = click.option(
     "--index",
@@ -17,4 +17,4 @@ INDEX = click.option(
 )
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 MODES = click.Choice([mode.value for mode in Mode])
-COUNT = click.IntRange(1, MOST_PASSAGES)
+COUNT = click.IntRange(1, MAX_HITS)

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 _HELD: list[object] = []
 
 
-def look() -> answers.Look:
+def style() -> answers.TerminalStyle:
     """How to write results."""
-    return answers.Look.of(sys.stdout)
+    return answers.TerminalStyle.of(sys.stdout)
 
 
 def as_line(value: dict[str, Any]) -> str:
@@ -67,7 +67,7 @@ def opened(root: Path, *, corpus: bool, update: bool) -> Iterator[Retriever]:
             answers.note(answers.problem(found.note))
         if found.report is not None:
             words = reports.build if corpus else reports.refreshed
-            answers.note(words(found.report, answers.Look.of(sys.stderr)))
+            answers.note(words(found.report, answers.TerminalStyle.of(sys.stderr)))
         yield retriever
 
 
@@ -93,7 +93,7 @@ def progress(doing: str = "Embedding", unit: str = "B") -> Iterator[ProgressCall
             from tqdm import tqdm
 
             # A terminal may claim to have no columns and rows.
-            size = {"ncols": answers.Look.of(sys.stderr).width - 1, "nrows": 20}
+            size = {"ncols": answers.TerminalStyle.of(sys.stderr).width - 1, "nrows": 20}
             units = {"unit": unit, "unit_scale": bool(unit)}
             bar = tqdm(initial=now.done, total=now.total, desc=doing, leave=False, **units, **size)
             bars.append(bar)

@@ -39,18 +39,18 @@ MOST_FILES = 64
 MOST_BYTES = 2_000_000
 
 
-class Busy(Enum):
+class OnLocked(Enum):
     """What a build does while another process writes the same index."""
 
-    REFUSED = "end with an error that names the other"
-    WAITED_FOR = "say whom it waits for, and go on when that one has ended"
+    FAIL = "raise an error that names the other process"
+    WAIT = "say which process it waits for, and go on when that has finished"
 
 
-class Emptying(Enum):
+class OnEmpty(Enum):
     """Whether an index with documents may become one without."""
 
-    REFUSED = "no: the folder is likelier not mounted"
-    ALLOWED = "yes"
+    FAIL = "raise an error: more likely the folder is not mounted"
+    ALLOW = "empty the index"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +76,8 @@ def build_index(
     include: Sequence[str] | None = None,
     exclude: Sequence[str] | None = None,
     paths: Sequence[str] = (),
-    emptying: Emptying = Emptying.REFUSED,
-    busy: Busy = Busy.REFUSED,
+    on_empty: OnEmpty = OnEmpty.FAIL,
+    on_locked: OnLocked = OnLocked.FAIL,
     progress: ProgressCallback | None = None,
     encoder: Encoder | None = None,
 ) -> BuildReport:
@@ -93,8 +93,8 @@ def build_index(
         exclude: Patterns of the files to leave out, None as for `include`.
         paths: Limits a new collection to these files and folders (with a slash at the end) in its folder, relative to
             it; one that is limited already gets them besides, and one of a whole folder stays that.
-        emptying: Whether the index may lose its last documents.
-        busy: What to do while another process writes this index.
+        on_empty: Whether the index may lose its last documents.
+        on_locked: What to do while another process writes this index.
         progress: Told how far it is.
         encoder: Embeds the passages, in place of a model.
 
@@ -111,7 +111,7 @@ def build_index(
     from index import rebuild_index, update_index
 
     while True:
-        if busy is Busy.WAITED_FOR:
+        if on_locked is OnLocked.WAIT:
             wait_for_writer(root / INDEX_FOLDER)
         # Read again each time: the other one may have changed the model or the patterns.
         settings = read_settings(root)
@@ -124,13 +124,13 @@ def build_index(
             exclude=settings.exclude if exclude is None else exclude,
             paths=settings.paths,
             more_paths=paths,
-            allow_empty=emptying is Emptying.ALLOWED,
+            allow_empty=on_empty is OnEmpty.ALLOW,
             progress=progress,
         )
         try:
             return rebuild_index(request) if mode is BuildMode.FULL else update_index(request)
         except LockedError:
-            if busy is Busy.REFUSED:
+            if on_locked is OnLocked.FAIL:
                 raise
 
 

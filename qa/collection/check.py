@@ -12,7 +12,7 @@ from index import BuildMode, BuildReport, ProgressCallback, Verified, verify
 from qa.collection.build import build_index
 
 
-class Cure(Enum):
+class RepairKind(Enum):
     """What a repair took."""
 
     NONE = "nothing was damaged"
@@ -21,14 +21,14 @@ class Cure(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckReport:
     """What was read and found to hold what was written.
 
     Attributes:
         folder: The index folder.
         documents: Documents.
         passages: Passages, each with its vector.
-        cure: What the repair took.
+        kind: What the repair took.
         problems: What it cured.
         rebuilt: What reading the documents again did, where that was needed.
     """
@@ -36,12 +36,12 @@ class Checked:
     folder: Path
     documents: int
     passages: int
-    cure: Cure = Cure.NONE
+    kind: RepairKind = RepairKind.NONE
     problems: tuple[str, ...] = ()
     rebuilt: BuildReport | None = None
 
 
-def check(root: Path) -> Checked:
+def check(root: Path) -> CheckReport:
     """Verify SQLite's own structure, the checksum of every row, the FAISS files, and that all of them agree.
 
     Raises:
@@ -55,10 +55,10 @@ def check(root: Path) -> Checked:
         others = len(found.problems) - 1
         more = f" So {'is 1 other part' if others == 1 else f'are {others} other parts'} of it." if others else ""
         raise DamagedIndexError(found.problems[0] + more)
-    return Checked(folder, found.documents, found.passages)
+    return CheckReport(folder, found.documents, found.passages)
 
 
-def repair(root: Path, *, progress: ProgressCallback | None = None) -> Checked:
+def repair(root: Path, *, progress: ProgressCallback | None = None) -> CheckReport:
     """Check, and make good what is damaged.
 
     What follows from documents, passages and vectors is made from them again, without the files or the model. Where
@@ -71,11 +71,11 @@ def repair(root: Path, *, progress: ProgressCallback | None = None) -> Checked:
     if not problems:
         return check(root)
     if _rederived(root):
-        cure, rebuilt = Cure.DERIVED, None
+        kind, rebuilt = RepairKind.DERIVED, None
     else:
-        cure, rebuilt = Cure.REBUILT, build_index(root, mode=BuildMode.FULL, progress=progress)
+        kind, rebuilt = RepairKind.REBUILT, build_index(root, mode=BuildMode.FULL, progress=progress)
     checked = check(root)
-    return Checked(checked.folder, checked.documents, checked.passages, cure, problems, rebuilt)
+    return CheckReport(checked.folder, checked.documents, checked.passages, kind, problems, rebuilt)
 
 
 def _problems(root: Path) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from typing import Any
 
 from corpus import SETTINGS_FILE, outermost, read_bytes
 from corpus.errors import Unreadable, UsageError
-from qa.answer.results import MOST_PASSAGES, Mode
+from qa.answer.results import MAX_HITS, Mode
 
 PROJECT_FILE = "pyproject.toml"
 _TABLE = "[tool.qa]"
@@ -160,7 +160,7 @@ def _paths(value: Any) -> tuple[str, ...]:
 
 def _count(value: Any) -> int:
     # Truth is a number in Python, and none to whoever writes it.
-    if type(value) is not int or not 1 <= value <= MOST_PASSAGES:
+    if type(value) is not int or not 1 <= value <= MAX_HITS:
         raise ValueError
     return value
 
@@ -175,7 +175,7 @@ _KINDS = {
     "include": (_patterns, "a list of patterns"),
     "exclude": (_patterns, "a list of patterns"),
     "paths": (_paths, 'a list of files and folders below it, such as ["papers/", "talk.md"]'),
-    "k": (_count, f"a number from 1 to {MOST_PASSAGES:,}"),
+    "k": (_count, f"a number from 1 to {MAX_HITS:,}"),
     "mode": (Mode, " or ".join(f'"{mode.value}"' for mode in Mode)),
     "rerank": (_truth, "true or false"),
 }

@@ -29,7 +29,7 @@ from index import (
     update_index,
     wait_for_writer,
 )
-from qa.collection.build import Busy, build_index, existing, model_of
+from qa.collection.build import OnLocked, build_index, existing, model_of
 from qa.collection.file_events import Heard, events, require_watchfiles
 from qa.collection.settings import PROJECT_FILE
 from qa.collection.settings import read as read_settings
@@ -125,7 +125,7 @@ def watch(
     wait_for_writer(root / INDEX_FOLDER)
     stop = Event() if stop is None else stop
     keeper = _Keeper(root, encoder, stop, every)
-    report = build_index(root, progress=progress, encoder=keeper.encoder, busy=Busy.WAITED_FOR)
+    report = build_index(root, progress=progress, encoder=keeper.encoder, on_locked=OnLocked.WAIT)
     yield Update(datetime.now().astimezone(), (), report)
     with suppress(StorageError, UsageError):  # the first round says it
         keeper.look()

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from corpus.errors import UsageError
 from index import Progress
-from qa.answer.results import IndexInfo, Mode, State
+from qa.answer.results import MAX_HITS, IndexInfo, Mode, State
 from qa.evaluation.comparison import Comparison, Difference, compare, read_scores
 from qa.evaluation.evidence import DocumentLookup, Gold, resolve_evidence
 from qa.evaluation.metrics import RunMetrics, metrics_of
@@ -48,7 +48,6 @@ __all__ = [
 
 # Where documents are ranked, so many passages are asked for in place of one: the best passages rank the documents.
 _PASSAGES_A_DOCUMENT = 5
-_MOST_PASSAGES = 1000
 _SYNTAX = "Settings are mode=hybrid, mode=dense, mode=keyword, rerank=on, rerank=off and no-rerank, comma-separated."
 
 
@@ -180,7 +179,7 @@ def evaluate(
 
 
 def _ask(retriever: Retriever, gold: Gold, settings: EvalSettings) -> TimedResult:
-    k = min(_MOST_PASSAGES, settings.k * _PASSAGES_A_DOCUMENT) if gold.by_document else settings.k
+    k = min(MAX_HITS, settings.k * _PASSAGES_A_DOCUMENT) if gold.by_document else settings.k
     begun = perf_counter()
     result = retriever.ask(gold.question, k=k, mode=settings.mode, rerank=settings.rerank)
     return TimedResult(gold, result, (perf_counter() - begun) * 1000)

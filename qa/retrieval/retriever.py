@@ -20,7 +20,7 @@ from index import Encoder, Hint, Snapshot, StoredPassage, Vectors, load_encoder,
 from qa.answer import confidence
 from qa.answer.citation import file_state, place_of, source_of
 from qa.answer.extract import Marked, SpanScore, compose, mark
-from qa.answer.results import Hit, IndexInfo, Mode, Result, State
+from qa.answer.results import MAX_HITS, Hit, IndexInfo, Mode, Result, State
 from qa.locate import find_index, root_of
 from qa.retrieval.hybrid import DEPTH, Candidates, Floats, gather, spread
 from qa.retrieval.late_interaction import read_passages, read_question, span_score
@@ -38,7 +38,6 @@ LATE_SHARE = 0.4
 UNREAD_MOST = 1 / 3
 # Past so many candidates a page may be filled with what says nearly the same.
 _DEEPEST = 1600
-MAX_HITS = 1000
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from qa.terminal.hyperlinks import are_understood, file_url, linked, this_host
 from qa.terminal.text import Marked, cells, clean, clean_line, clean_name, mark, plain, wrap
 
 __all__ = [
-    "Look",
     "Places",
+    "TerminalStyle",
     "as_json",
     "can_show",
     "clean",
@@ -45,7 +45,7 @@ _CONFIDENCE = ((0.8, "high"), (0.5, "fair"), (0.0, "low"))
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class TerminalStyle:
     """How to write on a stream.
 
     Attributes:
@@ -61,7 +61,7 @@ class Look:
     linked: bool = False
 
     @classmethod
-    def of(cls, stream: TextIO | None, environ: Mapping[str, str] = os.environ) -> Look:
+    def of(cls, stream: TextIO | None, environ: Mapping[str, str] = os.environ) -> TerminalStyle:
         """Find out what a stream can show: styles only on a terminal, and never against NO_COLOR."""
         terminal = stream is not None and stream.isatty()
         styled = terminal and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
@@ -69,7 +69,7 @@ class Look:
         links = are_understood(environ, terminal=terminal)
         return cls(width, styled, " › " if can_show(stream, "›") else " > ", links)
 
-    def style(self, text: str, code: str) -> str:
+    def paint(self, text: str, code: str) -> str:
         """Put a style around a text, where styles may be."""
         return f"{code}{text}{_OFF}" if self.styled and text else text
 
@@ -122,27 +122,27 @@ class Places:
         return file_url(os.path.normpath(Path(self._base, path)), host=self._host, page=page)
 
 
-def result(answer: Result, look: Look, place: Places) -> str:
+def result(answer: Result, style: TerminalStyle, place: Places) -> str:
     """Write out the answer to a question, then the passages it stands on."""
-    parts = [_verdict(answer, look)]
-    parts.extend(_hit(hit, look, place) for hit in answer.passages)
+    parts = [_verdict(answer, style)]
+    parts.extend(_hit(hit, style, place) for hit in answer.passages)
     return "\n\n".join(parts) + "\n"
 
 
-def _verdict(answer: Result, look: Look) -> str:
+def _verdict(answer: Result, style: TerminalStyle) -> str:
     percent = _percent(answer.confidence)
     if not answer.found:
         if not answer.passages:
-            return look.fit(plain("Not in this collection: no passage comes near the question."))
-        return look.fit(
+            return style.fit(plain("Not in this collection: no passage comes near the question."))
+        return style.fit(
             plain(f"Not in this collection, as far as I can tell (confidence {percent}). The nearest passages:")
         )
     word = next(word for least, word in _CONFIDENCE if answer.confidence >= least)
-    confidence = look.style(f"Confidence: {word} ({percent})", DIM)
+    confidence = style.paint(f"Confidence: {word} ({percent})", DIM)
     if answer.answer is None:
-        return look.fit(plain("The answer should stand in these passages.")) + "\n" + confidence
+        return style.fit(plain("The answer should stand in these passages.")) + "\n" + confidence
     marks = "".join(f" [{rank}]" for rank in answer.answer.citations)
-    return look.fit(plain(clean(answer.answer.text).strip("\n") + marks)) + "\n" + confidence
+    return style.fit(plain(clean(answer.answer.text).strip("\n") + marks)) + "\n" + confidence
 
 
 def _percent(probability: float) -> str:
@@ -154,34 +154,34 @@ def _percent(probability: float) -> str:
     return f"{probability * 100:.0f} %"
 
 
-def _hit(hit: Hit, look: Look, place: Places) -> str:
+def _hit(hit: Hit, style: TerminalStyle, place: Places) -> str:
     source = hit.source
     where = clean_name(cite(place(source.path), source.lines, source.page))
     page = source.page if source.media_type == PDF.media_type else None
-    shown = look.style(where, BOLD)
+    shown = style.paint(where, BOLD)
     if source.state is not State.MISSING:
-        shown = look.link(shown, place.url(source.path, page))
-    head = f"{look.style(f'[{hit.rank}]', BOLD)} {shown}"
+        shown = style.link(shown, place.url(source.path, page))
+    head = f"{style.paint(f'[{hit.rank}]', BOLD)} {shown}"
     lines = []
-    trail = _trail(hit, look)
-    if trail and cells(f"[{hit.rank}] {where}  {trail}") <= look.width:
-        head += f"  {look.style(trail, DIM)}"
+    trail = _trail(hit, style)
+    if trail and cells(f"[{hit.rank}] {where}  {trail}") <= style.width:
+        head += f"  {style.paint(trail, DIM)}"
     elif trail:
-        lines.append(look.style(look.fit(plain(trail), indent=_INDENT), DIM))
+        lines.append(style.paint(style.fit(plain(trail), indent=_INDENT), DIM))
     flag = _FLAGS.get(source.state)
     if flag:
-        lines.append(_INDENT + look.style(f"! {flag}", WARN))
-    lines.append(look.fit(_body(hit), indent=_INDENT))
+        lines.append(_INDENT + style.paint(f"! {flag}", WARN))
+    lines.append(style.fit(_body(hit), indent=_INDENT))
     if hit.also_in:
-        lines.append(look.style(look.fit(plain(_also_in(hit, place)), indent=_INDENT), DIM))
+        lines.append(style.paint(style.fit(plain(_also_in(hit, place)), indent=_INDENT), DIM))
     return "\n".join([head, *lines])
 
 
-def _trail(hit: Hit, look: Look) -> str:
+def _trail(hit: Hit, style: TerminalStyle) -> str:
     """The headings above a passage; the title comes first unless the first heading says it, or one of a row."""
     said = hit.title in hit.heading[:1] or any(heading.startswith(f"{hit.title} (row ") for heading in hit.heading)
     title = (hit.title,) if hit.title and not said else ()
-    return look.separator.join(filter(None, map(clean_line, (*title, *hit.heading))))
+    return style.separator.join(filter(None, map(clean_line, (*title, *hit.heading))))
 
 
 def _also_in(hit: Hit, place: Places) -> str:

@@ -10,7 +10,7 @@ from qa.evaluation.evaluate import Comparison, Difference, EvalReport, EvalSetti
 from qa.evaluation.metrics import RiskPoint, RunMetrics
 from qa.evaluation.questions import EvalQuestion
 from qa.retrieval.query import LONGEST_QUESTION
-from qa.terminal.answers import BOLD, DIM, Look, few
+from qa.terminal.answers import BOLD, DIM, TerminalStyle, few
 from qa.terminal.reports import count
 from qa.terminal.text import clean_name, plain
 
@@ -28,10 +28,10 @@ _COSTS = {"ece"}
 _NAMED = 3
 
 
-def report(found: EvalReport, look: Look) -> str:
+def report(found: EvalReport, style: TerminalStyle) -> str:
     """A run, and its comparison, as text."""
-    text = _evaluation(found.run, look)
-    return text if found.comparison is None else text + "\n" + _comparison(found.comparison, found.names, look)
+    text = _evaluation(found.run, style)
+    return text if found.comparison is None else text + "\n" + _comparison(found.comparison, found.names, style)
 
 
 def report_json(found: EvalReport) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def report_json(found: EvalReport) -> dict[str, Any]:
     return _evaluation_json(found.run) | {"compare": compared}
 
 
-def _evaluation(found: Evaluation, look: Look) -> str:
+def _evaluation(found: Evaluation, style: TerminalStyle) -> str:
     """A run as text."""
     metrics = found.metrics
     answerable = sum(score.answerable for score in found.scores)
@@ -49,7 +49,12 @@ def _evaluation(found: Evaluation, look: Look) -> str:
         f"{count(found.index.documents, 'document')} ({count(found.index.passages, 'passage')}): {found.settings}, "
         f"k = {found.settings.k}."
     )
-    blocks = [[look.fit(plain(head))], _ranking(metrics, look), _confidence(metrics, look), _verdicts(metrics, look)]
+    blocks = [
+        [style.fit(plain(head))],
+        _ranking(metrics, style),
+        _confidence(metrics, style),
+        _verdicts(metrics, style),
+    ]
     blocks.append(
         [f"Time per question, warm: median {metrics.median_ms:,.1f} ms, 95th percentile {metrics.p95_ms:,.1f} ms."]
     )
@@ -76,7 +81,7 @@ def _missing(several: Sequence[Missing], what: str) -> str:
     return f"{count(len(several), 'question')} {what}: {named}" if several else ""
 
 
-def _ranking(metrics: RunMetrics, look: Look) -> list[str]:
+def _ranking(metrics: RunMetrics, style: TerminalStyle) -> list[str]:
     """Measures: those with several cut-offs in one line."""
     rows: dict[str, dict[int, float]] = {}
     for measure in metrics.measures:
@@ -85,26 +90,26 @@ def _ranking(metrics: RunMetrics, look: Look) -> list[str]:
     if not rows:
         return []
     columns = sorted(rows["hit"])
-    lines = [look.style(f"{'Ranking':<16}" + "".join(f"{f'@{k}':>7}" for k in columns), BOLD)]
+    lines = [style.paint(f"{'Ranking':<16}" + "".join(f"{f'@{k}':>7}" for k in columns), BOLD)]
     for name, values in rows.items():
         if name in {"hit", "file", "recall"}:
             label, cells = f"{name}@k", "".join(f"{values[k]:7.3f}" for k in columns)
         else:
             ((cutoff, value),) = values.items()
             label, cells = f"{name}@{cutoff}", f"{value:7.3f}".ljust(7 * len(columns))
-        lines.append(f"{label:<16}{cells}  {look.style(_MEANINGS[name], DIM)}")
+        lines.append(f"{label:<16}{cells}  {style.paint(_MEANINGS[name], DIM)}")
     return lines
 
 
-def _confidence(metrics: RunMetrics, look: Look) -> list[str]:
+def _confidence(metrics: RunMetrics, style: TerminalStyle) -> list[str]:
     told = "-" if metrics.auroc is None else f"{metrics.auroc:.3f}"
     lines = [
-        look.style("Confidence", BOLD),
-        f"{'calibration':<16}{metrics.ece:7.3f}  {look.style('expected calibration error (ECE), ten equal bins', DIM)}",
-        f"{'Brier score':<16}{metrics.brier:7.3f}  {look.style('mean squared error', DIM)}",
-        f"{'AUROC':<16}{told:>7}  {look.style('answerable against unanswerable questions', DIM)}",
+        style.paint("Confidence", BOLD),
+        f"{'calibration':<16}{metrics.ece:7.3f}  {style.paint('expected calibration error, ten equal bins', DIM)}",
+        f"{'Brier score':<16}{metrics.brier:7.3f}  {style.paint('mean squared error', DIM)}",
+        f"{'AUROC':<16}{told:>7}  {style.paint('answerable against unanswerable questions', DIM)}",
         "",
-        look.style(f"{'threshold':<16}" + "".join(f"{risk.threshold:7.1f}" for risk in metrics.risk), BOLD),
+        style.paint(f"{'threshold':<16}" + "".join(f"{risk.threshold:7.1f}" for risk in metrics.risk), BOLD),
         f"{'answered':<16}" + "".join(f"{risk.answered:7.3f}" for risk in metrics.risk),
         f"{'of these right':<16}" + "".join(map(_right, metrics.risk)),
     ]
@@ -115,26 +120,26 @@ def _right(risk: RiskPoint) -> str:
     return f"{'-':>7}" if risk.right is None else f"{risk.right:7.3f}"
 
 
-def _verdicts(metrics: RunMetrics, look: Look) -> list[str]:
+def _verdicts(metrics: RunMetrics, style: TerminalStyle) -> list[str]:
     given = metrics.verdicts
     return [
-        look.style(f"{'':<16}{'found':>9}  {'not found':>9}", BOLD),
+        style.paint(f"{'':<16}{'found':>9}  {'not found':>9}", BOLD),
         f"{'answerable':<16}{given.answerable_found:9,}  {given.answerable_not_found:9,}",
         f"{'unanswerable':<16}{given.unanswerable_found:9,}  {given.unanswerable_not_found:9,}",
     ]
 
 
-def _comparison(found: Comparison, names: tuple[str, str], look: Look) -> str:
+def _comparison(found: Comparison, names: tuple[str, str], style: TerminalStyle) -> str:
     """How two runs differ, as text."""
     head = (
         f"First: {clean_name(names[0])}. Second: {clean_name(names[1])}. {count(found.questions, 'question')} in both"
     )
     alone = found.only_first + found.only_second
     head += f"; {alone:,} in only one of them." if alone else "."
-    lines = [look.fit(plain(head)), ""]
-    lines.append(look.style(f"{'':<14}{'first':>7}{'second':>8}{'change':>8}  {'95 % interval':<17}{'p':>6}", BOLD))
+    lines = [style.fit(plain(head)), ""]
+    lines.append(style.paint(f"{'':<14}{'first':>7}{'second':>8}{'change':>8}  {'95 % interval':<17}{'p':>6}", BOLD))
     lines.extend(_difference(each) for each in found.differences)
-    lines += ["", look.fit(plain("At p < 0.05, about one measure in twenty differs by chance alone."))]
+    lines += ["", style.fit(plain("At p < 0.05, about one measure in twenty differs by chance alone."))]
     return "\n".join(lines) + "\n"
 
 

@@ -7,19 +7,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from qa.answer.results import State
-from qa.terminal.answers import BOLD, DIM, WARN, Look, Places, few
+from qa.terminal.answers import BOLD, DIM, WARN, Places, TerminalStyle, few
 from qa.terminal.text import clean, clean_name, plain
 
 if TYPE_CHECKING:
     from corpus import SkippedFile
     from index import BuildReport
-    from qa.collection.check import Checked
+    from qa.collection.check import CheckReport
     from qa.collection.show import View
     from qa.collection.status import Status
     from qa.collection.watch import Update
 
 
-def build(report: BuildReport, look: Look) -> str:
+def build(report: BuildReport, style: TerminalStyle) -> str:
     """Write out what a build did, in two lines and one more for each reason to skip files."""
     size = f"{count(report.documents, 'document')}, {count(report.passages, 'passage')}"
     if report.added or report.changed or report.removed or report.embedded:
@@ -29,15 +29,15 @@ def build(report: BuildReport, look: Look) -> str:
         ]
     else:
         lines = [f"Up to date: {size} ({duration(report.seconds)})."]
-    return "\n".join([*lines, *skipped(report.skipped, look), *_noted(report, look)]) + "\n"
+    return "\n".join([*lines, *skipped(report.skipped, style), *_noted(report, style)]) + "\n"
 
 
-def watched(update: Update, look: Look) -> str:
+def watched(update: Update, style: TerminalStyle) -> str:
     """Write out what was brought in a moment after it changed: a line, however many files changed at once."""
-    at = look.style(f"{update.at:%H:%M:%S}", DIM)
+    at = style.paint(f"{update.at:%H:%M:%S}", DIM)
     report = update.report
     if report is None:
-        return f"{at}  {look.style('not brought up to date', WARN)}: {clean_name(update.problem)}\n"
+        return f"{at}  {style.paint('not brought up to date', WARN)}: {clean_name(update.problem)}\n"
     said = [
         clean_name(f"{change.path} {change.kind.value}{f' ({change.reason})' if change.reason else ''}")
         for change in update.changes
@@ -46,7 +46,7 @@ def watched(update: Update, look: Look) -> str:
     return f"{at}  {few(said, 3)}: {embedded}{report.seconds:.2f} s\n"
 
 
-def refreshed(report: BuildReport, _look: Look) -> str:
+def refreshed(report: BuildReport, _look: TerminalStyle) -> str:
     """Write out what was brought in before an answer; "" where files were looked at and had not changed."""
     return f"Index brought up to date: {_changes(report)}.\n" if report.added + report.changed + report.removed else ""
 
@@ -56,10 +56,10 @@ def corrected(corrections: Sequence[tuple[str, str]], where: str) -> str:
     return "".join(f'No passage has "{clean(old)}"{where}; searched for "{new}".\n' for old, new in corrections)
 
 
-def preview(report: BuildReport, look: Look) -> str:
+def preview(report: BuildReport, style: TerminalStyle) -> str:
     """Write out what a build would do."""
     line = f"A build would find {_changes(report)}, {report.unchanged:,} unchanged. Nothing was written."
-    return "\n".join([line, *skipped(report.skipped, look), *_noted(report, look)]) + "\n"
+    return "\n".join([line, *skipped(report.skipped, style), *_noted(report, style)]) + "\n"
 
 
 def _changes(report: BuildReport) -> str:
@@ -71,28 +71,28 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def skipped(files: Sequence[SkippedFile], look: Look) -> list[str]:
+def skipped(files: Sequence[SkippedFile], style: TerminalStyle) -> list[str]:
     """Write out what was left out: a line a reason, the most frequent first."""
     groups: dict[str, list[str]] = {}
     for file in files:
         # What stands in brackets is of one file: its size, the offending byte.
         reason = re.sub(r" \([^()]*\)", "", file.reason)
         groups.setdefault(clean_name(reason), []).append(clean_name(file.path))
-    return _grouped(f"Skipped {len(files):,}:", groups, look)
+    return _grouped(f"Skipped {len(files):,}:", groups, style)
 
 
-def _noted(report: BuildReport, look: Look) -> list[str]:
+def _noted(report: BuildReport, style: TerminalStyle) -> list[str]:
     """Write out what should be known about files that were read, as what was skipped."""
     groups: dict[str, list[str]] = {}
     for note in report.notes:
         groups.setdefault(clean_name(note.text), []).append(clean_name(note.path))
-    return _grouped("Worth knowing:", groups, look)
+    return _grouped("Worth knowing:", groups, style)
 
 
-def _grouped(head: str, groups: dict[str, list[str]], look: Look) -> list[str]:
+def _grouped(head: str, groups: dict[str, list[str]], style: TerminalStyle) -> list[str]:
     lines = [head] if groups else []
     for reason, paths in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):
-        lines.append(look.fit(plain(f"- {len(paths):,} {reason}: {few(paths, 3)}"), indent="  "))
+        lines.append(style.fit(plain(f"- {len(paths):,} {reason}: {few(paths, 3)}"), indent="  "))
     return lines
 
 
@@ -122,21 +122,21 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def view(found: View, look: Look, place: Places) -> str:
+def view(found: View, style: TerminalStyle, place: Places) -> str:
     """Write out the lines around a place, each with its number, those of the place marked; or a whole text."""
     if found.marked is None:
         return "".join(clean(line) + "\n" for _, line in found.lines)
     first, last = found.marked
-    where = look.style(clean_name(place(found.path)), BOLD)
+    where = style.paint(clean_name(place(found.path)), BOLD)
     if not found.stored:
-        where = look.link(where, place.url(found.path))
-    lines = [f"{where}  {look.style(standing(found), DIM if found.state is State.VERIFIED else WARN)}"]
+        where = style.link(where, place.url(found.path))
+    lines = [f"{where}  {style.paint(standing(found), DIM if found.state is State.VERIFIED else WARN)}"]
     width = len(str(found.lines[-1][0])) if found.lines else 1
     for number, text in found.lines:
         inside = first <= number <= last
         shown = clean(text).replace("\n", " ").rstrip()
         lines.append(
-            f"{'>' if inside else ' '} {number:{width}}  {look.style(shown, BOLD) if inside else shown}".rstrip()
+            f"{'>' if inside else ' '} {number:{width}}  {style.paint(shown, BOLD) if inside else shown}".rstrip()
         )
     return "\n".join(lines) + "\n"
 
@@ -155,7 +155,7 @@ def standing(found: View) -> str:
             return "changed since it was indexed"
 
 
-def status(found: Status, look: Look) -> str:
+def status(found: Status, style: TerminalStyle) -> str:
     """Write out the state of an index."""
     facts = (
         ("Index", f"{clean_name(str(found.folder))} ({megabytes(found.bytes)})"),
@@ -166,14 +166,14 @@ def status(found: Status, look: Look) -> str:
         ("Format", f"{found.format}"),
         ("Changed", _drift(found)),
     )
-    lines = [f"{look.style(f'{name:<12}', DIM)}{value}" for name, value in facts]
+    lines = [f"{style.paint(f'{name:<12}', DIM)}{value}" for name, value in facts]
     lines.extend(f"{'':<12}{kind:<8}  {clean_name(path)}" for kind, path in found.examples)
     if found.added + found.suspect + found.removed:
         lines.append(f"Bring it up to date with: {clean_name(found.command)}")
     return "\n".join(lines) + "\n"
 
 
-def check(found: Checked, look: Look) -> str:
+def check(found: CheckReport, style: TerminalStyle) -> str:
     """Write out that an index is sound, and what it took."""
     fine = (
         f"{clean_name(str(found.folder))} is sound: {count(found.documents, 'document')}, "
@@ -182,8 +182,8 @@ def check(found: Checked, look: Look) -> str:
     if not found.problems:
         return fine
     cured = "".join(f"- {clean_name(problem)}\n" for problem in found.problems)
-    rebuilt = "" if found.rebuilt is None else build(found.rebuilt, look)
-    return f"Damaged were:\n{cured}Repaired: {found.cure.value}.\n{rebuilt}{fine}"
+    rebuilt = "" if found.rebuilt is None else build(found.rebuilt, style)
+    return f"Damaged were:\n{cured}Repaired: {found.kind.value}.\n{rebuilt}{fine}"
 
 
 def _drift(found: Status) -> str:

@@ -38,7 +38,7 @@ from qa.answer.results import Answer, Highlight, Hit, IndexInfo, Place, Result, 
 from qa.cli import main as command_line
 from qa.cli import session
 from qa.cli.errors import Boundary
-from qa.collection.check import Checked, Cure
+from qa.collection.check import CheckReport, RepairKind
 from qa.collection.show import View
 from qa.collection.status import Status
 from qa.collection.watch import Change, Kind, Update
@@ -139,7 +139,7 @@ def _result(some: list[str]) -> Result:
 
 def answers(some: list[str]) -> None:
     place = screen.Places(Path("/notes"), Path("/notes"))
-    screen.out(screen.result(_result(some), screen.Look.of(sys.stdout), place))
+    screen.out(screen.result(_result(some), screen.TerminalStyle.of(sys.stdout), place))
 
 
 def _view(text: str, some: list[str], *, whole: bool, stored: bool) -> View:
@@ -150,11 +150,13 @@ def _view(text: str, some: list[str], *, whole: bool, stored: bool) -> View:
 def views(some: list[str]) -> None:
     name = screen.Places(Path("/notes"), None)
     for whole in (True, False):
-        screen.out(reports.view(_view(some[0], some, whole=whole, stored=False), screen.Look.of(sys.stdout), name))
+        screen.out(
+            reports.view(_view(some[0], some, whole=whole, stored=False), screen.TerminalStyle.of(sys.stdout), name)
+        )
     for text in some:
         view = _view(text, ["x", "y", "z"], whole=False, stored=True)
         screen.note(f"{screen.clean_name(name(text))}: {reports.standing(view)}")
-        screen.out(reports.view(view, screen.Look.of(sys.stdout), name))
+        screen.out(reports.view(view, screen.TerminalStyle.of(sys.stdout), name))
 
 
 def _status(some: list[str]) -> Status:
@@ -164,10 +166,10 @@ def _status(some: list[str]) -> Status:
 
 
 def states(some: list[str]) -> None:
-    screen.out(reports.status(_status(some), screen.Look.of(sys.stdout)))
+    screen.out(reports.status(_status(some), screen.TerminalStyle.of(sys.stdout)))
     for text in some:
-        screen.out(reports.status(_status([text, text]), screen.Look.of(sys.stdout)))
-        screen.out(reports.check(Checked(Path(text), 1, 1), screen.Look.of(sys.stdout)))
+        screen.out(reports.status(_status([text, text]), screen.TerminalStyle.of(sys.stdout)))
+        screen.out(reports.check(CheckReport(Path(text), 1, 1), screen.TerminalStyle.of(sys.stdout)))
 
 
 def _report(some: list[str]) -> BuildReport:
@@ -176,10 +178,10 @@ def _report(some: list[str]) -> BuildReport:
 
 
 def builds(some: list[str]) -> None:
-    look = screen.Look.of(sys.stdout)
+    look = screen.TerminalStyle.of(sys.stdout)
     for tell in (reports.build, reports.preview, reports.refreshed):
         screen.out(tell(_report(some), look))
-    cured = Checked(Path(some[0]), 1, 1, Cure.REBUILT, tuple(some), _report(some))
+    cured = CheckReport(Path(some[0]), 1, 1, RepairKind.REBUILT, tuple(some), _report(some))
     screen.out(reports.check(cured, look))
     changes = tuple(Change(path, Kind.SKIPPED, reason) for path, reason in zip(some, some[::-1], strict=True))
     for report, problem in ((_report(some), ""), (None, some[0])):

@@ -160,7 +160,7 @@ def test_who_waited_goes_on_with_the_model_that_the_first_one_chose(
     make_folder(folder)
     with ThreadPoolExecutor() as threads:
         with writer_lock(folder):
-            waiting = threads.submit(build.build_index, tmp_path, busy=build.Busy.WAITED_FOR)
+            waiting = threads.submit(build.build_index, tmp_path, on_locked=build.OnLocked.WAIT)
             while not caplog.records and not waiting.done():
                 time.sleep(0.01)
             with Store(folder) as store:
@@ -177,7 +177,7 @@ def test_whom_one_waits_for_may_delete_the_index(tmp_path: Path, caplog: pytest.
     make_folder(folder)
     with ThreadPoolExecutor() as threads:
         with writer_lock(folder):
-            waiting = threads.submit(build.build_index, tmp_path, busy=build.Busy.WAITED_FOR, encoder=BagEncoder())
+            waiting = threads.submit(build.build_index, tmp_path, on_locked=build.OnLocked.WAIT, encoder=BagEncoder())
             while not caplog.records and not waiting.done():
                 time.sleep(0.01)
             shutil.rmtree(folder)

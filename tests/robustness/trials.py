@@ -186,7 +186,7 @@ def _repair(sample: Sample, encoder: BagEncoder) -> str:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("qa.collection.build.load_encoder", lambda _, **__: encoder)
         try:
-            return check.repair(sample.root).cure.name.lower()
+            return check.repair(sample.root).kind.name.lower()
         except NewerFormatError:
             raise
         except (NoIndexError, IncompatibleError):

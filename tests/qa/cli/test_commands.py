@@ -48,8 +48,8 @@ def database(root: Path) -> Iterator[sqlite3.Connection]:
 
 def test_check_counts(root: Path) -> None:
     """What was read and holds."""
-    assert check.check(root) == check.Checked(root / ".qa", documents=1, passages=2)
-    assert check.repair(root).cure is check.Cure.NONE
+    assert check.check(root) == check.CheckReport(root / ".qa", documents=1, passages=2)
+    assert check.repair(root).kind is check.RepairKind.NONE
 
 
 def test_check_finds_passages_of_no_document(root: Path, database: sqlite3.Connection) -> None:
@@ -80,7 +80,7 @@ def test_check_asks_sqlite(root: Path, database: sqlite3.Connection) -> None:
     with pytest.raises(DamagedIndexError, match=r"index\.db is damaged: (row|wrong)"):
         check.check(root)
     found = check.repair(root)
-    assert (found.cure, found.rebuilt) == (check.Cure.DERIVED, None)
+    assert (found.kind, found.rebuilt) == (check.RepairKind.DERIVED, None)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_what_follows_from_the_rest_is_repaired_from_it(root: Path, database: sq
     with pytest.raises(DamagedIndexError):
         check.check(root)
     found = check.repair(root)
-    assert (found.cure, found.rebuilt, found.passages) == (check.Cure.DERIVED, None, sound.passages)
+    assert (found.kind, found.rebuilt, found.passages) == (check.RepairKind.DERIVED, None, sound.passages)
     assert check.check(root) == sound
 
 
@@ -121,7 +121,9 @@ def test_status_of_a_folder_that_cannot_be_read(root: Path, monkeypatch: pytest.
     found = status.status(root)
     assert (found.documents, found.passages, found.drift, found.problem) == (1, 2, 0, "cannot read the folder")
     assert found.as_json()["changes"]["problem"] == "cannot read the folder"
-    assert "Changed     cannot be told: cannot read the folder\n" in reports.status(found, answers.Look.of(None))
+    assert "Changed     cannot be told: cannot read the folder\n" in reports.status(
+        found, answers.TerminalStyle.of(None)
+    )
 
 
 def test_size_of_what_vanishes(tmp_path: Path) -> None:

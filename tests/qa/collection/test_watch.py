@@ -32,7 +32,7 @@ from index.update.update import update_index
 from qa.collection import build, watch
 from qa.collection.watch import Change, Kind, Update
 from qa.terminal import reports
-from qa.terminal.answers import Look
+from qa.terminal.answers import TerminalStyle
 from tests.encoders import BagEncoder
 from tests.robustness.growth import growing_to
 from tests.robustness.holder import held
@@ -261,7 +261,7 @@ def test_the_model_of_the_index_counts(root: Path, monkeypatch: pytest.MonkeyPat
     with Watching(root, None) as watching:
         watching.next()
         other = BagEncoder(name="another", fingerprint="a" * 64)
-        build.build_index(root, encoder=other, busy=build.Busy.WAITED_FOR)
+        build.build_index(root, encoder=other, on_locked=build.OnLocked.WAIT)
         put(root / "new.md", "The harp stands in the hall.")
         report = watching.next().report
     assert report is not None
@@ -424,7 +424,7 @@ def test_lines() -> None:
 
     def line(*changes: Change, embedded: int = 3, problem: str = "") -> str:
         done = None if problem else replace(report, embedded=embedded)
-        return reports.watched(Update(at, changes, done, problem), Look())
+        return reports.watched(Update(at, changes, done, problem), TerminalStyle())
 
     changed = Change("talks/a.md", CHANGED)
     assert line(changed) == "14:03:22  talks/a.md changed: 3 passages embedded, 0.21 s\n"

@@ -31,7 +31,7 @@ from qa.evaluation.evaluate import (
     run_plan,
 )
 from qa.terminal import eval_report
-from qa.terminal.answers import Look
+from qa.terminal.answers import TerminalStyle
 from tests.encoders import BagEncoder
 from tests.paths import REPOSITORY
 
@@ -152,7 +152,7 @@ def test_questions_without_answers_alone(retriever: Retriever, questions: Path) 
     none = [each for each in read_questions(questions) if not each.answerable]
     found = evaluate(retriever, none)
     assert found.metrics.measures == ()
-    text = eval_report.report(EvalReport(found), Look())
+    text = eval_report.report(EvalReport(found), TerminalStyle())
     assert "Ranking" not in text
     assert re.search(r"^answerable +0 +0$", text, re.MULTILINE)
 
@@ -177,7 +177,7 @@ def test_changed_files_are_counted(retriever: Retriever, root: Path, questions: 
 
 def test_the_table(run: Evaluation) -> None:
     """Every measure, confidence, verdicts and time, in lines that fit a screen."""
-    text = eval_report.report(EvalReport(run), Look())
+    text = eval_report.report(EvalReport(run), TerminalStyle())
     assert "4 questions (3 answerable) over 2 documents (3 passages): hybrid, re-ranked, k = 10." in text.replace(
         "\n", " ", 1
     )
@@ -195,7 +195,7 @@ def test_nothing_printed_drives_a_terminal(run: Evaluation) -> None:
     what = "1 question left out, as the answer is not in the collection"
     assert eval_report.warnings(run, ()) == what + r": lost (lost\x1b[2J.md is not in the collection)"
     names = ("\x1b[31mfirst.json", "\u202esecond")
-    compared = eval_report.report(EvalReport(run, compare(run.scores, run.scores), names), Look())
+    compared = eval_report.report(EvalReport(run, compare(run.scores, run.scores), names), TerminalStyle())
     assert r"First: \x1b[31mfirst.json. Second: \u202esecond. 4 questions in both." in compared
     assert "\x1b" not in compared
 
@@ -203,7 +203,7 @@ def test_nothing_printed_drives_a_terminal(run: Evaluation) -> None:
 def test_small_differences_are_not_significant(retriever: Retriever, run: Evaluation, questions: Path) -> None:
     """Two runs on three questions differ in nothing that chance could not do."""
     other = evaluate(retriever, read_questions(questions), EvalSettings(Mode.KEYWORD))
-    text = eval_report.report(EvalReport(run, compare(run.scores, other.scores), ("a", "b")), Look())
+    text = eval_report.report(EvalReport(run, compare(run.scores, other.scores), ("a", "b")), TerminalStyle())
     rows = text[text.index("First: ") :].splitlines()[3:-2]
     assert len(rows) == len(run.metrics.measures) + 2
     assert all(line.endswith("  no significant difference") for line in rows)
@@ -217,7 +217,7 @@ def test_significant_differences_are_better_or_worse(run: Evaluation) -> None:
         Difference("auroc", first=0.75, second=0.5, low=-0.375, high=-0.125, p=0.0499, questions=99),
         Difference("recall@1", first=0.75, second=0.5, low=-0.5, high=0.25, p=0.05, questions=99),
     ]
-    text = eval_report.report(EvalReport(run, Comparison(99, 0, 1, tuple(several)), ("a", "b")), Look())
+    text = eval_report.report(EvalReport(run, Comparison(99, 0, 1, tuple(several)), ("a", "b")), TerminalStyle())
     assert text[text.index("First: ") :].splitlines() == [
         "First: a. Second: b. 99 questions in both; 1 in only one of them.",
         "",

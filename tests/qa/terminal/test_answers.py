@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qa.answer.results import Answer, Highlight, Hit, IndexInfo, Place, Result, Source, State
-from qa.terminal.answers import Look, Places, as_json, problem, result
+from qa.terminal.answers import Places, TerminalStyle, as_json, problem, result
 
 ROOT = Path("/notes")
 
@@ -30,8 +30,8 @@ def _result(*hits: Hit, found: bool = True, confidence: float = 0.87, answer: An
     return Result("q", None, found, confidence, answer, hits, IndexInfo(5, 700, "m", 3), {"total": 14.2})
 
 
-def _shown(value: Result, look: Look | None = None, here: Path = ROOT) -> str:
-    return result(value, look or Look(), Places(ROOT, here))
+def _shown(value: Result, look: TerminalStyle | None = None, here: Path = ROOT) -> str:
+    return result(value, look or TerminalStyle(), Places(ROOT, here))
 
 
 LIST = """## Winners
@@ -137,7 +137,7 @@ def test_confidence_in_words(confidence: float, words: str) -> None:
 def test_styles_only_where_asked() -> None:
     """Highlighted sentences are bold on a terminal and unmarked elsewhere."""
     value = _result(_hit("One. Two is it. Three.", bold="Two is it."), answer=Answer("Two is it.", (1,)))
-    assert "One. \x1b[1mTwo is it.\x1b[0m Three." in _shown(value, Look(styled=True))
+    assert "One. \x1b[1mTwo is it.\x1b[0m Three." in _shown(value, TerminalStyle(styled=True))
     plain = _shown(value)
     assert "    One. Two is it. Three.\n" in plain
     assert "\x1b" not in plain
@@ -162,7 +162,7 @@ def test_setext_heading_is_dropped_with_its_line() -> None:
 
 def test_long_heading_goes_below_the_place() -> None:
     """The place stays whole on the first line, so that it can be clicked."""
-    shown = _shown(_result(_hit("x", heading=("A long heading " * 5,))), Look(width=40))
+    shown = _shown(_result(_hit("x", heading=("A long heading " * 5,))), TerminalStyle(width=40))
     assert "[1] a.md:3-9\n    A long heading A long heading A long\n    heading" in shown
 
 
@@ -233,20 +233,20 @@ class _Terminal(io.StringIO):
 
 def test_look_of_streams() -> None:
     """Styles on a terminal only, and not against NO_COLOR or on a dumb one."""
-    assert Look.of(_Terminal(), {}).styled
-    assert Look.of(_Terminal(), {"NO_COLOR": ""}).styled
-    assert not Look.of(_Terminal(), {"NO_COLOR": "1"}).styled
-    assert not Look.of(_Terminal(), {"TERM": "dumb"}).styled
-    assert not Look.of(io.StringIO(), {}).styled
-    assert not Look.of(None, {}).styled
-    assert Look.of(io.TextIOWrapper(io.BytesIO(), encoding="ascii"), {}).separator == " > "
+    assert TerminalStyle.of(_Terminal(), {}).styled
+    assert TerminalStyle.of(_Terminal(), {"NO_COLOR": ""}).styled
+    assert not TerminalStyle.of(_Terminal(), {"NO_COLOR": "1"}).styled
+    assert not TerminalStyle.of(_Terminal(), {"TERM": "dumb"}).styled
+    assert not TerminalStyle.of(io.StringIO(), {}).styled
+    assert not TerminalStyle.of(None, {}).styled
+    assert TerminalStyle.of(io.TextIOWrapper(io.BytesIO(), encoding="ascii"), {}).separator == " > "
 
 
 def test_look_width(monkeypatch: pytest.MonkeyPatch) -> None:
     """As wide as the terminal, within what can be read."""
     for columns, width in (("60", 60), ("300", 100), ("5", 30)):
         monkeypatch.setenv("COLUMNS", columns)
-        assert Look.of(None, {}).width == width
+        assert TerminalStyle.of(None, {}).width == width
 
 
 def test_problem_is_one_line() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qa.answer.results import Hit, IndexInfo, Result, Source, State
-from qa.terminal.answers import Look, Places, result
+from qa.terminal.answers import Places, TerminalStyle, result
 from qa.terminal.hyperlinks import are_understood, file_url, linked
 from qa.terminal.text import cells
 
@@ -70,14 +70,14 @@ def _hit(media_type: str, path: str, page: int | None, state: State = State.VERI
     return Hit(1, "p1", 0.9, "Text", "", ("A heading that fills the line",), source)
 
 
-def _shown(hit: Hit, look: Look) -> str:
+def _shown(hit: Hit, look: TerminalStyle) -> str:
     value = Result("q", None, True, 0.9, None, (hit,), IndexInfo(1, 1, "m", 1), {})
     return result(value, look, Places(Path("/notes"), Path("/notes")))
 
 
 def test_a_citation_is_a_link() -> None:
     """A PDF's with its page, a slide's without; that of a file that is gone is none."""
-    look = Look(linked=True)
+    look = TerminalStyle(linked=True)
     host = os.uname().nodename
     opened = f"\x1b]8;;file://{host}/notes/a.pdf#page=3\x1b\\a.pdf, p. 3\x1b]8;;\x1b\\"
     assert f"[1] {opened}  A heading" in _shown(_hit("application/pdf", "a.pdf", 3), look)
@@ -90,8 +90,8 @@ def test_links_take_no_columns(width: int) -> None:
     """What stands on a line stands there with links too."""
     hit = _hit("text/markdown", "a.md", None)
     url = Places(Path("/notes"), None).url("a.md")
-    plain = _shown(hit, Look(width=width))
-    assert _shown(hit, Look(width=width, linked=True)) == plain.replace("a.md:3", linked("a.md:3", url), 1)
+    plain = _shown(hit, TerminalStyle(width=width))
+    assert _shown(hit, TerminalStyle(width=width, linked=True)) == plain.replace("a.md:3", linked("a.md:3", url), 1)
     assert all(cells(line) <= width for line in plain.splitlines())
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from corpus.discovery.walk import SkippedFile
 from index.update.report import BuildReport
-from qa.terminal.answers import Look
+from qa.terminal.answers import TerminalStyle
 from qa.terminal.reports import build, count, duration, megabytes, refreshed
 
 
@@ -27,17 +27,20 @@ def test_counts_and_sizes() -> None:
 
 def test_build() -> None:
     """Two lines where something was done, one where nothing was; then what was skipped, by reason."""
-    assert build(_report(added=1, embedded=3), Look()) == (
+    assert build(_report(added=1, embedded=3), TerminalStyle()) == (
         "1 document, 1,234 passages: 1 file added, 0 changed, 0 removed, 5 unchanged.\n"
         "3 texts embedded, 7 reused; 1.2 s.\n"
     )
     skipped = tuple(SkippedFile(f"{name}.md", f"larger than 256 MiB ({at} bytes)") for at, name in enumerate("ab"))
-    assert build(_report(skipped=skipped), Look()) == (
+    assert build(_report(skipped=skipped), TerminalStyle()) == (
         "Up to date: 1 document, 1,234 passages (1.2 s).\nSkipped 2:\n  - 2 larger than 256 MiB: a.md, b.md\n"
     )
 
 
 def test_refreshed_is_silent_about_nothing() -> None:
     """Files that were looked at and had not changed are no news."""
-    assert refreshed(_report(), Look()) == ""
-    assert refreshed(_report(added=2), Look()) == "Index brought up to date: 2 files added, 0 changed, 0 removed.\n"
+    assert refreshed(_report(), TerminalStyle()) == ""
+    assert (
+        refreshed(_report(added=2), TerminalStyle())
+        == "Index brought up to date: 2 files added, 0 changed, 0 removed.\n"
+    )

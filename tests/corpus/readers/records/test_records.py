@@ -13,7 +13,7 @@ from corpus.types import Document
 from qa import Retriever, build_index
 from qa.collection.show import show
 from qa.collection.status import status
-from qa.terminal.answers import Look, Places, result
+from qa.terminal.answers import Places, TerminalStyle, result
 from qa.terminal.reports import build_json
 from tests.corpus.readers.samples import archives
 from tests.documents import check_passages, count_words
@@ -186,7 +186,7 @@ def test_counts_and_titles_are_the_same_wherever_they_are_said(tmp_path: Path) -
         answer = retriever.ask("Who dives in burrows?", k=1)
     found = answer.as_json()
     assert (found["index"]["documents"], found["passages"][0]["title"]) == (3, "Otter")
-    assert result(answer, Look(), Places(tmp_path, tmp_path)).count("Otter") == 1
+    assert result(answer, TerminalStyle(), Places(tmp_path, tmp_path)).count("Otter") == 1
     shown = show(tmp_path, "a.csv, row 3")
     assert [text for _, text in shown.lines] == ["Otter", "", "text: Dives in burrows."]
 
