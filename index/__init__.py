@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from index.encoder.protocol import Encoder, TokenVectors, Vectors
     from index.integrity.salvage import is_set_aside, salvaged_model
     from index.integrity.verify import Verified, verify
-    from index.lexical.analyzer import cut, term_of, terms
-    from index.lexical.query_terms import STOP_WORDS, query_terms
+    from index.lexical.analyzer import cut, term_of, terms, word_terms
+    from index.lexical.query_terms import STOP_WORDS, QueryTerm, analyse, query_terms
     from index.snapshot import Snapshot, require_same_encoder
     from index.storage.database import DATABASE, FORMAT_VERSION
     from index.storage.locking import wait_for_writer
@@ -38,6 +38,7 @@ _HOMES = {
     "Diff": "index.update.diff",
     "Progress": "index.update.report",
     "ProgressCallback": "index.update.report",
+    "QueryTerm": "index.lexical.query_terms",
     "Request": "index.update.report",
     "STOP_WORDS": "index.lexical.query_terms",
     "Snapshot": "index.snapshot",
@@ -46,6 +47,7 @@ _HOMES = {
     "TokenVectors": "index.encoder.protocol",
     "Vectors": "index.encoder.protocol",
     "Verified": "index.integrity.verify",
+    "analyse": "index.lexical.query_terms",
     "cut": "index.lexical.analyzer",
     "is_set_aside": "index.integrity.salvage",
     "load_encoder": "index.encoder.load",
@@ -60,6 +62,7 @@ _HOMES = {
     "terms": "index.lexical.analyzer",
     "update_index": "index.update.update",
     "verify": "index.integrity.verify",
+    "word_terms": "index.lexical.analyzer",
     "wait_for_writer": "index.storage.locking",
 }
 
@@ -77,6 +80,7 @@ __all__ = [
     "Link",
     "Progress",
     "ProgressCallback",
+    "QueryTerm",
     "Request",
     "Snapshot",
     "StoredDocument",
@@ -84,6 +88,7 @@ __all__ = [
     "TokenVectors",
     "Vectors",
     "Verified",
+    "analyse",
     "cut",
     "find_changes",
     "is_set_aside",
@@ -99,6 +104,7 @@ __all__ = [
     "update_index",
     "verify",
     "wait_for_writer",
+    "word_terms",
 ]
 
 

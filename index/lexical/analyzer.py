@@ -1,60 +1,95 @@
-"""Text as the keyword index knows it: folded words, their stems, and words joined by hyphens as a whole too."""
+"""From text to terms: fold case and accents, find words with one regular expression, stem them.
+
+A word keeps full stops, hyphens and apostrophes inside it (`state-of-the-art`, `3.5`, `o'brien`). Such a joined word
+is a term as a whole, and so is the stem of each of its parts.
+"""
 
 from __future__ import annotations
 
 import re
 import threading
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import Stemmer
 
-# Inside a word: full stop, hyphen, apostrophe, in the one form that all their variants are folded to.
-JOINERS = ".-'"
-_VARIANTS = {ord(char): "'" for char in "’‘ʼ＇"} | {ord(char): "-" for char in "‐‑−"}
-# "EFCA's", "they'll": the word is what stands before.
+_APOSTROPHES, _HYPHENS = "'’‘ʼ＇", "-‐‑−"
+_JOINERS = {"."} | {*_APOSTROPHES} | {*_HYPHENS}
+_PART = r"[^\s.'-]+"
+_PARTS = re.compile(_PART)
+_WORD = re.compile(rf"{_PART}(?:[.'-]+{_PART})*")
+# "EFCA's" and "they'll" are EFCA and they.
 _SUFFIX = re.compile("'(?:s|d|m|ll|re|ve)$")
-_PART = re.compile(f"[^{re.escape(JOINERS)}]+")
-# Scripts that put no spaces between words.
+# Scripts without spaces between words are indexed as pairs of characters.
 _UNSPACED = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff]+"
+    "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff]+)"
 )
-# Languages that have a script of their own here; whatever else is written is stemmed as English.
+# Languages told by their script; everything else is stemmed as English.
 _SCRIPTS = (
     (re.compile("[\u0600-\u06ff]"), "arabic"),
     (re.compile("[\u0400-\u04ff]"), "russian"),
     (re.compile("[\u0370-\u03ff]"), "greek"),
 )
-# Words whose stems are kept in memory.
-_MOST_STEMS = 200_000
-_VOICING = "\u3099\u309a"  # tell one kana from another, unlike accents
+_MAX_CACHED_STEMS = 200_000
+_VOICING = "\u3099\u309a"  # distinguishes kana, unlike accents
+
+
+class Word(NamedTuple):
+    """A word of a text.
+
+    Attributes:
+        text: Folded, without a possessive ending.
+        start: Its first character in the original text.
+        end: One past its last.
+    """
+
+    text: str
+    start: int
+    end: int
+
+
+class _Folding(dict[int, str]):
+    """What each character is folded to, computed at first sight: any number of characters, a space between words."""
+
+    def __missing__(self, code: int) -> str:
+        folded = "".join(map(_fold, unicodedata.normalize("NFKD", chr(code).casefold())))
+        self[code] = folded
+        return folded
+
+
+def _fold(char: str) -> str:
+    if char in _JOINERS:
+        return "'" if char in _APOSTROPHES else "-" if char in _HYPHENS else char
+    if unicodedata.combining(char) and char not in _VOICING:
+        return ""
+    # Marks occur in the middle of words in many scripts.
+    return char if unicodedata.category(char)[0] in "LNM" else " "
+
+
+_FOLDING = _Folding()
 
 
 class _Stems(dict[str, str]):
-    """What words are cut down to, filled as words are met."""
+    """Stems by word, computed at first sight."""
 
     def __init__(self) -> None:
         super().__init__()
         self._stemmers = {name: Stemmer.Stemmer(name, 0) for name in ("porter", *(name for _, name in _SCRIPTS))}
 
     def __missing__(self, word: str) -> str:
-        if len(self) >= _MOST_STEMS:
+        if len(self) >= _MAX_CACHED_STEMS:
             self.clear()
-        stem: str = self._stemmers[_language_of(word)].stemWord(word)
+        language = "porter"
+        if not word.isascii():
+            language = next((name for script, name in _SCRIPTS if script.search(word)), language)
+        stem: str = self._stemmers[language].stemWord(word)
         self[word] = stem
         return stem
 
 
-def _language_of(word: str) -> str:
-    if not word.isascii():
-        for script, name in _SCRIPTS:
-            if script.search(word):
-                return name
-    return "porter"
-
-
 class _Local(threading.local):
-    """One for each thread, since a stemmer serves one at a time."""
+    """Stems of this thread, as a stemmer serves one thread at a time."""
 
     def __init__(self) -> None:
         self.stems = _Stems()
@@ -63,80 +98,69 @@ class _Local(threading.local):
 _LOCAL = _Local()
 
 
-class _Folding(dict[int, str]):
-    """What each character becomes, filled as characters are met."""
-
-    def __missing__(self, code: int) -> str:
-        char = chr(code)
-        if unicodedata.combining(char) and char not in _VOICING:
-            folded = ""
-        else:
-            # Marks stand in the middle of words in many scripts.
-            folded = char if unicodedata.category(char)[0] in "LNM" else " "
-        self[code] = folded
-        return folded
-
-
-_FOLDING = _Folding(_VARIANTS | {ord(char): char for char in JOINERS})
-
-
-def cut(text: str) -> list[str]:
-    """The words of a text, in order: case and accents folded, possessive endings dropped, joiners inside kept."""
-    folded = text.lower().translate(_FOLDING) if text.isascii() else _folded(text)
-    stripped = (_SUFFIX.sub("", word.strip(JOINERS)) if "'" in word else word.strip(JOINERS) for word in folded.split())
-    return [word for word in stripped if word]
-
-
-def parts(word: str) -> list[str]:
-    """What hyphens, full stops and apostrophes inside a word keep apart."""
-    return _PART.findall(word)
-
-
 def terms(text: str) -> tuple[list[str], list[str]]:
-    """The terms a text is found by: its words' stems, in order, and its joined words whole.
-
-    Writing without spaces is cut into pairs of characters.
-    """
+    """The terms of a text: the stems of its words and their parts, in order, and its joined words."""
     simple: list[str] = []
     joined: list[str] = []
-    for word in cut(text):
-        if word.isascii() and word.isalnum():
-            simple.append(word)
+    folded = unicodedata.normalize("NFC", text.translate(_FOLDING))
+    for found in _WORD.findall(folded):
+        if found.isascii() and found.isalnum():
+            simple.append(found)
             continue
-        pieces = parts(word)
-        if len(pieces) > 1:
+        word = _without_suffix(found)
+        parts = parts_of(word)
+        if len(parts) > 1:
             joined.append(word)
-        for piece in pieces:
-            simple += _spaced(piece)
+        for part in parts:
+            simple += _unspaced_pairs(part)
     return _stems(simple), joined
 
 
-def term_of(word: str) -> list[str]:
-    """The terms that one word of `cut`, or one of its parts, is looked up by."""
-    if len(parts(word)) > 1:
-        return [word]
-    return _stems(_spaced(word))
+def words(text: str) -> Iterator[Word]:
+    """The words of a text, in order: the same as `terms` sees, each with its place."""
+    pieces = [_FOLDING[ord(char)] for char in text]
+    origins = [position for position, piece in enumerate(pieces) for _ in piece]
+    for match in _WORD.finditer("".join(pieces)):
+        # The ending that is dropped has only characters that no normalisation joins.
+        kept = _without_suffix(match[0])
+        start, end = match.start(), match.start() + len(kept)
+        yield Word(unicodedata.normalize("NFC", kept), origins[start], origins[end - 1] + 1)
 
 
-def _stems(words: Sequence[str]) -> list[str]:
+def parts_of(word: str) -> list[str]:
+    """A word's parts between full stops, hyphens and apostrophes."""
+    return _PARTS.findall(word)
+
+
+def word_terms(word: str) -> list[str]:
+    """The terms that a folded word is looked up by: itself if joined, else its stem or its pairs of characters."""
+    parts = parts_of(word)
+    return [word] if len(parts) > 1 else _stems(pair for part in parts for pair in _unspaced_pairs(part))
+
+
+def _stems(found: Iterable[str]) -> list[str]:
     known = _LOCAL.stems
-    return [known[word] for word in words]
+    return [known[word] for word in found]
 
 
-def _folded(text: str) -> str:
-    apart = unicodedata.normalize("NFKD", text.casefold())
-    return unicodedata.normalize("NFC", apart.translate(_FOLDING))
+def _without_suffix(word: str) -> str:
+    return _SUFFIX.sub("", word) if "'" in word else word
 
 
-def _spaced(word: str) -> list[str]:
+def _unspaced_pairs(word: str) -> list[str]:
+    """A word without joiners, its unspaced writing cut into overlapping pairs of characters."""
     if word.isascii():
         return [word]
     found: list[str] = []
-    at = 0
-    for match in _UNSPACED.finditer(word):
-        found += [word[at : match.start()]]
-        run = match[0]
-        found += [run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)]
-        at = match.end()
-    found.append(word[at:])
+    for place, run in enumerate(_UNSPACED.split(word)):
+        # Every second piece is what the expression matched.
+        found += [run[i : i + 2] for i in range(len(run) - 1)] if place % 2 and len(run) > 1 else [run]
     return [piece for piece in found if piece]
+
+
+def cut(text: str) -> list[str]:
+    """The folded words of a text, in order."""
+    return [word.text for word in words(text)]
+
+
+term_of = word_terms

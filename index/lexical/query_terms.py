@@ -1,11 +1,12 @@
-"""From a question to the words it is searched by, in which all input is literal text."""
+"""From a question to the terms it is searched by; nothing in it is an operator."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import dataclass, field
 
-from index.lexical.analyzer import cut, parts, term_of, terms
+from index.lexical.analyzer import parts_of, word_terms, words
 
 # Words that say how a question is asked, not what it is about.
 _STOP_WORDS = """
@@ -18,43 +19,78 @@ _STOP_WORDS = """
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 
-# A question is a sentence; past this many different words it is a document.
-MAX_TERMS = 200
+# A question is a sentence; with more different words than this it is a document.
+MAX_WORDS = 200
 
-# A term said twice counts 1.8 times as much, three times 2.5: k3 of BM25.
+# BM25's k3: a term said twice weighs 1.8 times as much, said three times 2.5.
 _K3 = 8
 
-_NEGATED = re.compile("n't$")
+_NEGATION = re.compile("n't$")
 
 
-def words(question: str) -> tuple[str, ...]:
-    """The words to search for: folded, each once, in order, stop words dropped unless nothing remains.
+@dataclass(frozen=True, slots=True)
+class QueryTerm:
+    """A word of a question and a term of the keyword index that it is looked up by.
 
-    A word keeps the full stops, hyphens and apostrophes inside it and is also searched for by its parts,
-    since writers do not agree on hyphens; a possessive ending is dropped.
+    Several words may share a term (`cat`, `cats`), and a word may have several (pairs of characters, in writing
+    without spaces).
+
+    Attributes:
+        term: As the index has it.
+        weight: 1 for a term said once, more for one said several times; the same wherever the term comes from.
+        word: Folded: lower-case, without accents and possessive ending.
+        spans: Where in the question the word occurs, as characters, ends exclusive.
+        is_part: It occurs as a part of joined words only, and the spans are theirs.
     """
-    found: dict[str, None] = {}
-    for word in cut(question):
-        found[word] = None
-        pieces = parts(word)
-        if len(pieces) > 1 and not _NEGATED.search(word):
-            found.update(dict.fromkeys(piece for piece in pieces if len(piece) > 1))
-    telling = [word for word in found if word not in STOP_WORDS and not _NEGATED.search(word)]
-    return tuple((telling or list(found))[:MAX_TERMS])
+
+    term: str
+    weight: float
+    word: str
+    spans: tuple[tuple[int, int], ...]
+    is_part: bool
+
+
+@dataclass(slots=True)
+class _Occurrences:
+    alone: list[tuple[int, int]] = field(default_factory=list)
+    inside: list[tuple[int, int]] = field(default_factory=list)
+
+
+def analyse(question: str) -> tuple[QueryTerm, ...]:
+    """The terms a question is searched by, each with the word it comes from, in the order of the words.
+
+    A joined word is searched for whole and by its parts, since writers do not agree on hyphens. Stop words and
+    negations (`don't`) are left out unless nothing else remains, and so are words behind the first 200.
+    """
+    found: dict[str, _Occurrences] = {}
+    said: Counter[str] = Counter()
+    for word, start, end in words(question):
+        found.setdefault(word, _Occurrences()).alone.append((start, end))
+        parts = parts_of(word)
+        joined = len(parts) > 1
+        said.update(term for part in parts for term in word_terms(part))
+        said.update([word] if joined else [])
+        for part in parts if joined and not _NEGATION.search(word) else ():
+            if len(part) > 1:
+                found.setdefault(part, _Occurrences()).inside.append((start, end))
+    telling = [word for word in found if word not in STOP_WORDS and not _NEGATION.search(word)]
+    return tuple(
+        QueryTerm(term, _weight(said[term]), word, tuple(places.alone or places.inside), not places.alone)
+        for word in (telling or list(found))[:MAX_WORDS]
+        for places in (found[word],)
+        for term in dict.fromkeys(word_terms(word))
+    )
+
+
+def _weight(times: int) -> float:
+    return (_K3 + 1) * times / (_K3 + times)
 
 
 def query_weights(question: str) -> dict[str, float]:
-    """The same terms as `query_terms`, each with what it counts: more where it is said several times."""
-    simple, joined = terms(question)
-    said = Counter((*simple, *joined))
-    return {
-        term: (_K3 + 1) * times / (_K3 + times) for term in query_terms(question) for times in (max(said[term], 1),)
-    }
+    """The terms of a question, each once, in order, with its weight."""
+    return {term.term: term.weight for term in analyse(question)}
 
 
 def query_terms(question: str) -> tuple[str, ...]:
-    """The terms of the keyword index that a question's words are looked up by, each once, in order."""
-    found: dict[str, None] = {}
-    for word in words(question):
-        found.update(dict.fromkeys(term_of(word)))
-    return tuple(found)
+    """The terms of a question, each once, in order."""
+    return tuple(query_weights(question))

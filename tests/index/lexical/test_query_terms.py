@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from index.lexical.analyzer import terms
-from index.lexical.query_terms import MAX_TERMS, query_terms, query_weights, words
+from index.lexical.analyzer import terms, words
+from index.lexical.query_terms import MAX_WORDS, QueryTerm, analyse, query_terms, query_weights
 from index.snapshot import Snapshot
 from index.update.report import Request
 from index.update.update import update_index
@@ -34,11 +34,40 @@ from tests.encoders import BagEncoder
     ],
 )
 def test_words(question: str, expected: tuple[str, ...]) -> None:
-    assert words(question) == expected
+    assert tuple(dict.fromkeys(term.word for term in analyse(question))) == expected
+
+
+def test_analysis_of_a_question() -> None:
+    """Terms by word, with weights, and where each word was written: accents, apostrophes and case as they were."""
+    assert analyse("Did O’Brien's CAT see cats, a wi-fi cat or  東京タワー?") == (
+        QueryTerm("o'brien", 1.0, "o'brien", ((4, 11),), False),
+        QueryTerm("brien", 1.0, "brien", ((4, 11),), True),
+        QueryTerm("cat", 27 / 11, "cat", ((14, 17), (36, 39)), False),
+        QueryTerm("see", 1.0, "see", ((18, 21),), False),
+        QueryTerm("cat", 27 / 11, "cats", ((22, 26),), False),
+        QueryTerm("wi-fi", 1.0, "wi-fi", ((30, 35),), False),
+        QueryTerm("wi", 1.0, "wi", ((30, 35),), True),
+        QueryTerm("fi", 1.0, "fi", ((30, 35),), True),
+        *(QueryTerm(pair, 1.0, "東京タワー", ((44, 49),), False) for pair in ("東京", "京タ", "タワ", "ワー")),
+    )
+
+
+@pytest.mark.parametrize("question", ["mustn't", "you mustn’t forget"])
+def test_a_part_of_a_negation_is_no_word(question: str) -> None:
+    assert {term.word for term in analyse(question)} <= {"forget", "mustn't"}
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text() | st.text(alphabet="\"'*()-.\0\ud800 aSt'’東京กßİﬁ한\u0301", max_size=40))
+def test_each_span_is_its_word(text: str) -> None:
+    for term in analyse(text):
+        for start, end in term.spans:
+            found = [word.text for word in words(text[start:end])]
+            assert term.is_part or term.word in found or term.word.rstrip(".-'") in found
 
 
 def test_a_document_pasted_as_a_question_is_capped() -> None:
-    assert len(words(" ".join(f"w{number}" for number in range(5000)))) == MAX_TERMS
+    assert len(analyse(" ".join(f"w{number}" for number in range(5000)))) == MAX_WORDS
 
 
 @settings(max_examples=200, deadline=None)
