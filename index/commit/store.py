@@ -16,6 +16,7 @@ import numpy as np
 from corpus.errors import ModelError, NoIndexError
 from index.commit.change import BuildConfig, BuildMode, ChangeSet, UnchangedFile, config_of
 from index.commit.insert import Inserter, fields_of
+from index.commit.staging import Staging
 from index.dense.faiss_segments import Ids, delete_others
 from index.dense.segment_writer import SegmentState, SegmentWriter
 from index.dense.vector_refs import VectorRef, write_refs
@@ -158,6 +159,10 @@ class Store:
             info = self.info()
             if info is not None and info.skipped != len(left):
                 write_info(self._connection, replace(info, skipped=len(left)))
+
+    def stage(self) -> Staging:
+        """Room for the documents of the next commit, empty."""
+        return Staging(self._connection, self._file)
 
     def commit(
         self, change: ChangeSet, config: BuildConfig, *, seen: Sequence[UnchangedFile], left: Sequence[SkippedRow]

@@ -164,6 +164,7 @@ def open_for_writing(file: Path) -> sqlite3.Connection:
         connection = sqlite3.connect(file, timeout=_BUSY_SECONDS, isolation_level=None)
         try:
             connection.execute(f"PRAGMA cache_size = -{_WRITER_CACHE}")
+            connection.execute("PRAGMA temp_store = FILE")
             _distrust(connection)
             if _is_blank(connection):
                 connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")

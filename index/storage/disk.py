@@ -19,7 +19,7 @@ Watcher = Callable[[str, Path], None]
 
 _WATCHERS: list[Watcher] = []
 _BINARY = getattr(os, "O_BINARY", 0)
-# What a system says that cannot make a file without a name, or cannot sync a folder.
+# What a system says that cannot sync a folder.
 _UNSUPPORTED = frozenset({errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOTSUP})
 
 
@@ -55,27 +55,6 @@ def open_or_create(path: Path) -> int:
     """Open a file, its content as it is, or create an empty one."""
     about_to("create", path)
     return os.open(path, os.O_RDWR | os.O_CREAT | _BINARY, 0o644)
-
-
-def create_unnamed(folder: Path) -> int:
-    """Create a file in a folder that vanishes when it is closed, at the latest with the process."""
-    about_to("create", folder)
-    if hasattr(os, "O_TMPFILE"):
-        try:
-            return os.open(folder, os.O_RDWR | os.O_TMPFILE, 0o600)
-        except OSError as error:
-            if error.errno not in _UNSUPPORTED:
-                raise
-    path = temporary_name(folder / "unnamed")
-    vanishing = getattr(os, "O_TEMPORARY", 0)  # Windows deletes it itself, and refuses to while it is open
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY | vanishing, 0o600)
-    if not vanishing:
-        try:
-            delete(path)
-        except OSError:
-            os.close(descriptor)
-            raise
-    return descriptor
 
 
 def write(descriptor: int, data: bytes | memoryview, path: Path) -> None:

@@ -11,7 +11,7 @@ from corpus import FoundFile, LoadedFile, SkippedFile, encoder_text, load_all, o
 from corpus.errors import CorpusError, Unreadable
 from corpus.types import Document
 from index.commit.change import BuildConfig, BuildMode, ChangeSet, Entry, UnchangedFile, config_of
-from index.commit.spool import Spool
+from index.commit.staging import Staging
 from index.commit.store import Store
 from index.dense.vector_rows import vector_digest
 from index.storage.metadata import Info, SkippedRow
@@ -161,12 +161,12 @@ class Build:
             exclude=config.exclude,
             paths=config.paths,
         )
-        with Spool(self._store.folder) as entries:
-            self._read(diff, mode, entries)
-            removed = frozenset((*diff.removed, *self._found.removed))
-            kept = self._kept(diff)
-            self._require_some_left(diff, entries, kept, mode)
-            info = self._commit(mode, entries, removed, kept, (*diff.left, *self._found.left))
+        entries = self._store.stage()
+        self._read(diff, mode, entries)
+        removed = frozenset((*diff.removed, *self._found.removed))
+        kept = self._kept(diff)
+        self._require_some_left(diff, entries, kept, mode)
+        info = self._commit(mode, entries, removed, kept, (*diff.left, *self._found.left))
         return self._report(diff, info, removed, mode)
 
     def _mode(self, asked: BuildMode) -> BuildMode:
@@ -178,7 +178,7 @@ class Build:
             return BuildMode.FULL
         return asked
 
-    def _read(self, diff: Diff, mode: BuildMode, entries: Spool) -> None:
+    def _read(self, diff: Diff, mode: BuildMode, entries: Staging) -> None:
         """Read what may have changed; it is embedded meanwhile."""
         again = diff.unchanged if mode is BuildMode.FULL else ()
         files = sorted((*diff.added, *diff.suspect, *again), key=lambda file: file.path)
@@ -199,7 +199,7 @@ class Build:
         self._embedded = embedding.embedded
 
     def _enter(
-        self, document: Document, file: FoundFile, checked_ns: int, entries: Spool, embedding: Embedding
+        self, document: Document, file: FoundFile, checked_ns: int, entries: Staging, embedding: Embedding
     ) -> None:
         encoder = self._encoder
         try:
@@ -238,7 +238,7 @@ class Build:
             return frozenset()
         return kept
 
-    def _require_some_left(self, diff: Diff, entries: Spool, kept: frozenset[str], mode: BuildMode) -> None:
+    def _require_some_left(self, diff: Diff, entries: Staging, kept: frozenset[str], mode: BuildMode) -> None:
         stay = bool(diff.unchanged) and mode is BuildMode.INCREMENTAL
         if self._documents and not (entries.paths or self._seen or kept or stay or self._request.allow_empty):
             raise CorpusError(
@@ -252,7 +252,12 @@ class Build:
             self._request.progress(Progress(min(round(self._done), self._total), self._total))
 
     def _commit(
-        self, mode: BuildMode, entries: Spool, removed: frozenset[str], kept: frozenset[str], left: Sequence[SkippedRow]
+        self,
+        mode: BuildMode,
+        entries: Staging,
+        removed: frozenset[str],
+        kept: frozenset[str],
+        left: Sequence[SkippedRow],
     ) -> Info:
         left = sorted(left, key=lambda one: one.path)
         info = self._before
