@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from corpus.errors import Unreadable
 
 # Raised whenever the same bytes would be read otherwise: indexes are then made from the files anew.
-VERSION = 3
+VERSION = 4
 # What one document may have: more takes longer to split, and more memory, than any one file may.
 MAX_BYTES = 8 * 1024 * 1024
 # Pictures and fonts are most of such a file; its text has the limit that text has.

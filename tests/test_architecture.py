@@ -33,6 +33,7 @@ ADAPTERS = {
     "sqlite3": {"index/"},
     "tree_sitter": {"corpus/readers/source/grammars.py"},
     "pypdfium2": {"corpus/readers/pdf/"},
+    "lxml": {"corpus/readers/web/html.py"},
     "ir_measures": {"qa/evaluation/ranking_measures.py"},
     "tqdm": {"qa/cli/session.py"},
     "watchfiles": {"qa/collection/file_events.py"},

@@ -1,4 +1,4 @@
-"""What the elements of HTML are: which are left out, break lines, have no end, and close one another."""
+"""Which elements of a page are left out, which break lines, and which are headings."""
 
 from __future__ import annotations
 
@@ -7,97 +7,30 @@ import re
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 LEFT_OUT = frozenset(
     [
-        "script",
-        "style",
-        "noscript",
-        "template",
-        "svg",
-        "canvas",
-        "iframe",
-        "object",
-        "audio",
-        "video",
-        "map",
-        "nav",
-        "footer",
-        "aside",
-        "menu",
-        "dialog",
-        "select",
-        "button",
-        "datalist",
-        "head",
+        *("script", "style", "noscript", "template", "svg", "canvas", "iframe", "object", "audio", "video", "map"),
+        *("nav", "footer", "menu", "dialog", "select", "button", "datalist"),
     ]
 )
-ROLES = frozenset(
-    ["navigation", "banner", "contentinfo", "search", "complementary", "dialog", "alertdialog", "menu", "menubar"]
+LEFT_OUT_ROLES = frozenset(
+    ["navigation", "banner", "contentinfo", "search", "dialog", "alertdialog", "menu", "menubar"]
 )
-NAMED = re.compile(
-    r"(?:^|[\s_-])(?:nav|navbar|navigation|menu|sidebar|breadcrumbs?|cookie|cookies|advert|ads|share|social|"
+# Elements that are left out for what their class or id says.
+WITH_CLASSES = frozenset(["div", "ul", "section", "span", "table"])
+LEFT_OUT_CLASSES = re.compile(
+    r"(?:^|[\s_-])(?:nav|navbar|navigation|menu|breadcrumbs?|cookie|cookies|advert|ads|share|social|"
     r"skip-link|toc|mw-editsection|noprint|footer|masthead)(?:$|[\s_-])",
     re.IGNORECASE,
 )
+# Inside the main content it is part of the text.
+SIDEBAR = re.compile(r"(?:^|[\s_-])sidebar(?:$|[\s_-])", re.IGNORECASE)
+MAIN = re.compile(r"<(?:main|article)[\s>]|\brole\s*=\s*[\"']?main\b", re.IGNORECASE)
 HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+# The text of a link from a heading to itself.
+PERMALINKS = frozenset(["¶", "§", "#", "🔗"])
 BREAKING = frozenset(
     [
-        "p",
-        "div",
-        "section",
-        "article",
-        "main",
-        "header",
-        "ul",
-        "ol",
-        "li",
-        "dl",
-        "dt",
-        "dd",
-        "table",
-        "tr",
-        "td",
-        "th",
-        "caption",
-        "blockquote",
-        "pre",
-        "figure",
-        "figcaption",
-        "address",
-        "details",
-        "summary",
-        "hr",
-        "body",
-        "html",
-        "fieldset",
-        "center",
-        "tbody",
-        "thead",
-        "tfoot",
+        *("p", "div", "section", "article", "main", "header", "aside", "ul", "ol", "li", "dl", "dt", "dd", "pre"),
+        *("table", "tr", "td", "th", "caption", "tbody", "thead", "tfoot", "blockquote", "figure", "figcaption"),
+        *("address", "details", "summary", "hr", "body", "html", "fieldset", "center", *HEADINGS),
     ]
 )
-VOID = frozenset(
-    ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"]
-)
-# These may be left open: another of the same kind closes them.
-CLOSES = {
-    "li": ({"li"}, {"ul", "ol"}),
-    "p": ({"p"}, {"div", "li", "td", "th", "section", "article", "blockquote", "body"}),
-    "tr": ({"tr", "td", "th"}, {"table"}),
-    "td": ({"td", "th"}, {"tr", "table"}),
-    "th": ({"td", "th"}, {"tr", "table"}),
-    "dt": ({"dt", "dd"}, {"dl"}),
-    "dd": ({"dt", "dd"}, {"dl"}),
-    "option": ({"option"}, {"select"}),
-}
-ENDS_PARAGRAPH = BREAKING | set(HEADINGS)
-NOTHING: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
-
-
-def _closing(tag: str) -> tuple[frozenset[str], frozenset[str]]:
-    """What an element closes that was left open, and what it looks no further than."""
-    closes, fences = CLOSES.get(tag, (set(), set()))
-    if tag in ENDS_PARAGRAPH and "p" not in closes:
-        closes, fences = closes | {"p"}, fences | {"div", "li", "td", "th", "section", "article", "body"}
-    return frozenset(closes), frozenset(fences)
-
-
-CLOSING = {tag: _closing(tag) for tag in ENDS_PARAGRAPH | CLOSES.keys()}

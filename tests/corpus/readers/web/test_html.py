@@ -1,0 +1,104 @@
+"""What is read of a page: its content in blocks, without what surrounds or hides in it."""
+
+from __future__ import annotations
+
+import pytest
+
+from corpus.errors import Unreadable
+from corpus.formats import MAX_BYTES
+from corpus.readers.web.html import read
+
+
+def blocks(page: str) -> list[tuple[str, str, tuple[str, ...]]]:
+    """Kind, text and headings of each block."""
+    found = read("a.html", page.encode())
+    return [(block.kind.value, found.text[block.start : block.end], block.heading) for block in found.blocks]
+
+
+def test_a_term_heads_its_definition() -> None:
+    """Inner terms stand below outer ones; a list of parameters, as Sphinx writes it, has no headings of its own."""
+    page = (
+        "<h1>Boats</h1><dl><dt id=row><code>row</code>(oars)<a href='#row' title='Permalink'>¶</a></dt><dd><p>Rows.</p>"
+        "<dl class='field-list simple'><dt>Parameters<dd><p>oars – of ash</dl>"
+        "<dl><dt>fast</dt><dd>With two.</dl></dd><dt>sink<dd>Sinks.</dl><p>Ahoy.</p>"
+    )
+    assert blocks(page) == [
+        ("heading", "Boats", ("Boats",)),
+        ("heading", "row(oars)", ("Boats", "row(oars)")),
+        ("paragraph", "Rows.", ("Boats", "row(oars)")),
+        ("paragraph", "Parameters", ("Boats", "row(oars)")),
+        ("paragraph", "oars – of ash", ("Boats", "row(oars)")),
+        ("heading", "fast", ("Boats", "row(oars)", "fast")),
+        ("paragraph", "With two.", ("Boats", "row(oars)", "fast")),
+        ("heading", "sink", ("Boats", "sink")),
+        ("paragraph", "Sinks.", ("Boats", "sink")),
+        ("paragraph", "Ahoy.", ("Boats",)),
+    ]
+
+
+@pytest.mark.parametrize("mark", ["¶", "§", "#", " ¶\n"])
+def test_links_from_a_heading_to_itself_are_dropped(mark: str) -> None:
+    assert blocks(f"<h2>Oars<a href='#oars'>{mark}</a></h2>") == [("heading", "Oars", ("Oars",))]
+    assert blocks(f"<h2>Oars {mark.strip()}</h2>")[0][1] == f"Oars {mark.strip()}"
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        "<aside>Beside.</aside>",
+        "<div class='admonition sidebar'>Beside.</div>",
+        "<div role=complementary>Beside.</div>",
+    ],
+)
+def test_what_stands_beside_counts_inside_the_main_content_alone(beside: str) -> None:
+    text = read("a.html", f"{beside}<div role='main'><p>Main.</p>{beside}</div>{beside}".encode()).text
+    assert text == "Main.\n\nBeside."
+
+
+def test_hidden_text_is_not_read() -> None:
+    page = (
+        b"<p>Seen.</p><script>evil()</script><style>x{}</style><template>not yet</template><p hidden>one</p>"
+        b"<div style='DISPLAY : none'><p>two</p></div><p aria-hidden=true>three</p><noscript>four</noscript>"
+        b"<svg><title>five</title></svg><div class='site-nav'>six</div>"
+    )
+    found = read("a.html", page)
+    assert (found.text, found.title) == ("Seen.", "")
+
+
+@pytest.mark.parametrize("odd", ["<![ b", "<![foo[ b", "<!-[ b", "<!", "<?", "</", "&#xD800; b", "<a b='"])
+def test_broken_markup_does_not_cost_the_page(odd: str) -> None:
+    assert read("a.html", f"<p>Seen.</p><p>{odd}".encode()).text.startswith("Seen.")
+
+
+def test_code_keeps_its_lines() -> None:
+    """Those of elements too, and of code within code."""
+    page = "<pre>\n  a\n<div>  b</div><div>  c</div><pre>d</pre>e</pre><p>f</p>"
+    assert blocks(page) == [("code", "a\n  b\n  c\nd\ne", ()), ("paragraph", "f", ())]
+
+
+def test_a_table_inside_a_cell_is_text_of_the_cell() -> None:
+    page = "<table><tr><td>a<table><tr><td>b<td>c</table><td>d</table>e"
+    assert blocks(page) == [("table", "a b c | d", ()), ("paragraph", "e", ())]
+
+
+def test_text_at_any_depth_is_read() -> None:
+    assert read("a.html", b"<div>" * 200_000 + b"The otter sleeps.").text == "The otter sleeps."
+
+
+def test_too_much_text_is_refused() -> None:
+    with pytest.raises(Unreadable, match=r"^more than 8 Mi characters of text$"):
+        read("a.html", b"<p>" + b"a" * (MAX_BYTES + 1))
+
+
+@pytest.mark.parametrize(
+    ("data", "text", "note"),
+    [
+        ("<meta charset=latin1><p>Übigau".encode(), "Übigau", ""),
+        ("<meta charset=cp1250><p>Łódź".encode("cp1250"), "Łódź", "read as cp1250"),
+        ("<meta charset=none><p>Übigau über".encode("cp1252"), "Übigau über", "read as windows-1252"),
+    ],
+)
+def test_an_encoding_is_what_decodes(data: bytes, text: str, note: str) -> None:
+    """UTF-8 first, whatever is declared; then what is declared, then a guess."""
+    found = read("a.html", data)
+    assert (found.text, found.note) == (text, note)
