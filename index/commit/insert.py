@@ -53,7 +53,7 @@ class Inserter:
         for entry in entries:
             self._insert(entry)
         taken = taken[: given - len(self._free)]
-        self._connection.executemany("DELETE FROM free WHERE passage = ?", [(number,) for number in taken])
+        self._connection.executemany("DELETE FROM free_ids WHERE passage = ?", [(number,) for number in taken])
 
     def _number(self) -> None:
         """Find the row numbers to give."""
@@ -61,9 +61,9 @@ class Inserter:
         self._passage: int
         (self._document,) = self._connection.execute("SELECT coalesce(max(id), 0) FROM documents").fetchone()
         (self._passage,) = self._connection.execute("SELECT coalesce(max(id), 0) FROM passages").fetchone()
-        gaps = "SELECT passage FROM free WHERE passage BETWEEN 1 AND ? ORDER BY passage"
+        gaps = "SELECT passage FROM free_ids WHERE passage BETWEEN 1 AND ? ORDER BY passage"
         self._free: deque[int] = deque(number for (number,) in self._connection.execute(gaps, (self._passage,)))
-        self._connection.execute("DELETE FROM free WHERE passage > ?", (self._passage,))
+        self._connection.execute("DELETE FROM free_ids WHERE passage > ?", (self._passage,))
 
     def _insert(self, entry: Entry) -> None:
         self._document += 1
@@ -90,8 +90,8 @@ class Inserter:
             rows.append(self._row(number, entry, passage, digest))
             self._postings.add(number, fields_of(entry.path, entry.title, passage))
         self._connection.executemany(
-            "INSERT INTO passages (id, key, document, vector, start, end, link, body, line_first, line_last, page, "
-            "title, heading, context, text, text_digest, checksum) "
+            "INSERT INTO passages (id, key, document, vector, start, end, link_checksum, body, line_first, line_last, "
+            "page, title, heading, context, text, text_digest, checksum) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             rows,
         )

@@ -136,7 +136,8 @@ class Store:
         """Every vector has a place; that of a vector which is known already stays as it is."""
         used = self._next_generation()
         query = (
-            "SELECT id FROM vectors v WHERE digest = ? AND NOT EXISTS (SELECT 1 FROM places p WHERE p.vector = v.id)"
+            "SELECT id FROM vectors v WHERE digest = ? "
+            "AND NOT EXISTS (SELECT 1 FROM vector_refs r WHERE r.vector = v.id)"
         )
         rows = (self._connection.execute(query, (digest,)).fetchone() for digest in digests)
         write_refs(self._connection, [VectorRef(row[0], 0, 0, used) for row in rows if row is not None])
@@ -235,7 +236,7 @@ class Store:
 
     def _clear(self, kept: frozenset[str], generation: int, postings: LexicalWriter) -> array[int]:
         """Empty everything but some documents, whose words are entered again; returns their passages' vectors."""
-        for table in ("places", "free"):
+        for table in ("vector_refs", "free_ids"):
             self._connection.execute(f"DELETE FROM {table}")
         self._forget_broken_vectors()
         numbers = self._connection.execute("SELECT id FROM vectors").fetchall()
@@ -256,7 +257,7 @@ class Store:
         if len(held) != sum(passages for _, passages in kept_documents):
             raise damaged(self._file, "the number of passages of documents")
         gaps = [(number,) for number in range(1, max(held, default=0)) if number not in held]
-        self._connection.executemany("INSERT INTO free (passage) VALUES (?)", gaps)
+        self._connection.executemany("INSERT INTO free_ids (passage) VALUES (?)", gaps)
         return vectors
 
     def _forget_broken_vectors(self) -> None:
@@ -276,7 +277,9 @@ class Store:
             raise damaged(self._file, "the number of passages of documents")
         for passage in passages:
             postings.remove(passage.id, fields_of(passage.document.path, passage.document.title, passage))
-        self._connection.executemany("INSERT INTO free (passage) VALUES (?)", [(passage.id,) for passage in passages])
+        self._connection.executemany(
+            "INSERT INTO free_ids (passage) VALUES (?)", [(passage.id,) for passage in passages]
+        )
         self._connection.execute(f"DELETE FROM passages WHERE document IN {AMONG}", chosen)
         self._connection.execute(f"DELETE FROM documents WHERE id IN {AMONG}", chosen)
         return array("q", [passage.vector for passage in passages]), {passage.text_digest for passage in passages}
@@ -294,12 +297,15 @@ class Store:
 
     def _prune(self, info: Info) -> None:
         """Forget the vectors that were used longest ago; what a FAISS file holds stays as long as the file."""
-        (spare,) = self._connection.execute("SELECT count(*) FROM places WHERE uses = 0").fetchone()
+        (spare,) = self._connection.execute("SELECT count(*) FROM vector_refs WHERE refcount = 0").fetchone()
         over = spare - max(SPARE_VECTORS, info.vectors)
         if over > 0:
-            oldest = "SELECT vector FROM places WHERE uses = 0 AND segment = 0 ORDER BY used, vector LIMIT ?"
+            oldest = (
+                "SELECT vector FROM vector_refs WHERE refcount = 0 AND segment = 0 "
+                "ORDER BY unused_since, vector LIMIT ?"
+            )
             gone = ids_json([number for (number,) in self._connection.execute(oldest, (over,))])
-            self._connection.execute(f"DELETE FROM places WHERE vector IN {AMONG}", (gone,))
+            self._connection.execute(f"DELETE FROM vector_refs WHERE vector IN {AMONG}", (gone,))
             self._connection.execute(f"DELETE FROM vectors WHERE id IN {AMONG}", (gone,))
 
     def _info(self, config: BuildConfig, generation: int, settled: SegmentState, skipped: int) -> Info:

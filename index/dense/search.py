@@ -127,7 +127,7 @@ class DenseIndex:
     def _members(self, segment: Segment) -> Ids:
         """The live vectors of a segment."""
         with translate_errors(self._file):
-            places = read_refs(self._connection, self._file, "segment = ? AND uses > 0", (segment.number,))
+            places = read_refs(self._connection, self._file, "segment = ? AND refcount > 0", (segment.number,))
             found = np.array(sorted(place.vector for place in places), dtype=np.int64)
         if len(found) != segment.live:
             raise damaged(self._file, f"the number of vectors of {segment.name}")

@@ -47,7 +47,7 @@ def read_refs(
     Raises:
         DamagedIndexError: A row does not hold what was written.
     """
-    query = f"SELECT vector, segment, uses, used, checksum FROM places WHERE {condition}"
+    query = f"SELECT vector, segment, refcount, unused_since, checksum FROM vector_refs WHERE {condition}"
     for *fields, check in connection.execute(query, tuple(values)):
         if ref_checksum(*fields) != check:
             raise damaged(file, f"the place of vector {fields[0]}")
@@ -57,7 +57,7 @@ def read_refs(
 def write_refs(connection: sqlite3.Connection, refs: Iterable[VectorRef]) -> None:
     """Write references, replacing those of the same vectors."""
     connection.executemany(
-        "INSERT OR REPLACE INTO places (vector, segment, uses, used, checksum) VALUES (?, ?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO vector_refs (vector, segment, refcount, unused_since, checksum) VALUES (?, ?, ?, ?, ?)",
         ((*ref, ref_checksum(*ref)) for ref in refs),
     )
 
@@ -68,7 +68,7 @@ def read_refcounts(connection: sqlite3.Connection, file: Path, vectors: Sequence
     Raises:
         DamagedIndexError: The place of one is missing or does not hold what was written.
     """
-    query = f"SELECT vector, segment, uses, used, checksum FROM places WHERE vector IN {AMONG}"
+    query = f"SELECT vector, segment, refcount, unused_since, checksum FROM vector_refs WHERE vector IN {AMONG}"
     uses: dict[int, int] = {}
     for vector, segment, count, used, check in connection.execute(query, (ids_json(vectors),)):
         if ref_checksum(vector, segment, count, used) != check:

@@ -145,7 +145,7 @@ class _Check:
         counted: Counter[bytes] = Counter()
         query = "SELECT text_digest, count(*) FROM passages GROUP BY text_digest HAVING count(*) > 1"
         counted.update(dict(self._connection.execute(query)))
-        known = [digest for (digest,) in self._connection.execute("SELECT text_digest FROM repeats")]
+        known = [digest for (digest,) in self._connection.execute("SELECT text_digest FROM duplicates")]
         self._require(read_duplicates(self._connection, self._file, known) == counted, "the list of repeated texts")
 
     def terms(self) -> None:
@@ -156,7 +156,7 @@ class _Check:
 
     def rest(self) -> None:
         read_skipped(self._connection, self._file, self._info.skipped)
-        ids, free = self._numbers("SELECT id FROM passages"), self._numbers("SELECT passage FROM free")
+        ids, free = self._numbers("SELECT id FROM passages"), self._numbers("SELECT passage FROM free_ids")
         every = np.unique(np.concatenate([ids, free]))
         dense = len(every) == len(ids) + len(free) == every.max(initial=0) and every.min(initial=1) == 1
         self._require(bool(dense), "the list of free row numbers")

@@ -135,7 +135,7 @@ class LexicalIndex:
         sizes = {number: len(norms) for number, norms in self._blocks.norms.items()}
         seen = np.zeros_like(self._blocks.buckets)
         at = {number: i for i, number in enumerate(self._blocks.numbers)}
-        for row in self._connection.execute("SELECT id, data, checksum FROM postings"):
+        for row in self._connection.execute("SELECT id, data, checksum FROM posting_lists"):
             number, bucket = divmod(row[0], HASHES)
             if number not in at:
                 raise lost(self._file, number)

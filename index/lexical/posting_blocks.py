@@ -76,7 +76,7 @@ def read_blocks(connection: sqlite3.Connection, file: Path, condition: str = "tr
     Raises:
         DamagedIndexError: One does not hold what was written.
     """
-    query = f"SELECT block, lengths, buckets, checksum FROM blocks WHERE {condition} ORDER BY block"
+    query = f"SELECT block, lengths, hashes, checksum FROM blocks WHERE {condition} ORDER BY block"
     return {row[0]: _block_of(row, file) for row in connection.execute(query)}
 
 
@@ -98,7 +98,7 @@ def write_block(connection: sqlite3.Connection, number: int, block: Block) -> No
     lengths = block.lengths[: int(used[-1]) + 1].astype("<u2").tobytes()
     buckets = block.buckets.tobytes()
     connection.execute(
-        "INSERT OR REPLACE INTO blocks (block, lengths, buckets, checksum) VALUES (?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO blocks (block, lengths, hashes, checksum) VALUES (?, ?, ?, ?)",
         (number, lengths, buckets, _block_checksum(number, lengths, buckets)),
     )
 
@@ -113,7 +113,7 @@ def read_posting_lists(
     """
     wanted = list(rows)
     found = 0
-    query = f"SELECT id, data, checksum FROM postings WHERE id IN {AMONG}"
+    query = f"SELECT id, data, checksum FROM posting_lists WHERE id IN {AMONG}"
     for row in connection.execute(query, (ids_json(wanted),)):
         found += 1
         yield row[0], posting_lists_in(row, file)
@@ -142,8 +142,8 @@ def write_posting_lists(connection: sqlite3.Connection, buckets: Mapping[int, Po
             written.append((number, data, row_checksum(number, data)))
         else:
             emptied.append((number,))
-    connection.executemany("DELETE FROM postings WHERE id = ?", emptied)
-    connection.executemany("INSERT OR REPLACE INTO postings (id, data, checksum) VALUES (?, ?, ?)", written)
+    connection.executemany("DELETE FROM posting_lists WHERE id = ?", emptied)
+    connection.executemany("INSERT OR REPLACE INTO posting_lists (id, data, checksum) VALUES (?, ?, ?)", written)
 
 
 def row_checksum(row: int, data: bytes) -> int:

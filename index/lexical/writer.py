@@ -112,7 +112,7 @@ class LexicalWriter:
     def clear(self) -> None:
         """Take everything out."""
         self._changes.clear()
-        for table in ("postings", "blocks"):
+        for table in ("posting_lists", "blocks"):
             self._connection.execute(f"DELETE FROM {table}")  # noqa: S608 - a name from here
 
     def flush(self) -> None:
@@ -153,7 +153,7 @@ class LexicalWriter:
         if number in found:
             return found[number]
         first, last = row_id(number, 0), row_id(number + 1, 0) - 1
-        held = self._connection.execute("SELECT 1 FROM postings WHERE id BETWEEN ? AND ? LIMIT 1", (first, last))
+        held = self._connection.execute("SELECT 1 FROM posting_lists WHERE id BETWEEN ? AND ? LIMIT 1", (first, last))
         if held.fetchone():
             raise lost(self._file, number)
         return posting_blocks.EMPTY

@@ -12,7 +12,7 @@ from corpus.errors import DamagedIndexError, IncompatibleError, LockedError, NoI
 
 DATABASE = "index.db"
 APPLICATION_ID = 0x71614958  # "qaIX", in the SQLite header
-FORMAT_VERSION = 6
+FORMAT_VERSION = 7
 REPAIR = "Run `qa check --repair`, or `qa index --full` to rebuild it."
 
 # A vector and its row fill pages of this size with little waste.
@@ -51,14 +51,14 @@ CREATE TABLE vectors (
     checksum INTEGER NOT NULL
 );
 
-CREATE TABLE places (  -- one row for each vector
+CREATE TABLE vector_refs (  -- one row for each vector
     vector INTEGER PRIMARY KEY REFERENCES vectors (id),
     segment INTEGER NOT NULL,  -- the FAISS file that holds it, or 0
-    uses INTEGER NOT NULL,  -- passages that refer to it
-    used INTEGER NOT NULL,  -- where none does: the generation that was being made when the last one went
+    refcount INTEGER NOT NULL,  -- passages that refer to it
+    unused_since INTEGER NOT NULL,  -- where none does: the generation that was being made when the last one went
     checksum INTEGER NOT NULL
 );
-CREATE INDEX places_spare ON places (used, vector) WHERE uses = 0;
+CREATE INDEX vector_refs_unused ON vector_refs (unused_since, vector) WHERE refcount = 0;
 
 CREATE TABLE passages (
     id INTEGER PRIMARY KEY,
@@ -67,7 +67,7 @@ CREATE TABLE passages (
     vector INTEGER NOT NULL REFERENCES vectors (id),
     start INTEGER NOT NULL,
     end INTEGER NOT NULL,
-    link INTEGER NOT NULL,  -- checksum of the six before
+    link_checksum INTEGER NOT NULL,  -- over the six before
     body INTEGER NOT NULL,
     line_first INTEGER NOT NULL,
     line_last INTEGER NOT NULL,
@@ -83,13 +83,13 @@ CREATE INDEX passages_document ON passages (document);
 CREATE INDEX passages_text ON passages (text_digest);
 CREATE INDEX passages_vector ON passages (vector);
 
-CREATE TABLE repeats (  -- texts that more than one passage has
+CREATE TABLE duplicates (  -- texts that more than one passage has
     text_digest BLOB PRIMARY KEY,
     passages INTEGER NOT NULL,
     checksum INTEGER NOT NULL
 ) WITHOUT ROWID;
 
-CREATE TABLE free (  -- row numbers of passages to be given again
+CREATE TABLE free_ids (  -- row numbers of passages to be given again
     passage INTEGER PRIMARY KEY
 );
 
@@ -103,7 +103,7 @@ CREATE TABLE skipped (
     checksum BLOB NOT NULL
 );
 
-CREATE TABLE postings (
+CREATE TABLE posting_lists (
     id INTEGER PRIMARY KEY,  -- block * 65536 + bucket
     data BLOB NOT NULL,  -- the terms of the bucket, each with its passages
     checksum INTEGER NOT NULL
@@ -112,7 +112,7 @@ CREATE TABLE postings (
 CREATE TABLE blocks (
     block INTEGER PRIMARY KEY,
     lengths BLOB NOT NULL,  -- words of each passage as uint16, little-endian; 0 where there is none
-    buckets BLOB NOT NULL,  -- a bit for each bucket that has a row
+    hashes BLOB NOT NULL,  -- a bit for each hash that has a row
     checksum INTEGER NOT NULL
 );
 """

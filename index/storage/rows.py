@@ -112,10 +112,10 @@ _DOCUMENT = (
     "d.id, d.path, d.sha256, d.size, d.mtime_ns, d.checked_ns, d.media_type, d.title, d.passages, d.records, d.checksum"
 )
 _DOCUMENT_KINDS = (int, str, str, int, int, int, str, str, int, int, bytes)
-_LINK = "id, key, document, vector, start, end, link"
+_LINK = "id, key, document, vector, start, end, link_checksum"
 _PASSAGE = (
-    "p.id, p.key, p.document, p.vector, p.start, p.end, p.link, p.body, p.line_first, p.line_last, p.page, p.title, "
-    "p.heading, p.context, p.text, p.text_digest, p.checksum"
+    "p.id, p.key, p.document, p.vector, p.start, p.end, p.link_checksum, p.body, p.line_first, p.line_last, p.page, "
+    "p.title, p.heading, p.context, p.text, p.text_digest, p.checksum"
 )
 _PASSAGE_KINDS = (int, str, int, int, int, int, int, int, int, int, int | None, str | None, str, str, str, bytes, bytes)
 # The ids are bound as one JSON list, which has no limit on their number.

@@ -119,7 +119,7 @@ def main() -> None:
         root = Path(place) / "corpus"
         root.mkdir()
         make(root)
-        shutil.rmtree(GOLDEN, ignore_errors=True)
+        shutil.rmtree(GOLDEN / "index", ignore_errors=True)
         (GOLDEN / "index").mkdir(parents=True)
         for path in sorted((root / ".qa").iterdir()):
             if path.name.endswith(KEPT):

@@ -123,16 +123,16 @@ def check(folder: Path) -> None:
         info = read_info(connection, folder / DATABASE)
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
         used = numbers("SELECT DISTINCT vector FROM passages")
-        assert numbers("SELECT vector FROM places WHERE uses = 0") == sorted(
+        assert numbers("SELECT vector FROM vector_refs WHERE refcount = 0") == sorted(
             {*numbers("SELECT id FROM vectors")} - {*used}
         )
-        rows, free = numbers("SELECT id FROM passages"), numbers("SELECT passage FROM free")
+        rows, free = numbers("SELECT id FROM passages"), numbers("SELECT passage FROM free_ids")
         assert sorted(rows + free) == list(range(1, max((*rows, *free), default=0) + 1))
         if info is None:
             return
         assert (info.passages, info.vectors) == (len(rows), len(used))
         assert info.files == len(numbers("SELECT id FROM documents"))
-        assert numbers("SELECT DISTINCT segment FROM places WHERE segment > 0") == sorted(
+        assert numbers("SELECT DISTINCT segment FROM vector_refs WHERE segment > 0") == sorted(
             one.number for one in info.segments
         )
         assert sorted(path.name for path in folder.glob("*.faiss")) == sorted(one.name for one in info.segments)
@@ -140,7 +140,7 @@ def check(folder: Path) -> None:
         for segment in info.segments:
             index = faiss_segments.load(folder, segment, dimension=info.dimension)
             held = members(index)
-            assert held == numbers("SELECT vector FROM places WHERE segment = ?", segment.number)
+            assert held == numbers("SELECT vector FROM vector_refs WHERE segment = ?", segment.number)
             live = {*held} & {*used}
             assert (segment.held, segment.dead) == (len(held), len(held) - len(live))
             assert is_exact(index) is (len(held) <= faiss_segments.EXACT_MOST)

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from corpus.errors import IncompatibleError
+from index.snapshot import Snapshot
 from index.storage.database import FORMAT_VERSION
+from index.update.report import Request
+from index.update.update import rebuild_index, update_index
 from qa.collection import check
+from tests.encoders import BagEncoder
 from tests.index.golden import FIRST, GOLDEN, SECOND, make, picture, tables, unpack, write
 
 
@@ -82,6 +89,18 @@ def differences(found: dict[str, list[Any]], expected: dict[str, list[Any]]) -> 
         lines += [f"{table}: unexpected {row}" for row in new if row not in old]
         lines += [f"{table}: missing {row}" for row in old if row not in new]
     return lines
+
+
+def test_an_index_of_the_format_before_asks_for_a_rebuild_that_embeds_nothing(root: Path) -> None:
+    """As the last version with that format wrote it."""
+    shutil.rmtree(root / ".qa")
+    (root / ".qa").mkdir()
+    (root / ".qa" / "index.db").write_bytes(gzip.decompress((GOLDEN / "format-6.db.gz").read_bytes()))
+    for opening in (lambda: Snapshot(root / ".qa"), lambda: update_index(Request(root, BagEncoder()))):
+        with pytest.raises(IncompatibleError, match=r"has the old format 6.*qa index --full"):
+            opening()
+    report = rebuild_index(Request(root, BagEncoder()))
+    assert (report.documents, report.embedded, report.reused) == (10, 0, 11)
 
 
 def test_a_difference_is_seen(expected: dict[str, Any]) -> None:

@@ -47,14 +47,14 @@ def replace_segment(folder: Path, data: bytes, *, which: int = 0, **values: obje
 
 def _seal(connection: sqlite3.Connection) -> None:
     _each(connection, "documents", "id", _of_document)
-    _each(connection, "passages", "id", _of_link, into="link")
+    _each(connection, "passages", "id", _of_link, into="link_checksum")
     paths = dict(connection.execute("SELECT id, path FROM documents"))
     _each(connection, "passages", "id", lambda row: rows.passage_checksum(paths.get(row[2], ""), row[:-1]))
     _each(connection, "vectors", "id", lambda row: vector_checksum(_bytes(row[1]), _bytes(row[2])))
-    _each(connection, "places", "vector", lambda row: vector_refs.ref_checksum(*map(int, row[:4])))
-    _each(connection, "repeats", "text_digest", lambda row: duplicates.duplicate_checksum(_bytes(row[0]), int(row[1])))
+    _each(connection, "vector_refs", "vector", lambda row: vector_refs.ref_checksum(*row[:4]))
+    _each(connection, "duplicates", "text_digest", lambda row: duplicates.duplicate_checksum(_bytes(row[0]), row[1]))
     _each(connection, "skipped", "rowid", lambda row: checksum(*row[:-1]))
-    _each(connection, "postings", "id", lambda row: posting_blocks.row_checksum(row[0], _bytes(row[1])))
+    _each(connection, "posting_lists", "id", lambda row: posting_blocks.row_checksum(row[0], _bytes(row[1])))
     _each(
         connection,
         "blocks",

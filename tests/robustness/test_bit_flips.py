@@ -136,7 +136,7 @@ def test_a_repair_forgets_a_damaged_vector_that_is_kept_for_undo(samples: dict[s
     sample = samples["compressed"]
     sample.lay_out()
     with closing(sqlite3.connect(sample.folder / "index.db")) as connection:
-        query = "SELECT v.vector FROM vectors v JOIN places p ON p.vector = v.id WHERE p.uses = 0"
+        query = "SELECT v.vector FROM vectors v JOIN vector_refs p ON p.vector = v.id WHERE p.refcount = 0"
         (vector,) = connection.execute(query).fetchone()
     place = sample.files["index.db"].index(vector) + 5
     assert value_of(partial(_repaired, sample, flip(sample, "index.db", place, 1))) == Repaired("", 0, "derived")

@@ -38,29 +38,29 @@ COUNTS = {
     "a document has no records any more": "UPDATE documents SET records = 0",
     "a document has a negative number of records": "UPDATE documents SET records = -1 WHERE id = 3",
     "a passage is gone": "DELETE FROM passages WHERE id = 5",
-    "a passage stands twice": "INSERT INTO passages SELECT id + 100000, 'f' || substr(key, 2), document, vector, link, "
-    "start, end, body, line_first, line_last, page, title, heading, context, text, text_digest, checksum FROM passages "
-    "WHERE id = 5",
+    "a passage stands twice": "INSERT INTO passages SELECT id + 100000, 'f' || substr(key, 2), document, vector, "
+    "start, end, link_checksum, body, line_first, line_last, page, title, heading, context, text, text_digest, "
+    "checksum FROM passages WHERE id = 5",
     "a passage has a vector that is not there": f"UPDATE passages SET vector = {NOWHERE} WHERE id = 5",
     "a passage has a vector with a negative number": "UPDATE passages SET vector = -3 WHERE id = 5",
     "a passage has a document that is not there": f"UPDATE passages SET document = {NOWHERE} WHERE id = 5",
     "a vector is gone": "DELETE FROM vectors WHERE id = 7",
-    "a place is gone": "DELETE FROM places WHERE vector = 7",
-    "a place counts one passage more": "UPDATE places SET uses = uses + 1 WHERE vector = 7",
-    "no place counts a passage": "UPDATE places SET uses = 0",
-    "a place is in a segment that is not there": "UPDATE places SET segment = 77 WHERE vector = 7",
-    "a place is of a vector that is not there": f"INSERT INTO places VALUES ({NOWHERE}, 1, 1, 0, 0)",
-    "a repeated text is counted once more": "UPDATE repeats SET passages = passages + 1",
-    "repeated texts are forgotten": "DELETE FROM repeats",
-    "a row of the keyword index is gone": "DELETE FROM postings WHERE id = (SELECT min(id) FROM postings)",
-    "the keyword index is gone": "DELETE FROM postings",
+    "a place is gone": "DELETE FROM vector_refs WHERE vector = 7",
+    "a place counts one passage more": "UPDATE vector_refs SET refcount = refcount + 1 WHERE vector = 7",
+    "no place counts a passage": "UPDATE vector_refs SET refcount = 0",
+    "a place is in a segment that is not there": "UPDATE vector_refs SET segment = 77 WHERE vector = 7",
+    "a place is of a vector that is not there": f"INSERT INTO vector_refs VALUES ({NOWHERE}, 1, 1, 0, 0)",
+    "a repeated text is counted once more": "UPDATE duplicates SET passages = passages + 1",
+    "repeated texts are forgotten": "DELETE FROM duplicates",
+    "a row of the keyword index is gone": "DELETE FROM posting_lists WHERE id = (SELECT min(id) FROM posting_lists)",
+    "the keyword index is gone": "DELETE FROM posting_lists",
     "a block is gone": "DELETE FROM blocks",
     "a block is of passages far away": f"UPDATE blocks SET block = {NOWHERE}",
-    "a row of the keyword index is of a block far away": f"UPDATE postings SET id = {NOWHERE} + id",
+    "a row of the keyword index is of a block far away": f"UPDATE posting_lists SET id = {NOWHERE} + id",
     "lengths are cut": "UPDATE blocks SET lengths = substr(lengths, 1, 20)",
     "lengths are all the greatest": "UPDATE blocks SET lengths = replace(hex(lengths), '00', 'FF')",
-    "there are free rows that are taken": "INSERT OR IGNORE INTO free SELECT id FROM passages",
-    "there are free rows far away": f"INSERT INTO free VALUES ({2**62})",
+    "there are free rows that are taken": "INSERT OR IGNORE INTO free_ids SELECT id FROM passages",
+    "there are free rows far away": f"INSERT INTO free_ids VALUES ({2**62})",
 }
 
 
@@ -95,7 +95,7 @@ def test_foreign_entries_of_a_word_are_harmless(sample: Sample, name: str) -> No
     word, data = posting_blocks.term_bytes("river"), ENTRIES[name]
     row = struct.pack("<IH", len(word), len(data) // 3) + word + data
     number = posting_blocks.row_id(0, posting_blocks.term_hash(word))
-    edit(sample.folder / "index.db", ("UPDATE postings SET data = ? WHERE id = ?", (row, number)))
+    edit(sample.folder / "index.db", ("UPDATE posting_lists SET data = ? WHERE id = ?", (row, number)))
     answers(sample)
     assert name == "weights of nothing" or checked(sample) != ""
 
@@ -133,9 +133,9 @@ KINDS: dict[str, str | tuple[str, Sequence[object]]] = {
     "a text digest in words": "UPDATE passages SET text_digest = 'same' WHERE id = 5",
     "a vector in words": "UPDATE vectors SET vector = 'vector' WHERE id = 7",
     "a vector digest in words": "UPDATE vectors SET digest = 'digest' WHERE id = 7",
-    "a row of the keyword index in words": "UPDATE postings SET data = 'words'",
+    "a row of the keyword index in words": "UPDATE posting_lists SET data = 'words'",
     "lengths in words": "UPDATE blocks SET lengths = 'words'",
-    "buckets in words": "UPDATE blocks SET buckets = 'words'",
+    "hashes in words": "UPDATE blocks SET hashes = 'words'",
     "a reason of bytes": "UPDATE skipped SET reason = x'ff'",
     "a skipped path of bytes": "UPDATE skipped SET path = x'ff'",
     "a time in words": "UPDATE skipped SET mtime_ns = 'long ago'",

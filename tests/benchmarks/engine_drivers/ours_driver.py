@@ -24,7 +24,7 @@ from tests.benchmarks.engine_drivers import common
 # What a build embeds and stores in one transaction.
 _STORED = 1000
 # What finding the nearest passages reads of the database.
-_TABLES = ("vectors", "sqlite_autoindex_vectors_1", "places", "passages_vector")
+_TABLES = ("vectors", "sqlite_autoindex_vectors_1", "vector_refs", "passages_vector")
 
 
 def build(_vectors: Path, store: Path, *, index: str) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def build(_vectors: Path, store: Path, *, index: str) -> dict[str, Any]:
     size = 0
     members = []
     for segment in info.segments:
-        query = "SELECT vector FROM places WHERE segment = ? ORDER BY vector"
+        query = "SELECT vector FROM vector_refs WHERE segment = ? ORDER BY vector"
         members.append(np.array(connection.execute(query, (segment.number,)).fetchall(), dtype=np.int64).reshape(-1))
         made = build_segment(members[-1], fetch, dimension=info.dimension)
         size += save(made, store, number=segment.number, generation=1).size

@@ -86,8 +86,8 @@ def enter(connection: sqlite3.Connection, held: Mapping[int, Fields]) -> None:
 def rows(connection: sqlite3.Connection) -> list[list[tuple[Any, ...]]]:
     """All that stands on disk."""
     return [
-        connection.execute("SELECT id, data, checksum FROM postings ORDER BY id").fetchall(),
-        connection.execute("SELECT block, lengths, buckets, checksum FROM blocks ORDER BY block").fetchall(),
+        connection.execute("SELECT id, data, checksum FROM posting_lists ORDER BY id").fetchall(),
+        connection.execute("SELECT block, lengths, hashes, checksum FROM blocks ORDER BY block").fetchall(),
     ]
 
 
@@ -351,10 +351,12 @@ def test_a_changed_byte_in_any_row_is_noticed_when_the_row_is_read(connection: s
     enter(connection, SMALL)
     for block, term in stored(connection):
         number = row_id(block, term)
-        ((data, check),) = connection.execute("SELECT data, checksum FROM postings WHERE id = ?", (number,)).fetchall()
+        ((data, check),) = connection.execute(
+            "SELECT data, checksum FROM posting_lists WHERE id = ?", (number,)
+        ).fetchall()
         for values in (*((changed, check) for changed in flips(data)), (data, check ^ 1)):
             connection.execute("SAVEPOINT whole")
-            connection.execute("UPDATE postings SET data = ?, checksum = ? WHERE id = ?", (*values, number))
+            connection.execute("UPDATE posting_lists SET data = ?, checksum = ? WHERE id = ?", (*values, number))
             with pytest.raises(DamagedIndexError, match=rf"the keyword index \(block {block}\)"):
                 reads(connection, block, term)
             connection.execute("ROLLBACK TO whole")
@@ -362,7 +364,7 @@ def test_a_changed_byte_in_any_row_is_noticed_when_the_row_is_read(connection: s
 
 
 @READS
-@pytest.mark.parametrize("column", ["lengths", "buckets"])
+@pytest.mark.parametrize("column", ["lengths", "hashes"])
 def test_a_changed_byte_in_what_is_known_of_a_block_is_noticed(
     connection: sqlite3.Connection, column: str, reads: Read
 ) -> None:
@@ -381,7 +383,7 @@ def test_a_lost_row_never_passes_for_a_word_that_stands_nowhere(connection: sqli
     enter(connection, SMALL)
     for block, term in stored(connection):
         connection.execute("SAVEPOINT whole")
-        connection.execute("DELETE FROM postings WHERE id = ?", (row_id(block, term),))
+        connection.execute("DELETE FROM posting_lists WHERE id = ?", (row_id(block, term),))
         with pytest.raises(DamagedIndexError, match="the keyword index"):
             reads(connection, block, term)
         connection.execute("ROLLBACK TO whole")
@@ -414,8 +416,8 @@ def test_words_of_one_bucket_are_told_apart(connection: sqlite3.Connection) -> N
 
 def test_a_row_in_another_place_is_noticed(connection: sqlite3.Connection) -> None:
     enter(connection, SMALL)
-    connection.execute("UPDATE postings SET id = ? WHERE id = ?", (row_id(0, "oak"), row_id(0, "cat")))
-    connection.execute("UPDATE postings SET id = ? WHERE id = ?", (row_id(1, "dog"), row_id(3, "dog")))
+    connection.execute("UPDATE posting_lists SET id = ? WHERE id = ?", (row_id(0, "oak"), row_id(0, "cat")))
+    connection.execute("UPDATE posting_lists SET id = ? WHERE id = ?", (row_id(1, "dog"), row_id(3, "dog")))
     for term in ("cat", "dog"):
         with pytest.raises(DamagedIndexError):
             reader(connection, len(SMALL)).search(_once(term), 5)
@@ -431,7 +433,7 @@ def test_a_posting_of_a_passage_that_is_not_there_is_noticed(
     data = (3).to_bytes(4, "little") + (1).to_bytes(2, "little") + b"cat" + places
     number = row_id(0, "cat")
     values = (data, row_checksum(number, data), number)
-    connection.execute("UPDATE postings SET data = ?, checksum = ? WHERE id = ?", values)
+    connection.execute("UPDATE posting_lists SET data = ?, checksum = ? WHERE id = ?", values)
     with pytest.raises(DamagedIndexError):
         reads(connection, 0, "cat")
 
@@ -443,7 +445,7 @@ def test_a_row_that_was_never_written_so_is_refused_whatever_its_checksum(
     enter(connection, {1: text("cat")})
     number = row_id(0, "cat")
     values = (data, row_checksum(number, data), number)
-    connection.execute("UPDATE postings SET data = ?, checksum = ? WHERE id = ?", values)
+    connection.execute("UPDATE posting_lists SET data = ?, checksum = ? WHERE id = ?", values)
     for read in (lambda one: one.search(_once("cat"), 3), LexicalIndex.verify):
         with pytest.raises(DamagedIndexError):
             read(reader(connection, 1))

@@ -101,7 +101,7 @@ def test_every_text_gets_its_own_vector_whatever_the_sizes(
     with pytest.MonkeyPatch.context() as patch, Store(tmp_path) as store:
         for name, value in (("_GATHERED", gathered), ("_CHUNK", chunk), ("_AHEAD", ahead)):
             patch.setattr(embed_queue, name, value)
-        store._connection.execute("DELETE FROM places")
+        store._connection.execute("DELETE FROM vector_refs")
         store._connection.execute("DELETE FROM vectors")
         with Embedding(encoder, store, told.append) as target:
             offer_all(target, texts)

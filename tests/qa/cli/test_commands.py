@@ -86,13 +86,13 @@ def test_check_asks_sqlite(root: Path, database: sqlite3.Connection) -> None:
 @pytest.mark.parametrize(
     "damage",
     [
-        "DELETE FROM places WHERE vector = 1",
-        "UPDATE places SET uses = 7",
-        "DELETE FROM postings",
+        "DELETE FROM vector_refs WHERE vector = 1",
+        "UPDATE vector_refs SET refcount = 7",
+        "DELETE FROM posting_lists",
         "UPDATE blocks SET lengths = x'0000'",
-        "INSERT INTO free (passage) VALUES (1)",
-        "INSERT INTO repeats (text_digest, passages, checksum) VALUES (x'00', 2, 3)",
-        "UPDATE postings SET data = x'00' WHERE id = (SELECT min(id) FROM postings)",
+        "INSERT INTO free_ids (passage) VALUES (1)",
+        "INSERT INTO duplicates (text_digest, passages, checksum) VALUES (x'00', 2, 3)",
+        "UPDATE posting_lists SET data = x'00' WHERE id = (SELECT min(id) FROM posting_lists)",
     ],
 )
 def test_what_follows_from_the_rest_is_repaired_from_it(root: Path, database: sqlite3.Connection, damage: str) -> None:
