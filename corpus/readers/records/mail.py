@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator
-from email.headerregistry import BaseHeader, HeaderRegistry
-from email.message import EmailMessage
+from email.errors import MessageError
+from email.header import decode_header, make_header
+from email.message import Message
 from email.parser import BytesParser
-from email.policy import EmailPolicy
+from email.policy import Compat32
 from email.utils import parsedate_to_datetime
-from functools import lru_cache
 
 from corpus.errors import Unreadable
 from corpus.readers.assemble.document_builder import DocumentBuilder, one_line
@@ -20,40 +21,20 @@ from corpus.types import Extracted
 MAX_MESSAGES = 20_000
 _FROM = re.compile(rb"(?:\A|(?<=\n)(?:\r?\n)?)From [^\n]+\n")
 _LINE_ENDS = re.compile(r"[\r\n]")
-# Names without anything that is to be quoted.
-_PLACE = r"[\w+-]+(?:\.[\w+-]+)*@[\w-]+(?:\.[\w-]+)*"
-_ADDRESS = rf"(?:[\w'+-]+(?: [\w'+-]+)* <{_PLACE}>|{_PLACE})"
-_ADDRESSES = re.compile(rf"{_ADDRESS}(?:, {_ADDRESS})*", re.ASCII)
-_HEADERS = ("From", "To", "Cc", "Date")
-_MOST_PARTS = 200
-# Headers that were parsed, and characters of each.
-_MOST_KEPT, _LONGEST_KEPT = 512, 200
-# A longer one is taken as it stands: to parse it takes time that grows with the square of its length.
-_LONGEST = 4000
+_BLANK_LINES = re.compile(r"\n\s*\n")
+_SIGNATURE = "\n-- \n"
+_MAX_PARTS = 200
+_MAX_HEADER = 4000
 
 
-class _Headers(HeaderRegistry):
-    """The library's own parser of headers, which makes a class for each header that is asked for, kept."""
+class _Policy(Compat32):
+    """Cuts headers that take the library time that grows with the square of their length."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._classes: dict[type, type] = {}
-        self._kept = lru_cache(_MOST_KEPT)(super().__call__)
-
-    def __getitem__(self, name: str) -> type:
-        kind = self.registry.get(name.lower(), self.default_class)
-        if kind not in self._classes:
-            self._classes[kind] = super().__getitem__(name)
-        return self._classes[kind]
-
-    def __call__(self, name: str, value: str) -> BaseHeader:
-        # Those of the content are few, and asked for again and again.
-        repeated = name.lower().startswith("content-") and len(value) <= _LONGEST_KEPT
-        header: BaseHeader = self._kept(name, value) if repeated else super().__call__(name, value[:_LONGEST])
-        return header
+    def header_fetch_parse(self, name: str, value: str) -> str:
+        return str(super().header_fetch_parse(name, value[:_MAX_HEADER]))
 
 
-_PARSER = BytesParser(policy=EmailPolicy(header_factory=_Headers()))
+_PARSER = BytesParser(policy=_Policy())
 
 
 def read(path: str, data: bytes) -> Extracted:
@@ -61,14 +42,14 @@ def read(path: str, data: bytes) -> Extracted:
     require_text(data)
     builder = DocumentBuilder()
     if not path.lower().endswith(".mbox"):
-        subject = _message(builder, data)
+        subject = _add_message(builder, data)
         return builder.build("message/rfc822", title=subject)
     messages = list(_split(data))
     if not messages:
         raise Unreadable("not what its name says: no mailbox")
     for message in messages:
         builder.page()
-        _message(builder, message, mailbox=True)
+        _add_message(builder, message, mailbox=True)
     return builder.build("application/mbox", title="")
 
 
@@ -81,74 +62,70 @@ def _split(data: bytes) -> Iterator[bytes]:
         yield data[mark.end() : end].replace(b"\n>From ", b"\nFrom ")
 
 
-def _message(builder: DocumentBuilder, data: bytes, *, mailbox: bool = False) -> str:
+def _add_message(builder: DocumentBuilder, data: bytes, *, mailbox: bool = False) -> str:
+    """Write a message and return its subject."""
     message = _PARSER.parsebytes(data)
-    # Of headers that come twice the first counts.
+    # Of a repeated header, the first counts.
     raw = {name.lower(): str(value) for name, value in reversed(list(message.raw_items()))}
-    found = {name: _header(message, name, raw.get(name.lower(), "")) for name in ("Subject", *_HEADERS)}
-    subject = found.pop("Subject")
-    if not (found["From"] or subject):
+    subject, sender, *others = (_header(raw.get(name, "")) for name in ("subject", "from", "to", "cc"))
+    if not (sender or subject):
         raise Unreadable("not what its name says: no message")
     builder.under(1, "")
     if mailbox:
         builder.begin(subject)
     if subject:
         builder.heading(1, subject)
-    builder.record_lines([(name, value) for name, value in found.items() if value])
-    for part in _bodies(message):
-        _body(builder, part)
+    named = zip(("From", "To", "Cc", "Date"), (sender, *others, _date(raw.get("date", ""))), strict=True)
+    builder.record_lines([(name, value) for name, value in named if value])
+    for part in _text_parts(message):
+        _add_body(builder, part)
     for name in _attachments(message):
         builder.block(f"Attachment: {name}")
     return subject
 
 
-def _header(message: EmailMessage, name: str, raw: str) -> str:
+def _header(raw: str) -> str:
+    """A header on one line, its encoded words decoded where they can be."""
+    value = _LINE_ENDS.sub("", raw).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    if "=?" in value and len(value) <= _MAX_HEADER:
+        with contextlib.suppress(MessageError, ValueError, LookupError):
+            value = str(make_header(decode_header(value)))
+    return one_line(value)
+
+
+def _date(raw: str) -> str:
     try:
-        raw = _LINE_ENDS.sub("", raw)
-        value = one_line(raw if _is_plain(name, raw) else str(message[name] or ""))
-        return parsedate_to_datetime(value).isoformat(" ") if name == "Date" and value else value
-    # The library trips over some broken headers; they are left out.
-    except Exception:
+        return parsedate_to_datetime(_header(raw[:_MAX_HEADER])).isoformat(" ")
+    except (ValueError, OverflowError):
         return ""
 
 
-def _is_plain(name: str, value: str) -> bool:
-    """Whether the library, which takes a hundred times as long, would make the same of a header, or would not end."""
-    if len(value) > _LONGEST:
-        return True
-    if name == "Subject":
-        return value.isascii() and "=?" not in value
-    if name == "Date":
-        return value.isascii() and value.isprintable()
-    return _ADDRESSES.fullmatch(value) is not None
-
-
-def _bodies(message: EmailMessage) -> Iterator[EmailMessage]:
-    """Its text parts; of the same text in several forms the plain one."""
+def _text_parts(message: Message) -> Iterator[Message]:
+    """The text parts of a message; of alternatives the plain one."""
     pending = [message]
     count = 0
-    while pending and count < _MOST_PARTS:
+    while pending and count < _MAX_PARTS:
         part = pending.pop()
         count += 1
-        if part.get_content_type() == "multipart/alternative":
-            forms = [form for form in part.iter_parts() if isinstance(form, EmailMessage)]
-            plain = [form for form in forms if form.get_content_type() == "text/plain"]
-            pending.extend((plain or forms)[:1])
-        elif part.is_multipart():
-            pending.extend(reversed([one for one in part.iter_parts() if isinstance(one, EmailMessage)]))
-        elif part.get_content_maintype() == "text" and not part.is_attachment():
+        inner = part.get_payload()
+        if isinstance(inner, list):
+            parts = [one for one in inner if isinstance(one, Message)]
+            if part.get_content_type() == "multipart/alternative":
+                parts = ([one for one in parts if one.get_content_type() == "text/plain"] or parts)[:1]
+            pending.extend(reversed(parts))
+        elif part.get_content_maintype() == "text" and part.get_content_disposition() != "attachment":
             yield part
 
 
-def _attachments(message: EmailMessage) -> Iterator[str]:
+def _attachments(message: Message) -> Iterator[str]:
     for count, part in enumerate(message.walk()):
-        if count > _MOST_PARTS:
+        if count > _MAX_PARTS:
             return
-        if part.get_filename() and not part.is_multipart():
-            yield one_line(str(part.get_filename()))
+        if (name := part.get_filename()) and not part.is_multipart():
+            yield _header(name)
 
 
-def _body(builder: DocumentBuilder, part: EmailMessage) -> None:
+def _add_body(builder: DocumentBuilder, part: Message) -> None:
     data = part.get_payload(decode=True)
     if not isinstance(data, bytes):
         return
@@ -159,6 +136,5 @@ def _body(builder: DocumentBuilder, part: EmailMessage) -> None:
     if part.get_content_type() == "text/html":
         add_html(builder, text, level=1)
         return
-    # Behind this line stands the signature.
-    for paragraph in re.split(r"\n\s*\n", text.replace("\r\n", "\n").partition("\n-- \n")[0]):
+    for paragraph in _BLANK_LINES.split(text.replace("\r\n", "\n").partition(_SIGNATURE)[0]):
         builder.block(paragraph)

@@ -130,3 +130,11 @@ def test_a_heading_of_many_words_is_text() -> None:
         ("paragraph", ("Title",)),
         ("paragraph", ("Title",)),
     ]
+
+
+def test_one_text_of_markdown_leaves_nothing_to_the_next() -> None:
+    """Their parser is the same; a link that one names is unknown to the other."""
+    first = "# A [b]\n\n[b]: c\n"
+    before = read_markdown("# D [b]\n\ne\n")
+    assert read_markdown(first) == read_markdown(first)
+    assert read_markdown("# D [b]\n\ne\n") == before

@@ -1,0 +1,30 @@
+"""The characters of a page, taken from PDFium in few calls."""
+
+from __future__ import annotations
+
+import ctypes
+
+import pypdfium2
+import pypdfium2.raw as pdfium
+
+from corpus.readers.pdf.characters import HYPHEN, characters
+from tests.corpus.readers.samples.files import paper
+
+
+def test_characters_of_a_page_are_those_that_the_library_gives_one_by_one() -> None:
+    """With broken words and Hebrew among them; so are their boxes."""
+    document = pypdfium2.PdfDocument(paper())
+    broken = 0
+    for number in range(len(document)):
+        page = document[number].get_textpage()
+        count = page.count_chars()
+        text, boxes = characters(page.raw, count)
+        codes = [pdfium.FPDFText_GetUnicode(page.raw, i) for i in range(count)]
+        assert text == "".join(HYPHEN if code == 2 else chr(code) for code in codes)
+        broken += text.count(HYPHEN)
+        edges = [ctypes.c_double() for _ in range(4)]
+        for i in range(count):
+            pdfium.FPDFText_GetCharBox(page.raw, i, *map(ctypes.byref, edges))
+            left, right, bottom, top = (edge.value for edge in edges)
+            assert boxes[i] == (left, bottom, right, top)
+    assert broken

@@ -1,0 +1,56 @@
+"""What is read of a message: its headers in plain words, its text, the names of what is attached."""
+
+from __future__ import annotations
+
+import pytest
+
+from corpus.readers.records.mail import read
+
+
+def lines(head: str, body: str = "Words.\n") -> list[str]:
+    return read("a.eml", f"Subject: Oars\n{head}\n\n{body}".encode()).text.split("\n")
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("Ida Gray <ida@example.org>", "Ida Gray <ida@example.org>"),
+        ("Ida  Gray\n\t<ida@example.org>", "Ida Gray <ida@example.org>"),
+        ('"Voss, Jürgen" <voss@example.org>, P. Lang <l@a.b>', '"Voss, Jürgen" <voss@example.org>, P. Lang <l@a.b>'),
+        ("=?utf-8?q?Ida_Gr=C3=BCn?= <ida@example.org>", "Ida Grün <ida@example.org>"),
+        ("=?utf-8?b?SWRhIEdyw7w=?=\n =?utf-8?q?n?= <ida@example.org>", "Ida Grün <ida@example.org>"),
+        ("=?none?q?Ida?= <ida@example.org>", "=?none?q?Ida?= <ida@example.org>"),
+        ("=?utf-8?b?a?= <ida@example.org>", "=?utf-8?b?a?= <ida@example.org>"),
+        ("<<<@>,", "<<<@>,"),
+    ],
+)
+def test_a_header_is_decoded_where_it_can_be(value: str, expected: str) -> None:
+    assert lines(f"From: {value}")[2] == f"From: {expected}"
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("Fri, 21 Nov 2025 10:00:00 +0100", "2025-11-21 10:00:00+01:00"),
+        ("21 Nov 2025 10:00 -0000", "2025-11-21 10:00:00"),
+        ("Fri, 21 Nov\n 2025 10:00:00 GMT (noon)", "2025-11-21 10:00:00+00:00"),
+    ],
+)
+def test_a_date_is_written_as_one(value: str, expected: str) -> None:
+    assert lines(f"Date: {value}")[2] == f"Date: {expected}"
+    assert lines("Date: at noon") == ["Oars", "", "Words."]
+
+
+def test_the_first_of_repeated_headers_counts() -> None:
+    assert lines("From: a@b.org\nFrom: c@d.org")[2:] == ["From: a@b.org", "", "Words."]
+
+
+def test_attachments_are_named_and_not_read() -> None:
+    """Their names may be encoded in either way; of alternatives the plain text is read, else the page."""
+    body = (
+        "--a\nContent-Type: multipart/alternative; boundary=b\n\n--b\nContent-Type: text/html\n\n<p>It <i>leaks</i>."
+        "\n--b--\n--a\nContent-Type: text/plain\nContent-Disposition: attachment;\n filename*=utf-8''R%C3%BCder.txt\n\n"
+        'No.\n--a\nContent-Type: application/pdf; name="=?utf-8?q?F=C3=A4hre=2Epdf?="\n\n%PDF\n--a--\n'
+    )
+    text = read("a.eml", f"Subject: Oars\nContent-Type: multipart/mixed; boundary=a\n\n{body}".encode()).text
+    assert text == "Oars\n\nIt leaks.\n\nAttachment: Rüder.txt\n\nAttachment: Fähre.pdf"
