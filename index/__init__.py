@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from index.encoder.protocol import Encoder, TokenVectors, Vectors
     from index.integrity.salvage import is_set_aside, salvaged_model
     from index.integrity.verify import Verified, verify
-    from index.lexical.analyzer import cut, term_of, terms, word_terms
-    from index.lexical.query_terms import STOP_WORDS, QueryTerm, analyse, query_terms
+    from index.lexical.analyzer import Word, cut, term_of, terms, word_terms, words
+    from index.lexical.query_terms import STOP_WORDS, Analysis, analyse, query_terms
     from index.snapshot import Snapshot, require_same_encoder
     from index.storage.database import DATABASE, FORMAT_VERSION
     from index.storage.locking import wait_for_writer
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 # Where each public name lives. It is imported when first asked for, so that a question pays only for what it uses.
 _HOMES = {
+    "Analysis": "index.lexical.query_terms",
     "Hint": "index.encoder.openvino_compile",
     "BuildMode": "index.commit.change",
     "BuildReport": "index.update.report",
@@ -38,7 +39,6 @@ _HOMES = {
     "Diff": "index.update.diff",
     "Progress": "index.update.report",
     "ProgressCallback": "index.update.report",
-    "QueryTerm": "index.lexical.query_terms",
     "Request": "index.update.report",
     "STOP_WORDS": "index.lexical.query_terms",
     "Snapshot": "index.snapshot",
@@ -46,6 +46,7 @@ _HOMES = {
     "StoredPassage": "index.storage.rows",
     "TokenVectors": "index.encoder.protocol",
     "Vectors": "index.encoder.protocol",
+    "Word": "index.lexical.analyzer",
     "Verified": "index.integrity.verify",
     "analyse": "index.lexical.query_terms",
     "cut": "index.lexical.analyzer",
@@ -63,6 +64,7 @@ _HOMES = {
     "update_index": "index.update.update",
     "verify": "index.integrity.verify",
     "word_terms": "index.lexical.analyzer",
+    "words": "index.lexical.analyzer",
     "wait_for_writer": "index.storage.locking",
 }
 
@@ -71,6 +73,7 @@ __all__ = [
     "DEFAULT_MODEL",
     "FORMAT_VERSION",
     "STOP_WORDS",
+    "Analysis",
     "BuildMode",
     "BuildReport",
     "Diff",
@@ -80,7 +83,6 @@ __all__ = [
     "Link",
     "Progress",
     "ProgressCallback",
-    "QueryTerm",
     "Request",
     "Snapshot",
     "StoredDocument",
@@ -88,6 +90,7 @@ __all__ = [
     "TokenVectors",
     "Vectors",
     "Verified",
+    "Word",
     "analyse",
     "cut",
     "find_changes",
@@ -105,6 +108,7 @@ __all__ = [
     "verify",
     "wait_for_writer",
     "word_terms",
+    "words",
 ]
 
 

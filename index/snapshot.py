@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -127,15 +127,17 @@ class Snapshot:
             return []
         return self._nearest.search(vector, limit, None if documents is None else self._scope(documents))
 
-    def keyword(self, question: str, limit: int, *, documents: frozenset[int] | None = None) -> list[Candidate]:
+    def keyword(
+        self, question: str | Mapping[str, float], limit: int, *, documents: frozenset[int] | None = None
+    ) -> list[Candidate]:
         """The passages that share the question's words, by BM25, best first; ties by passage key.
 
         Args:
-            question: Any text; nothing in it is an operator.
+            question: Any text, in which nothing is an operator, or terms with their weights.
             limit: At most this many.
             documents: Row numbers of the documents to choose from, or None for all.
         """
-        wanted = query_weights(question)
+        wanted = query_weights(question) if isinstance(question, str) else question
         if not wanted or limit < 1:
             return []
         among = None if documents is None else self._scope(documents).passages

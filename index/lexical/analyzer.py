@@ -42,11 +42,13 @@ class Word(NamedTuple):
         text: Folded, without a possessive ending.
         start: Its first character in the original text.
         end: One past its last.
+        parts: Of a joined word, what full stops, hyphens and apostrophes separate; () of any other.
     """
 
     text: str
     start: int
     end: int
+    parts: tuple[Word, ...] = ()
 
 
 class _Folding(dict[int, str]):
@@ -120,11 +122,18 @@ def words(text: str) -> Iterator[Word]:
     """The words of a text, in order: the same as `terms` sees, each with its place."""
     pieces = [_FOLDING[ord(char)] for char in text]
     origins = [position for position, piece in enumerate(pieces) for _ in piece]
+
+    def place(folded: str, start: int) -> Word:
+        word = unicodedata.normalize("NFC", folded)
+        return Word(word, origins[start], origins[start + len(folded) - 1] + 1)
+
     for match in _WORD.finditer("".join(pieces)):
         # The ending that is dropped has only characters that no normalisation joins.
-        kept = _without_suffix(match[0])
-        start, end = match.start(), match.start() + len(kept)
-        yield Word(unicodedata.normalize("NFC", kept), origins[start], origins[end - 1] + 1)
+        word = place(_without_suffix(match[0]), match.start())
+        parts = tuple(
+            place(part[0], match.start() + part.start()) for part in _PARTS.finditer(_without_suffix(match[0]))
+        )
+        yield word._replace(parts=parts) if len(parts) > 1 else word
 
 
 def parts_of(word: str) -> list[str]:

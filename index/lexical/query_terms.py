@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from index.lexical.analyzer import parts_of, word_terms, words
+from index.lexical.analyzer import Word, word_terms, words
 
 # Words that say how a question is asked, not what it is about.
 _STOP_WORDS = """
@@ -29,57 +29,38 @@ _NEGATION = re.compile("n't$")
 
 
 @dataclass(frozen=True, slots=True)
-class QueryTerm:
-    """A word of a question and a term of the keyword index that it is looked up by.
-
-    Several words may share a term (`cat`, `cats`), and a word may have several (pairs of characters, in writing
-    without spaces).
+class Analysis:
+    """A question, cut into words once.
 
     Attributes:
-        term: As the index has it.
-        weight: 1 for a term said once, more for one said several times; the same wherever the term comes from.
-        word: Folded: lower-case, without accents and possessive ending.
-        spans: Where in the question the word occurs, as characters, ends exclusive.
-        is_part: It occurs as a part of joined words only, and the spans are theirs.
+        words: All of them, in order, with their places.
+        terms: What it is searched by: terms of the keyword index in the order of the words, each with its weight, 1 for
+            a term said once and more for one said several times.
     """
 
-    term: str
-    weight: float
-    word: str
-    spans: tuple[tuple[int, int], ...]
-    is_part: bool
+    words: tuple[Word, ...]
+    terms: dict[str, float]
 
 
-@dataclass(slots=True)
-class _Occurrences:
-    alone: list[tuple[int, int]] = field(default_factory=list)
-    inside: list[tuple[int, int]] = field(default_factory=list)
-
-
-def analyse(question: str) -> tuple[QueryTerm, ...]:
-    """The terms a question is searched by, each with the word it comes from, in the order of the words.
+def analyse(question: str) -> Analysis:
+    """Cut a question into words and choose the terms to search for.
 
     A joined word is searched for whole and by its parts, since writers do not agree on hyphens. Stop words and
     negations (`don't`) are left out unless nothing else remains, and so are words behind the first 200.
     """
-    found: dict[str, _Occurrences] = {}
+    found = tuple(words(question))
+    wanted: dict[str, None] = {}
     said: Counter[str] = Counter()
-    for word, start, end in words(question):
-        found.setdefault(word, _Occurrences()).alone.append((start, end))
-        parts = parts_of(word)
-        joined = len(parts) > 1
-        said.update(term for part in parts for term in word_terms(part))
-        said.update([word] if joined else [])
-        for part in parts if joined and not _NEGATION.search(word) else ():
-            if len(part) > 1:
-                found.setdefault(part, _Occurrences()).inside.append((start, end))
-    telling = [word for word in found if word not in STOP_WORDS and not _NEGATION.search(word)]
-    return tuple(
-        QueryTerm(term, _weight(said[term]), word, tuple(places.alone or places.inside), not places.alone)
-        for word in (telling or list(found))[:MAX_WORDS]
-        for places in (found[word],)
-        for term in dict.fromkeys(word_terms(word))
-    )
+    for word in found:
+        wanted[word.text] = None
+        said.update(term for part in word.parts or (word,) for term in word_terms(part.text))
+        if word.parts:
+            said[word.text] += 1
+        if not _NEGATION.search(word.text):
+            wanted.update((part.text, None) for part in word.parts if len(part.text) > 1)
+    telling = [word for word in wanted if word not in STOP_WORDS and not _NEGATION.search(word)]
+    chosen = (telling or list(wanted))[:MAX_WORDS]
+    return Analysis(found, {term: _weight(said[term]) for word in chosen for term in word_terms(word)})
 
 
 def _weight(times: int) -> float:
@@ -88,9 +69,9 @@ def _weight(times: int) -> float:
 
 def query_weights(question: str) -> dict[str, float]:
     """The terms of a question, each once, in order, with its weight."""
-    return {term.term: term.weight for term in analyse(question)}
+    return analyse(question).terms
 
 
 def query_terms(question: str) -> tuple[str, ...]:
     """The terms of a question, each once, in order."""
-    return tuple(query_weights(question))
+    return tuple(analyse(question).terms)
