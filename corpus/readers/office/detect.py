@@ -1,4 +1,4 @@
-"""Formats that are ZIP archives: which one a file is, by its parts rather than its name."""
+"""Tells the formats that are ZIP archives apart by their parts, whatever the name says."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def read(path: str, data: bytes) -> Extracted:
         return epub.read(archive)
     if kind.startswith(b"application/vnd.oasis.opendocument.text"):
         return odt.read(archive)
-    main = next((part for type_, part in archive.related("").values() if type_ == "officeDocument"), "")
+    main = next((part for type_, part in archive.links("").values() if type_ == "officeDocument"), "")
     for folder, reader in (("word", docx.read), ("ppt", pptx.read), ("xl", xlsx.read)):
         if main.startswith(f"{folder}/"):
             return reader(archive, main)

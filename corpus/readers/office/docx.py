@@ -13,75 +13,71 @@ from corpus.readers.office.zip_archive import Archive
 from corpus.types import BlockKind, Extracted
 
 _BREAKS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": "\t"}
-# What was deleted, and second forms of the same content.
-_LEFT = frozenset({"del", "moveFrom", "Fallback", "instrText", "pPr", "rPr"})
+# Deleted text, and second forms of the same content.
+_SKIP = frozenset({"del", "moveFrom", "Fallback", "instrText", "pPr", "rPr"})
 _HEADING = re.compile(r"heading\s*(\d)", re.IGNORECASE)
 _TITLE_LEVEL = 0
 
 
 def read(archive: Archive, main: str) -> Extracted:
     """Read a Word document whose text is in the part `main`."""
-    links = dict(archive.related(main).values())
-    styles = _styles(archive, links.get("styles", ""))
+    links = dict(archive.links(main).values())
+    levels = _style_levels(archive.optional(links.get("styles", "")))
     builder = DocumentBuilder()
     body = first(archive.xml(main), "body")
-    for element in each(body, "p", "tbl", leave=_LEFT) if body is not None else ():
+    for element in each(body, "p", "tbl", skip=_SKIP) if body is not None else ():
         if element.tag == "tbl":
-            builder.rows([[_words(cell) for cell in each(row, "tc")] for row in each(element, "tr", leave=_LEFT)])
+            builder.rows([[_text(cell) for cell in each(row, "tc")] for row in each(element, "tr", skip=_SKIP)])
         else:
-            _paragraph(builder, element, styles)
+            _add_paragraph(builder, element, levels)
     notes = archive.optional(links.get("footnotes", ""))
     for note in each(notes, "footnote") if notes is not None else ():
-        builder.block(_words(note))
+        builder.block(_text(note))
     builder.title = archive.title("docProps/core.xml")
     return builder.build(DOCX.media_type)
 
 
-def _paragraph(builder: DocumentBuilder, paragraph: Element, styles: dict[str, int]) -> None:
-    about = paragraph.find("pPr")
-    level = None if about is None else _outline(about)
-    is_item = depth = 0
-    if about is not None:
-        style = about.find("pStyle")
-        level = styles.get(style.get("val", "")) if level is None and style is not None else level
-        numbers = about.find("numPr")
-        if numbers is not None:
-            place = numbers.find("ilvl")
-            is_item, depth = 1, int(place.get("val", "0")) if place is not None else 0
-    text = _words(paragraph)
+def _add_paragraph(builder: DocumentBuilder, paragraph: Element, levels: dict[str, int]) -> None:
+    text = _text(paragraph)
+    level = _outline_level(paragraph)
+    if level is None:
+        level = levels.get(_value(paragraph, "pPr/pStyle"))
     if level is not None:
         builder.heading(level, text)
+    elif paragraph.find("pPr/numPr") is not None:
+        builder.block(text, BlockKind.ITEM, min(int(_value(paragraph, "pPr/numPr/ilvl") or 0), 5))
     else:
-        builder.block(text, BlockKind.ITEM if is_item else BlockKind.PARAGRAPH, min(depth, 5))
+        builder.block(text)
 
 
-def _outline(about: Element) -> int | None:
-    """The level of a heading, from 1, that a paragraph or style states itself."""
-    found = about.find("outlineLvl")
-    level = found.get("val", "") if found is not None else ""
+def _value(element: Element, path: str) -> str:
+    found = element.find(path)
+    return "" if found is None else found.get("val", "")
+
+
+def _outline_level(element: Element) -> int | None:
+    """The heading level, from 1, that a paragraph or a style states itself."""
+    level = _value(element, "pPr/outlineLvl")
     return int(level) + 1 if level.isdigit() and int(level) < 9 else None
 
 
-def _styles(archive: Archive, name: str) -> dict[str, int]:
-    """The levels of the styles that are for headings, those made from others too."""
-    root = archive.optional(name)
+def _style_levels(styles: Element | None) -> dict[str, int]:
+    """The levels of heading styles, and of styles based on them."""
     levels: dict[str, int] = {}
     bases: dict[str, str] = {}
-    for style in each(root, "style") if root is not None else ():
-        key = style.get("styleId", "")
-        about, named, base = style.find("pPr"), style.find("name"), style.find("basedOn")
-        words = named.get("val", "") if named is not None else ""
-        level = _outline(about) if about is not None else None
-        if words.lower() == "title":
+    for style in each(styles, "style") if styles is not None else ():
+        key, name = style.get("styleId", ""), _value(style, "name")
+        level = _outline_level(style)
+        if name.lower() == "title":
             level = _TITLE_LEVEL
-        elif level is None and (found := _HEADING.fullmatch(words)):
+        elif level is None and (found := _HEADING.fullmatch(name)):
             level = int(found[1])
         if level is not None:
             levels[key] = level
-        elif base is not None:
-            bases[key] = base.get("val", "")
-    for key, base_key in bases.items():
-        above, seen = base_key, {key}
+        elif base := _value(style, "basedOn"):
+            bases[key] = base
+    for key, base in bases.items():
+        above, seen = base, {key}
         while above in bases and above not in seen:
             seen.add(above)
             above = bases[above]
@@ -90,15 +86,15 @@ def _styles(archive: Archive, name: str) -> dict[str, int]:
     return levels
 
 
-def _words(element: Element) -> str:
-    return "".join(_runs(element)).strip("\n")
+def _text(element: Element) -> str:
+    return "".join(_pieces(element)).strip("\n")
 
 
-def _runs(element: Element) -> Iterator[str]:
-    for one in each(element, "t", "p", *_BREAKS, leave=_LEFT):
+def _pieces(element: Element) -> Iterator[str]:
+    for one in each(element, "t", "p", *_BREAKS, skip=_SKIP):
         if one.tag == "t":
             yield one.text or ""
         elif one.tag == "p":
-            yield "".join(_runs(one)) + "\n"
+            yield "".join(_pieces(one)) + "\n"
         else:
             yield _BREAKS[one.tag]

@@ -12,8 +12,8 @@ from corpus.readers.office.xml_tree import each, first
 from corpus.readers.office.zip_archive import Archive
 from corpus.types import BlockKind, Extracted
 
-_LEFT = frozenset({"tracked-changes", "annotation", "sequence-decls", "forms"})
-_BREAKS = {"tab": "\t", "line-break": "\n"}
+_SKIP = frozenset({"tracked-changes", "annotation", "sequence-decls", "forms"})
+_BREAKS = {"s": " ", "tab": "\t", "line-break": "\n"}
 
 
 def read(archive: Archive) -> Extracted:
@@ -23,44 +23,42 @@ def read(archive: Archive) -> Extracted:
         raise Unreadable("encrypted")
     builder = DocumentBuilder()
     body = first(archive.xml("content.xml"), "text")
-    for element in each(body, "h", "p", "list", "table", leave=_LEFT) if body is not None else ():
+    for element in each(body, "h", "p", "list", "table", skip=_SKIP) if body is not None else ():
         if element.tag == "h":
             level = element.get("outline-level", "1")
-            builder.heading(int(level) if level.isdigit() else 1, _words(element))
+            builder.heading(int(level) if level.isdigit() else 1, _text(element))
         elif element.tag == "list":
-            _list(builder, element, 0)
+            _add_list(builder, element, 0)
         elif element.tag == "table":
             rows = each(element, "table-row")
-            builder.rows([[_words(cell) for cell in each(row, "table-cell")] for row in rows])
+            builder.rows([[_text(cell) for cell in each(row, "table-cell")] for row in rows])
         else:
-            builder.block(_words(element))
+            builder.block(_text(element))
     builder.title = archive.title("meta.xml")
     return builder.build(ODT.media_type)
 
 
-def _list(builder: DocumentBuilder, element: Element, depth: int) -> None:
+def _add_list(builder: DocumentBuilder, element: Element, depth: int) -> None:
     for item in each(element, "list-item", "list-header"):
         for part in each(item, "p", "h", "list"):
             if part.tag == "list":
-                _list(builder, part, depth + 1)
+                _add_list(builder, part, depth + 1)
             else:
-                builder.block(_words(part), BlockKind.ITEM, min(depth, 5))
+                builder.block(_text(part), BlockKind.ITEM, min(depth, 5))
 
 
-def _words(element: Element) -> str:
+def _text(element: Element) -> str:
     return "".join(_pieces(element)).strip()
 
 
 def _pieces(element: Element) -> Iterator[str]:
     yield element.text or ""
     for child in element:
-        if child.tag == "s":
-            yield " "
-        elif child.tag in _BREAKS:
+        if child.tag in _BREAKS:
             yield _BREAKS[child.tag]
         elif child.tag == "note":
-            yield f" ({' '.join(_words(body) for body in each(child, 'note-body'))})"
-        elif child.tag not in _LEFT:
+            yield f" ({' '.join(_text(body) for body in each(child, 'note-body'))})"
+        elif child.tag not in _SKIP:
             yield from _pieces(child)
             yield "\n" if child.tag == "p" else ""
         yield child.tail or ""

@@ -1,4 +1,4 @@
-"""Workbooks (XLSX): a sheet is a page, a row a record with the names of its columns, and with a title a document."""
+"""Workbooks (XLSX): each sheet is a page, each row a record, and with a title a document."""
 
 from __future__ import annotations
 
@@ -14,109 +14,77 @@ from corpus.readers.assemble.document_builder import DocumentBuilder
 from corpus.readers.assemble.fields import Row, add_records, are_table, title_field
 from corpus.readers.office.xml_tree import each, first
 from corpus.readers.office.zip_archive import Archive
-from corpus.readers.records.csv_rows import names_of
+from corpus.readers.records.csv_rows import to_records
 from corpus.types import Extracted
 
+# Built-in number formats of dates and times (ECMA-376, part 1, 18.8.30).
 _DATES = frozenset({*range(14, 23), *range(45, 48)})
 _QUOTED = re.compile(r"\"[^\"]*\"|\[[^\]]*\]|\\.")
+_DATE_CODE = re.compile(r"[ymdhs]", re.IGNORECASE)
 _EPOCH = datetime.datetime(1899, 12, 30)
 _EPOCH_1904 = datetime.datetime(1904, 1, 1)
-_MOST_COLUMNS = 1000
-
-
-def read(archive: Archive, main: str) -> Extracted:
-    """Read a workbook whose list of sheets is in the part `main`."""
-    book = archive.xml(main)
-    links = archive.related(main)
-    parts = dict(links.values())
-    about = first(book, "workbookPr")
-    cells = _Cells(
-        strings=_strings(archive.optional(parts.get("sharedStrings", ""))),
-        dates=_date_styles(archive.optional(parts.get("styles", ""))),
-        epoch=_EPOCH_1904 if about is not None and about.get("date1904") in ("1", "true") else _EPOCH,
-    )
-    builder = DocumentBuilder()
-    sheets = [_sheet(archive, cells, sheet, links) for sheet in each(book, "sheet")]
-    filled = [sheet for sheet in sheets if sheet is not None and sheet.records]
-    titled = all(sheet.titled for sheet in filled) and not any(are_table(sheet.records) for sheet in filled)
-    for sheet in sheets:
-        builder.page()
-        if sheet is None:
-            continue
-        builder.under(1, "")
-        if titled:
-            add_records(builder, sheet.records, pages=False, documents_from=1, above=sheet.name, level=2)
-        else:
-            builder.heading(1, sheet.name)
-            add_records(builder, sheet.records, pages=False, level=2)
-    return builder.build(XLSX.media_type, title=archive.title("docProps/core.xml"))
+_MAX_COLUMNS = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class _Sheet:
-    """A sheet that can be seen: its rows as records, and whether a column has their titles."""
+    """A visible sheet; `titled` says whether a column has titles."""
 
     name: str
     records: list[tuple[int, Row]]
     titled: bool
 
 
-def _sheet(archive: Archive, cells: _Cells, sheet: Element, links: dict[str, tuple[str, str]]) -> _Sheet | None:
-    kind, name = links.get(sheet.get("r:id", ""), ("", ""))
-    if kind != "worksheet" or sheet.get("state", "visible") != "visible":
-        return None
-    rows = list(cells.rows(archive.xml(name)))
-    names = names_of([row for _, row in rows])
-    records: list[tuple[int, Row]] = []
-    for number, row in rows[1:] if names else rows:
-        padded = [*names, *[""] * (len(row) - len(names))]
-        fields = [(name, value) for name, value in zip(padded, row, strict=False) if value.strip()]
-        if fields:
-            records.append((number, fields))
-    return _Sheet(sheet.get("name", ""), records, title_field(names) is not None)
-
-
-def _strings(root: Element | None) -> list[str]:
-    return [] if root is None else [_text(one) for one in each(root, "si")]
-
-
-def _text(element: Element) -> str:
-    # Beside the text may stand how it is pronounced.
-    return "".join(one.text or "" for one in each(element, "t", leave=frozenset({"rPh"})))
-
-
-def _date_styles(root: Element | None) -> frozenset[int]:
-    """Which styles of cells show a number as a date or a time."""
-    if root is None:
-        return frozenset()
-    formats = {one.get("numFmtId", ""): one.get("formatCode", "") for one in each(root, "numFmt")}
-    found = set()
-    for number, style in enumerate(style for styles in each(root, "cellXfs") for style in styles):
-        key = style.get("numFmtId", "0")
-        code = _QUOTED.sub("", formats.get(key, ""))
-        if re.search(r"[ymdhs]", code, re.IGNORECASE) or (key.isdigit() and int(key) in _DATES):
-            found.add(number)
-    return frozenset(found)
+def read(archive: Archive, main: str) -> Extracted:
+    """Read a workbook whose list of sheets is in the part `main`."""
+    book = archive.xml(main)
+    links = archive.links(main)
+    cells = _Cells(archive, dict(links.values()), book)
+    sheets = []
+    for sheet in each(book, "sheet"):
+        kind, part = links.get(sheet.get("r:id", ""), ("", ""))
+        visible = kind == "worksheet" and sheet.get("state", "visible") == "visible"
+        names, records = to_records(list(cells.rows(archive.xml(part)))) if visible else ([], [])
+        sheets.append(_Sheet(sheet.get("name", ""), records, title_field(names) is not None) if visible else None)
+    filled = [sheet for sheet in sheets if sheet is not None and sheet.records]
+    titled = all(sheet.titled for sheet in filled) and not any(are_table(sheet.records) for sheet in filled)
+    builder = DocumentBuilder()
+    for one in sheets:
+        builder.page()
+        if one is None:
+            continue
+        builder.under(1, "")
+        if titled:
+            add_records(builder, one.records, pages=False, documents_from=1, above=one.name, level=2)
+        else:
+            builder.heading(1, one.name)
+            add_records(builder, one.records, pages=False, level=2)
+    return builder.build(XLSX.media_type, title=archive.title("docProps/core.xml"))
 
 
 class _Cells:
-    def __init__(self, *, strings: list[str], dates: frozenset[int], epoch: datetime.datetime) -> None:
-        self._strings = strings
-        self._dates = dates
-        self._epoch = epoch
+    """Turns cells into text, by the strings and styles that a workbook's sheets share."""
+
+    def __init__(self, archive: Archive, parts: dict[str, str], book: Element) -> None:
+        strings = archive.optional(parts.get("sharedStrings", ""))
+        self._strings = [] if strings is None else [_text(one) for one in each(strings, "si")]
+        self._dates = _date_styles(archive.optional(parts.get("styles", "")))
+        properties = first(book, "workbookPr")
+        is_1904 = properties is not None and properties.get("date1904") in ("1", "true")
+        self._epoch = _EPOCH_1904 if is_1904 else _EPOCH
 
     def rows(self, sheet: Element) -> Iterator[tuple[int, list[str]]]:
-        """Rows that are not empty, with their numbers."""
+        """The rows of a sheet that are not blank, with their numbers."""
         number = 0
         for row in each(sheet, "row"):
             given = row.get("r", "")
             number = int(given) if given.isdigit() else number + 1
             values: list[str] = []
             for cell in each(row, "c"):
-                place = _column(cell.get("r", "")) or len(values)
-                if place >= _MOST_COLUMNS:
+                column = _column(cell.get("r", "").rstrip("0123456789")[:4]) or len(values)
+                if column >= _MAX_COLUMNS:
                     break
-                values.extend([""] * (place - len(values)))
+                values.extend([""] * (column - len(values)))
                 values.append(self._value(cell))
             if any(map(str.strip, values)):
                 yield number, values
@@ -125,8 +93,7 @@ class _Cells:
         kind = cell.get("t", "n")
         if kind == "inlineStr":
             return _text(cell)
-        found = cell.find("v")
-        text = (found.text or "") if found is not None else ""
+        text = cell.findtext("v") or ""
         if kind == "s":
             return self._strings[int(text)] if text.isdigit() and int(text) < len(self._strings) else ""
         if kind == "b":
@@ -144,13 +111,27 @@ class _Cells:
         return f"{value:.15g}"
 
 
-def _column(place: str) -> int:
-    """The number of a column from 0: that of "AB12" is 27."""
-    return _number_of(place.rstrip("0123456789")[:4])
+def _text(element: Element) -> str:
+    # Phonetic hints (rPh) stand beside the text.
+    return "".join(one.text or "" for one in each(element, "t", skip=frozenset({"rPh"})))
+
+
+def _date_styles(styles: Element | None) -> frozenset[int]:
+    """The numbers of the cell styles that show a number as a date or a time."""
+    if styles is None:
+        return frozenset()
+    codes = {one.get("numFmtId", ""): one.get("formatCode", "") for one in each(styles, "numFmt")}
+    keys = [style.get("numFmtId", "0") for group in each(styles, "cellXfs") for style in group]
+    return frozenset(
+        number
+        for number, key in enumerate(keys)
+        if _DATE_CODE.search(_QUOTED.sub("", codes.get(key, ""))) or (key.isdigit() and int(key) in _DATES)
+    )
 
 
 @lru_cache
-def _number_of(letters: str) -> int:
+def _column(letters: str) -> int:
+    """The number of a column from 0: that of "AB" is 27."""
     number = 0
     for letter in letters:
         number = number * 26 + ord(letter.upper()) - 64

@@ -1,4 +1,4 @@
-"""XML as a tree of elements by their local names; entities that a file declares are refused, nothing is fetched."""
+"""XML as elements with local names; a file that declares entities is refused, and nothing is fetched."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from xml.parsers import expat
 
 from corpus.errors import Unreadable
 
-_BROKEN = "damaged: XML in it is not well formed"
+_MALFORMED = "damaged: XML in it is not well formed"
 
 
 def parse_xml(data: bytes) -> Element:
-    """Parse XML; names of elements and attributes lose their namespaces, but `id` of another namespace is `r:id`.
+    """Parse XML; names of elements and attributes lose their namespaces, but a relationship's id is `r:id`.
 
     Raises:
-        Unreadable: It is not well formed, or declares entities, which can be nested into billions of letters.
+        Unreadable: It is malformed, or declares entities, which can be nested into billions of letters.
     """
-    _check(data)
+    _parse(expat.ParserCreate(), data)
     parser = XMLParser()  # noqa: S314 - what declares entities was refused
     try:
         parser.feed(data)
         root: Element = parser.close()
     except (ParseError, LookupError, ValueError):
-        return _leniently(data)
+        return _parse_leniently(data)
     names: dict[str, str] = {}
     for element in root.iter():
         tag = element.tag
@@ -35,42 +35,35 @@ def parse_xml(data: bytes) -> Element:
     return root
 
 
-def _check(data: bytes) -> None:
-    """Go through XML without making anything of it."""
-    parser = expat.ParserCreate()
+def _parse(parser: expat.XMLParserType, data: bytes) -> None:
     parser.EntityDeclHandler = _refuse
-    _feed(parser, data)
+    try:
+        parser.Parse(data, True)  # noqa: FBT003 - the parser's own signature
+    except (expat.ExpatError, LookupError) as error:
+        raise Unreadable(_MALFORMED) from error
 
 
 def _refuse(*declared: object) -> None:
     raise Unreadable("declares entities of its own, which are not expanded")
 
 
-def _feed(parser: expat.XMLParserType, data: bytes) -> None:
-    try:
-        parser.Parse(data, True)  # noqa: FBT003 - the parser's own signature
-    except (expat.ExpatError, LookupError) as error:
-        raise Unreadable(_BROKEN) from error
-
-
-def _leniently(data: bytes) -> Element:
-    """The same tree in more time, where references to entities that nothing declares are passed over."""
-    builder = TreeBuilder()
+def _parse_leniently(data: bytes) -> Element:
+    """The same tree in more time, without the undeclared entities that it refers to."""
+    tree = TreeBuilder()
     parser = expat.ParserCreate(namespace_separator="}")
     parser.buffer_text = True
 
     def start(name: str, attributes: dict[str, str]) -> None:
-        builder.start(name.rpartition("}")[2], {_local(key): value for key, value in attributes.items()})
+        tree.start(name.rpartition("}")[2], {_local(key): value for key, value in attributes.items()})
 
     parser.StartElementHandler = start
-    parser.EndElementHandler = lambda name: builder.end(name.rpartition("}")[2])
-    parser.CharacterDataHandler = builder.data
-    parser.EntityDeclHandler = _refuse
-    _feed(parser, data)
+    parser.EndElementHandler = lambda name: tree.end(name.rpartition("}")[2])
+    parser.CharacterDataHandler = tree.data
+    _parse(parser, data)
     try:
-        root: Element = builder.close()
+        root: Element = tree.close()
     except AssertionError as error:
-        raise Unreadable(_BROKEN) from error
+        raise Unreadable(_MALFORMED) from error
     return root
 
 
@@ -79,14 +72,14 @@ def _local(key: str) -> str:
     return "r:id" if name == "id" and "relationships" in key else name
 
 
-def each(element: Element, *names: str, leave: frozenset[str] = frozenset()) -> Iterator[Element]:
-    """Elements of these names below another, in order; nothing inside those that are found or left."""
+def each(element: Element, *names: str, skip: frozenset[str] = frozenset()) -> Iterator[Element]:
+    """Yield descendants of these names in order, looking neither inside them nor inside those to skip."""
     pending = [iter(element)]
     while pending:
         for child in pending[-1]:
             if child.tag in names:
                 yield child
-            elif child.tag not in leave:
+            elif child.tag not in skip:
                 pending.append(iter(child))
                 break
         else:
@@ -94,5 +87,5 @@ def each(element: Element, *names: str, leave: frozenset[str] = frozenset()) -> 
 
 
 def first(element: Element, name: str) -> Element | None:
-    """The first element of that name below another."""
+    """Return the first descendant of that name."""
     return next(each(element, name), None)

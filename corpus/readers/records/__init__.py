@@ -1,1 +1,1 @@
-"""Files of records: tables, JSON, mail."""
+"""Files of many records: tables, JSON, mail."""

@@ -1,4 +1,4 @@
-"""CSV and TSV: a row is a record with the names of its columns, and counts as a page; with a title, a document."""
+"""CSV and TSV: each row is a record and a page, and with a title a document."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from corpus.text.encodings import decode, require_few_lines
 from corpus.types import Extracted
 
 _SAMPLE = 64 * 1024
+_SAMPLE_LINES = 20
+_LONGEST_NAME = 80
 
 
 def read(path: str, data: bytes) -> Extracted:
@@ -27,39 +29,38 @@ def read(path: str, data: bytes) -> Extracted:
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter="\t" if tabs else _delimiter(text)))
     except csv.Error as error:
         raise Unreadable(f"damaged: {error}") from error
+    names, records = to_records(list(enumerate(rows, 1)))
     builder = DocumentBuilder()
-    titled = title_field(names_of(rows)) is not None
-    add_records(builder, records_of(rows), pages=True, documents_from=1 if titled else None)
+    add_records(builder, records, pages=True, documents_from=None if title_field(names) is None else 1)
     return builder.build("text/tab-separated-values" if tabs else "text/csv", note=note, title="")
 
 
-def records_of(rows: Sequence[Sequence[str]]) -> list[tuple[int, Row]]:
-    """Rows as records, numbered from 1 as a spreadsheet does; the first may have the columns' names."""
-    names = names_of(rows)
-    return [
-        (number, found)
-        for number, row in enumerate(rows, 1)
-        if (number > 1 or not names) and (found := _record(names, row))
-    ]
+def to_records(rows: Sequence[tuple[int, Sequence[str]]]) -> tuple[list[str], list[tuple[int, Row]]]:
+    """Make records of numbered rows, leaving out blank cells and blank rows.
+
+    Returns:
+        The names of the columns, [] where the first row has none, and the records with their rows' numbers.
+    """
+    names = _column_names([row for _, row in rows])
+    records: list[tuple[int, Row]] = []
+    for number, row in rows[1:] if names else rows:
+        padded = [*names, *[""] * (len(row) - len(names))]
+        if fields := [(name, value) for name, value in zip(padded, row, strict=False) if value.strip()]:
+            records.append((number, fields))
+    return names, records
 
 
-def names_of(rows: Sequence[Sequence[str]]) -> list[str]:
-    """The names of the columns, where the first row has them: different short words, none a number."""
-    if len(rows) < 2:
-        return []
-    names = [name.strip() for name in rows[0]]
+def _column_names(rows: Sequence[Sequence[str]]) -> list[str]:
+    """The first row, where it holds distinct short words and no number."""
+    names = [name.strip() for name in rows[0]] if len(rows) > 1 else []
     given = [name for name in names if name]
-    good = len(given) >= 1 and len(set(given)) == len(given) and all(len(name) <= 80 for name in given)
-    return names if good and not any(name.replace(".", "").replace(",", "").isdigit() for name in given) else []
-
-
-def _record(names: Sequence[str], row: Sequence[str]) -> Row:
-    padded = [*names, *[""] * (len(row) - len(names))]
-    return [(name, value) for name, value in zip(padded, row, strict=False) if value.strip()]
+    distinct = len(set(given)) == len(given) and all(len(name) <= _LONGEST_NAME for name in given)
+    numbers = any(name.replace(".", "").replace(",", "").isdigit() for name in given)
+    return names if given and distinct and not numbers else []
 
 
 def _delimiter(text: str) -> str:
-    sample = text[:_SAMPLE].split("\n")[:20]
-    counts = {mark: [line.count(mark) for line in sample if line.strip()] for mark in ",;\t|"}
-    steady = {mark: min(found, default=0) for mark, found in counts.items()}
-    return max(steady, key=lambda mark: (steady[mark], sum(counts[mark]))) if any(map(sum, counts.values())) else ","
+    """The mark that every line of a sample has most of."""
+    lines = [line for line in text[:_SAMPLE].split("\n")[:_SAMPLE_LINES] if line.strip()]
+    counts = {mark: [line.count(mark) for line in lines] for mark in ",;\t|"}
+    return max(counts, key=lambda mark: (min(counts[mark], default=0), sum(counts[mark])))
