@@ -1,4 +1,4 @@
-"""Jupyter notebooks: cells as pages, Markdown taken apart, code as it is, outputs left out."""
+"""Jupyter notebooks: each cell is a page, Markdown in blocks, code as it is, without outputs."""
 
 from __future__ import annotations
 
@@ -16,40 +16,38 @@ def read(path: str, data: bytes) -> Extracted:
     """Read a notebook; see `corpus.readers`."""
     text, note = decode(data)
     try:
-        book = json.loads(text.removeprefix("\ufeff"))
+        notebook = json.loads(text.removeprefix("\ufeff"))
     except ValueError as error:
         raise Unreadable("damaged: no JSON") from error
-    cells = _cells(book)
     builder = DocumentBuilder()
-    for cell in cells:
+    for cell in _cells(notebook):
         builder.page()
         source = cell.get("source", "")
         source = "".join(map(str, source)) if isinstance(source, list) else str(source)
         if cell.get("cell_type") == "markdown":
-            _markdown(builder, source)
-        elif cell.get("cell_type") == "code":
-            builder.block(source, BlockKind.CODE)
+            _add_markdown(builder, source)
         else:
-            builder.block(source)
+            builder.block(source, BlockKind.CODE if cell.get("cell_type") == "code" else BlockKind.PARAGRAPH)
     return builder.build("application/x-ipynb+json", note=note)
 
 
-def _cells(book: Any) -> list[dict[str, Any]]:
-    cells = book.get("cells") if isinstance(book, dict) else None
-    if cells is None and isinstance(book, dict) and isinstance(book.get("worksheets"), list):
-        cells = [cell for sheet in book["worksheets"] for cell in sheet.get("cells", [])]
+def _cells(notebook: Any) -> list[dict[str, Any]]:
+    cells = notebook.get("cells") if isinstance(notebook, dict) else None
+    # Before version 4 they were parts of worksheets.
+    if cells is None and isinstance(notebook, dict) and isinstance(notebook.get("worksheets"), list):
+        cells = [cell for sheet in notebook["worksheets"] for cell in sheet.get("cells", [])]
     if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
         raise Unreadable("not what its name says: no notebook")
     return cells
 
 
-def _markdown(builder: DocumentBuilder, source: str) -> None:
+def _add_markdown(builder: DocumentBuilder, source: str) -> None:
     _, blocks = read_markdown(source)
     for block in blocks:
         text = source[block.start : block.end]
         if block.kind is BlockKind.HEADING:
-            mark = text[: len(text) - len(text.lstrip("#"))]
-            builder.heading(len(mark) or len(block.heading), block.heading[-1] if block.heading else text.strip("# "))
+            marks = len(text) - len(text.lstrip("#"))
+            builder.heading(marks or len(block.heading), block.heading[-1] if block.heading else text.strip("# "))
         elif block.kind is BlockKind.ITEM:
             builder.block(text.lstrip("-*+ "), BlockKind.ITEM, block.depth)
         else:

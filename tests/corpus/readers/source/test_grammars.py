@@ -105,13 +105,13 @@ def test_each_language_has_its_definitions(path: str) -> None:
 def test_offsets_are_characters() -> None:
     """Not bytes: umlauts, an emoji and a byte order mark stand before."""
     text = "\ufeff// Über 🦦\n\nfunction gehen() {\n  return 'ä';\n}\n"
-    (start, end, name), *rest = definitions(text, "text/javascript") or []
+    (start, end, name), *rest = definitions(text, "text/javascript")
     assert (text[start:end], name, rest) == (text[text.index("function") : -1], ("gehen",), [])
 
 
 def test_behind_an_error_it_goes_on() -> None:
     text = "int a(int n) {\n  return ((;\n}\n\n@@@ what\n\nint b(int n) {\n  return 1;\n}\n"
-    assert [name for _, _, name in definitions(text, "text/x-c") or []][-1] == ("b",)
+    assert [name for _, _, name in definitions(text, "text/x-c")][-1] == ("b",)
 
 
 @pytest.mark.parametrize(
@@ -133,9 +133,12 @@ def test_hostile_sources_take_linear_time(text: str) -> None:
     assert time.process_time() - begun < 30
 
 
-def test_too_large_a_file_is_left_to_the_rules() -> None:
-    assert definitions("int x;\n" * 200_000, "text/x-c") is None
-    assert definitions("x", "text/x-python") is None
+def test_without_a_grammar_there_are_none() -> None:
+    """Nor in a file too large for one."""
+    text = "int row(int n)\n{\n  return 0;\n}\n"
+    assert len(definitions(text, "text/x-c")) == 1
+    assert definitions(text + "int x;\n" * 200_000, "text/x-c") == []
+    assert definitions(text, "text/x-python") == []
 
 
 def test_the_index_notes_which_grammars_there_are() -> None:
@@ -144,18 +147,18 @@ def test_the_index_notes_which_grammars_there_are() -> None:
     assert splitter.splitter_version() // 1_000_000 == edition()
 
 
-def test_without_the_extra_the_rules_go_on() -> None:
-    """Nothing of it is imported, and the number is another."""
+def test_without_the_extra_code_is_cut_at_blank_lines() -> None:
+    """Nothing of it is imported, and the index notes another number."""
     code = (
         "import sys\nsys.modules['tree_sitter'] = None\n"
         "from corpus.readers.source.code import read\nfrom corpus.readers.source.grammars import edition\n"
         "from corpus.chunking import splitter as split\n"
-        "found = read('a.js', b'function row(n) {\\n  return n;\\n}\\n')\n"
-        "print(found.blocks[0].heading, edition(), split.splitter_version() < 1000000, "
-        "'tree_sitter_javascript' in sys.modules)"
+        "found = read('a.js', b'function row(n) {\\n  return n;\\n}\\n\\nrow(1);\\n')\n"
+        "print([(block.start, block.end, block.heading) for block in found.blocks], edition(), "
+        "split.splitter_version() < 1000000, 'tree_sitter_javascript' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True)
-    assert done.stdout == "('row',) 0 True False\n"
+    assert done.stdout == "[(0, 31, ()), (33, 40, ())] 0 True False\n"
 
 
 def test_the_worker_has_the_grammars_too() -> None:

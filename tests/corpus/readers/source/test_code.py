@@ -1,0 +1,38 @@
+"""Python by its own parser, and anything at blank lines where it fails."""
+
+from __future__ import annotations
+
+import pytest
+
+from corpus.readers.source.code import read
+
+
+def blocks(text: str, path: str = "a.py") -> list[tuple[str, tuple[str, ...]]]:
+    """The text and names of each block."""
+    return [(text[block.start : block.end], block.heading) for block in read(path, text.encode()).blocks]
+
+
+def test_python_has_its_classes_and_functions() -> None:
+    """Decorators belong to them, wherever they are defined."""
+    text = (
+        "import os\n\n@wet\nclass Boat:\n    oars = 2\n\n    async def row(self):\n        pass\n\n"
+        "if os:\n    def sink(): pass\n"
+    )
+    assert blocks(text) == [
+        ("import os", ()),
+        ("@wet\nclass Boat:\n    oars = 2", ("Boat",)),
+        ("async def row(self):\n        pass", ("Boat", "row")),
+        ("if os:", ()),
+        ("def sink(): pass", ("sink",)),
+    ]
+
+
+@pytest.mark.parametrize("end", ["print 'version 2'", "x = 1\x0c", "x = 1\ry = 2", "(" * 10_000])
+def test_python_that_cannot_be_parsed_is_cut_at_blank_lines(end: str) -> None:
+    text = f"def row():\n    return 1\n\n{end}"
+    assert [heading for _, heading in blocks(text)] == [(), ()]
+
+
+def test_a_byte_order_mark_and_line_ends_of_windows_keep_offsets() -> None:
+    text = "\ufeffimport os\r\n\r\ndef row():\r\n    return 'ä'\r\n"
+    assert blocks(text)[-1] == ("def row():\r\n    return 'ä'", ("row",))
