@@ -10,10 +10,11 @@ import json
 import math
 import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from index.encoder.model_files import find
 from index.encoder.torch_backend import quiet
 
 HIDDEN = 48
@@ -141,6 +142,21 @@ def build(kind: str, folder: Path) -> Path:
     with quiet():
         BUILDERS[kind](folder / kind)
     return folder / kind
+
+
+def default_with(folder: Path, changes: Mapping[str, Mapping[str, object]]) -> Path:
+    """The default model in a new folder, with other values in some of its JSON files."""
+    source = find().folder
+    for file in source.rglob("*.*"):
+        if file.is_file():
+            target = folder / file.relative_to(source)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.symlink_to(file)
+    for name, values in changes.items():
+        content = json.loads((folder / name).read_text(encoding="utf-8"))
+        (folder / name).unlink()
+        (folder / name).write_text(json.dumps(content | values), encoding="utf-8")
+    return folder
 
 
 def load(folder: Path) -> Any:

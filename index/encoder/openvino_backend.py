@@ -15,25 +15,25 @@ from typing import Any
 import numpy as np
 
 from index.encoder.model_files import ModelFiles
-from index.encoder.openvino_compile import CompileError, Hint, Loading, compiled_copy, start
+from index.encoder.openvino_compile import BackgroundLoad, CompileError, Hint, compiled_graph, load_graph
 from index.encoder.openvino_runtime import openvino
 from index.encoder.tokenizer import ModelTokenizer, TokenIds
 from index.encoder.torch_backend import TorchEncoder
-from index.encoder.transformer import NO_TOKENS, Forward, TransformerEncoder, padded
+from index.encoder.transformer import NO_TOKENS, Output, TransformerEncoder, pad
 
 _LOG = logging.getLogger(__name__)
 
-# Lengths are padded to a multiple of this, and so many texts of one padded length go in together that they have
-# about 512 tokens: a matrix product of fewer leaves the processor waiting for the weights.
+# Lengths are padded to a multiple of the step, and a batch has about 512 tokens: a matrix product of fewer leaves the
+# processor waiting for the weights.
 _STEP = 16
-_TOGETHER = 512
-# Of passages for a question at most so many go in together.
+_BATCH_TOKENS = 512
+# When passages are read for a question, a batch has at most so many.
 _ROWS_FOR_TOKENS = 8
 _STEP_FOR_QUERY = 8
 
 
 class CompiledEncoder(TransformerEncoder):
-    """A sentence-transformer run by OpenVINO, as many batches at once as suits its hint.
+    """A sentence-transformer run by OpenVINO, as many batches at once as its hint suggests.
 
     A batch to be stored has the padded length of its texts, and in float32 always the same number of rows for that
     length, if need be with nothing in them, so that a text's vector does not depend on its company: with few rows some
@@ -41,8 +41,8 @@ class CompiledEncoder(TransformerEncoder):
 
     Args:
         model: From `index.encoder.model_files.find`.
-        tokens: The model's, if they are open already.
-        hint: What it is to be good at.
+        tokenizer: The model's, if it is open already.
+        hint: What to optimise for.
         precision: What to compute in, "f32" or "bf16", rather than what suits the processor.
         loading: Loads the copy already.
 
@@ -54,12 +54,12 @@ class CompiledEncoder(TransformerEncoder):
         self,
         model: ModelFiles,
         *,
-        tokens: ModelTokenizer | None = None,
+        tokenizer: ModelTokenizer | None = None,
         hint: Hint = Hint.THROUGHPUT,
         precision: str = "",
-        loading: Loading | None = None,
+        loading: BackgroundLoad | None = None,
     ) -> None:
-        super().__init__(model, tokens=tokens)
+        super().__init__(model, tokenizer=tokenizer)
         self._hint = hint
         self._precision = precision
         self._loading = loading
@@ -70,28 +70,30 @@ class CompiledEncoder(TransformerEncoder):
         """Load the compiled copy, making it if it is missing, instead of at the first embedding."""
         _ = self._engine
 
-    def _forward_passages(self, reads: Sequence[TokenIds], *, tokens: bool) -> Iterator[tuple[int, Forward]]:
-        yield from self._run(self._batches(reads, tokens=tokens), tokens=tokens)
+    def _run_passages(self, encoded: Sequence[TokenIds], *, tokens: bool) -> Iterator[tuple[int, Output]]:
+        yield from self._run(self._batches(encoded, tokens=tokens), tokens=tokens)
 
-    def _forward_query(self, read: TokenIds) -> Forward:
-        ((_, forward),) = self._run([_Batch([0], [read], (1, self._width(read, _STEP_FOR_QUERY)))], tokens=True)
-        return forward
+    def _run_query(self, encoded: TokenIds) -> Output:
+        width = self._padded_width(len(encoded.ids), _STEP_FOR_QUERY)
+        ((_, output),) = self._run([_Batch([0], [encoded], (1, width))], tokens=True)
+        return output
 
-    def _batches(self, reads: Sequence[TokenIds], *, tokens: bool) -> list[_Batch]:
+    def _batches(self, encoded: Sequence[TokenIds], *, tokens: bool) -> list[_Batch]:
         """The longest first, so that no core is left with a long one at the end."""
-        order = sorted(range(len(reads)), key=lambda place: -len(reads[place].ids))
-        widths = [self._width(reads[place], _STEP) for place in order]
-        cuts = evenly_cut(widths, max(2, len(self._engine.requests))) if tokens else _cut_by_width(widths)
+        order = sorted(range(len(encoded)), key=lambda i: -len(encoded[i].ids))
+        widths = [self._padded_width(len(encoded[i].ids), _STEP) for i in order]
+        ends = balanced_batches(widths, max(2, len(self._engine.requests))) if tokens else _batches_by_width(widths)
         batches = []
-        for first, end in pairwise([0, *cuts]):
-            places = order[first:end]
-            rows = end - first if tokens or self._engine.rows_alike else _rows_of(widths[first])
-            batches.append(_Batch(places, [reads[place] for place in places], (rows, widths[first])))
+        for first, end in pairwise([0, *ends]):
+            members = order[first:end]
+            rows = end - first if tokens or self._engine.rows_independent else _rows_of(widths[first])
+            batches.append(_Batch(members, [encoded[i] for i in members], (rows, widths[first])))
         return batches
 
-    def _run(self, batches: Sequence[_Batch], *, tokens: bool) -> list[tuple[int, Forward]]:
-        found: list[tuple[int, Forward]] = []
+    def _run(self, batches: Sequence[_Batch], *, tokens: bool) -> list[tuple[int, Output]]:
+        found: list[tuple[int, Output]] = []
         running: deque[tuple[_Batch, Any, list[Any]]] = deque()
+        parameters = self._tokenizer.parameters
         with self._lock:
             engine = self._engine
             free = list(engine.requests)
@@ -99,7 +101,7 @@ class CompiledEncoder(TransformerEncoder):
             def finish_oldest() -> None:
                 batch, request, _ = running.popleft()
                 request.wait()
-                found.extend(zip(batch.places, _forwards(request, len(batch.places), tokens=tokens), strict=True))
+                found.extend(zip(batch.members, _outputs(request, len(batch.members), tokens=tokens), strict=True))
                 free.append(request)
 
             # No callbacks: they would need Python from the library's threads, which can deadlock.
@@ -108,11 +110,11 @@ class CompiledEncoder(TransformerEncoder):
                     if not free:
                         finish_oldest()
                     request = free.pop()
-                    arrays = padded(batch.reads, batch.shape, self._settings.pad)
-                    # The request reads this memory itself, so it is held until then.
-                    tensors = [engine.tensor(arrays[name], shared_memory=True) for name in engine.inputs]
-                    for place, tensor in enumerate(tensors):
-                        request.set_input_tensor(place, tensor)
+                    arrays = pad(batch.encoded, batch.shape, parameters.pad)
+                    # The request reads this memory itself, so it is kept until then.
+                    tensors = [engine.tensor(arrays[name], shared_memory=True) for name in parameters.inputs]
+                    for i, tensor in enumerate(tensors):
+                        request.set_input_tensor(i, tensor)
                     running.append((batch, request, tensors))
                     request.start_async()
                 while running:
@@ -123,24 +125,20 @@ class CompiledEncoder(TransformerEncoder):
                     request.wait()
         return found
 
-    def _width(self, read: TokenIds, step: int) -> int:
-        return min(-(-len(read.ids) // step) * step, self._room)
-
     @cached_property
     def _engine(self) -> _Engine:
-        loaded = self._loading.take() if self._loading else None
+        network = self._loading.result() if self._loading else None
         with openvino() as library:
-            if loaded is None:
-                copy = compiled_copy(self._model, self._tokens)
+            if network is None:
+                graph = compiled_graph(self._model, self._tokenizer)
                 try:
-                    loaded = copy, start(library, copy, self._hint, precision=self._precision)
+                    network = load_graph(library, graph, self._hint, precision=self._precision)
                 except Exception as error:  # whatever the library raises, torch can still serve
-                    raise CompileError(f"the compiled model {copy.graph} cannot be loaded: {error}") from error
-            copy, network = loaded
+                    raise CompileError(f"the compiled model {graph} cannot be loaded: {error}") from error
             count = network.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS")
             requests = tuple(network.create_infer_request() for _ in range(count))
             in_bf16 = network.get_property("INFERENCE_PRECISION_HINT") == library.Type.bf16
-            return _Engine(copy.inputs, requests, library.Tensor, rows_alike=in_bf16)
+            return _Engine(requests, library.Tensor, rows_independent=in_bf16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,43 +146,41 @@ class _Engine:
     """What runs the model.
 
     Attributes:
-        inputs: Their names, in order.
         requests: As many as keep all cores busy.
         tensor: OpenVINO's kind of array.
-        rows_alike: Whether what comes of a row is the same, bit for bit, whatever rows are beside it.
+        rows_independent: Whether a row gives the same, bit for bit, whatever rows are beside it.
     """
 
-    inputs: tuple[str, ...]
     requests: tuple[Any, ...]
     tensor: Callable[..., Any]
-    rows_alike: bool
+    rows_independent: bool
 
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """Texts that go into the model together: their places among those asked for, and rows and columns."""
+    """Texts that go into the model together, their indexes among those asked for, and rows and columns."""
 
-    places: list[int]
-    reads: list[TokenIds]
+    members: list[int]
+    encoded: list[TokenIds]
     shape: tuple[int, int]
 
 
 def _rows_of(width: int) -> int:
-    return max(1, _TOGETHER // width)
+    return max(1, _BATCH_TOKENS // width)
 
 
-def _cut_by_width(widths: Sequence[int]) -> list[int]:
+def _batches_by_width(widths: Sequence[int]) -> list[int]:
     """Where each batch ends, if it has one width and at most the rows for that."""
-    cuts = []
+    ends = []
     first = 0
     for i in range(1, len(widths) + 1):
         if i == len(widths) or widths[i] != widths[first] or i - first == _rows_of(widths[first]):
-            cuts.append(i)
+            ends.append(i)
             first = i
-    return cuts
+    return ends
 
 
-def evenly_cut(widths: Sequence[int], count: int) -> list[int]:
+def balanced_batches(widths: Sequence[int], count: int) -> list[int]:
     """Where each batch ends, if `count` of them run at once and the last is to be done soonest.
 
     Args:
@@ -194,28 +190,27 @@ def evenly_cut(widths: Sequence[int], count: int) -> list[int]:
     count *= -(-len(widths) // (count * _ROWS_FOR_TOKENS))
     limits = sorted({rows * width for rows in range(1, len(widths) + 1) for width in widths})
     # The larger the limit the fewer the batches: the least that gives few enough.
-    place = bisect_left(limits, 1, key=lambda limit: int(len(_cut_by_work(widths, limit)) <= count))
-    return _cut_by_work(widths, limits[place]) if widths else []
+    least = bisect_left(limits, 1, key=lambda limit: int(len(_batches_by_work(widths, limit)) <= count))
+    return _batches_by_work(widths, limits[least]) if widths else []
 
 
-def _cut_by_work(widths: Sequence[int], limit: int) -> list[int]:
+def _batches_by_work(widths: Sequence[int], limit: int) -> list[int]:
     """Where each batch ends, if rows times width is at most `limit`; a row that is wider is a batch of its own."""
-    cuts = []
+    ends = []
     first = 0
     for i in range(1, len(widths) + 1):
         if i == len(widths) or (i + 1 - first) * widths[first] > limit:
-            cuts.append(i)
+            ends.append(i)
             first = i
-    return cuts
+    return ends
 
 
-def _forwards(request: Any, count: int, *, tokens: bool) -> list[Forward]:
+def _outputs(request: Any, count: int, *, tokens: bool) -> list[Output]:
     # Copied: the request's own memory is used again for the next batch.
     texts = np.array(request.get_output_tensor(1).data[:count], dtype=np.float32)
     if not tokens:
-        return [Forward(text, NO_TOKENS) for text in texts]
-    each = np.array(request.get_output_tensor(0).data[:count], dtype=np.float32)
-    return [Forward(text, vectors) for text, vectors in zip(texts, each, strict=True)]
+        return [Output(text, NO_TOKENS) for text in texts]
+    return list(map(Output, texts, np.array(request.get_output_tensor(0).data[:count], dtype=np.float32)))
 
 
 class FastestEncoder(TransformerEncoder):
@@ -224,23 +219,23 @@ class FastestEncoder(TransformerEncoder):
     Args:
         model: From `index.encoder.model_files.find`.
         ahead: Begin at once to load the copy, if there is one.
-        hint: What it is to be good at.
+        hint: What to optimise for.
     """
 
     def __init__(self, model: ModelFiles, *, ahead: bool = False, hint: Hint = Hint.THROUGHPUT) -> None:
-        self._hint = hint
-        self._ahead = _started(model, hint) if ahead else None
         super().__init__(model)
+        self._hint = hint
+        self._loading = BackgroundLoad.begin(model, hint) if ahead else None
         self._lock = threading.Lock()
         self._loaded: TransformerEncoder | None = None
 
-    def _forward_passages(self, reads: Sequence[TokenIds], *, tokens: bool) -> Iterator[tuple[int, Forward]]:
-        return self._engine()._forward_passages(reads, tokens=tokens)
+    def _run_passages(self, encoded: Sequence[TokenIds], *, tokens: bool) -> Iterator[tuple[int, Output]]:
+        return self._backend()._run_passages(encoded, tokens=tokens)
 
-    def _forward_query(self, read: TokenIds) -> Forward:
-        return self._engine()._forward_query(read)
+    def _run_query(self, encoded: TokenIds) -> Output:
+        return self._backend()._run_query(encoded)
 
-    def _engine(self) -> TransformerEncoder:
+    def _backend(self) -> TransformerEncoder:
         with self._lock:
             if self._loaded is None:
                 self._loaded = self._load()
@@ -248,18 +243,9 @@ class FastestEncoder(TransformerEncoder):
 
     def _load(self) -> TransformerEncoder:
         try:
-            compiled = CompiledEncoder(self._model, tokens=self._tokens, hint=self._hint, loading=self._ahead)
+            compiled = CompiledEncoder(self._model, tokenizer=self._tokenizer, hint=self._hint, loading=self._loading)
             compiled.prepare()
         except (CompileError, ImportError) as error:
             _LOG.warning("torch embeds, slowly: %s", error)
-            return TorchEncoder(self._model, tokens=self._tokens)
+            return TorchEncoder(self._model, tokenizer=self._tokenizer)
         return compiled
-
-
-def _started(model: ModelFiles, hint: Hint) -> Loading | None:
-    try:
-        loading = Loading(model, hint)
-    except ImportError:
-        return None
-    loading.start()
-    return loading

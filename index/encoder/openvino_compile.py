@@ -14,7 +14,6 @@ import io
 import json
 import logging
 import threading
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,7 @@ from index.encoder.model_files import ModelFiles
 from index.encoder.openvino_attention import write_out_attention
 from index.encoder.openvino_runtime import convert_model, openvino
 from index.encoder.tokenizer import ModelTokenizer
-from index.encoder.transformer import padded
+from index.encoder.transformer import pad
 from index.storage import disk
 from index.storage.files import cache_folder, sweep_cache, write_to_cache
 
@@ -38,6 +37,7 @@ _LOG = logging.getLogger(__name__)
 _VERSION = 4
 _GRAPH, _WEIGHTS, _MANIFEST = "model.xml", "model.bin", "manifest.json"
 _FILES = (_GRAPH, _WEIGHTS)
+_DIGEST = hashlib.sha256().digest_size
 # Padding beside each check text: the most that the encoder puts there.
 _PADDING = 15
 # Cosine of each check text's vectors with the original's in fp32.
@@ -53,24 +53,21 @@ _CHECKS = (
 
 
 class CompileError(Exception):
-    """The model cannot be compiled here, or its copy does not agree with it; torch serves instead."""
+    """The model cannot be compiled here, or its copy disagrees with it; torch serves instead."""
 
 
-@dataclass(frozen=True, slots=True)
-class Compiled:
-    """A compiled copy, its files checked.
+class Hint(Enum):
+    """What the compiled model is optimised for, in OpenVINO's words; the vectors are the same."""
 
-    Attributes:
-        graph: The OpenVINO model, its weights beside it.
-        inputs: Names of the arrays it reads, in order.
-    """
-
-    graph: Path
-    inputs: tuple[str, ...]
+    THROUGHPUT = "THROUGHPUT"  # texts a second: a core for each of several batches
+    LATENCY = "LATENCY"  # the next text: all cores for one batch, which share the reading of the weights
 
 
-def compiled_copy(model: ModelFiles, tokens: ModelTokenizer) -> Compiled:
-    """Find a model's compiled copy, and make it where it is missing or damaged.
+def compiled_graph(model: ModelFiles, tokenizer: ModelTokenizer) -> Path:
+    """Find a model's compiled copy, and make it if it is missing or damaged.
+
+    Returns:
+        The OpenVINO model, its weights beside it.
 
     Raises:
         CompileError: It cannot be made, or there is nowhere to keep it.
@@ -79,47 +76,47 @@ def compiled_copy(model: ModelFiles, tokens: ModelTokenizer) -> Compiled:
     folder = _folder_of(model)
     if folder is None:
         raise CompileError("there is no cache folder to keep a compiled model in")
-    found = _open(folder)
-    if found is None:
-        _make(model, tokens, folder)
-        found = _open(folder)
-    if found is None:
-        raise CompileError(f"the compiled model in {folder} does not hold what was written")
-    return found
+    if not _is_sound(folder):
+        _make(model, tokenizer, folder)
+        if not _is_sound(folder):
+            raise CompileError(f"the compiled model in {folder} is damaged: checksum mismatch")
+    return folder / _GRAPH
 
 
-class Hint(Enum):
-    """What a compiled copy is to be good at, in OpenVINO's words."""
-
-    THROUGHPUT = "THROUGHPUT"  # texts a second: a core for each of several batches
-    LATENCY = "LATENCY"  # the next text: all cores for one batch, which share the reading of the weights
-
-
-class Loading(threading.Thread):
-    """Loads a compiled copy, if it is there, while the caller does something else.
+class BackgroundLoad(threading.Thread):
+    """Loads a compiled copy, if there is one, while the caller does something else.
 
     OpenVINO itself is imported by the caller: imports take turns, and this one is what all the rest waits for.
     """
 
-    def __init__(self, model: ModelFiles, hint: Hint) -> None:
+    def __init__(self, model: ModelFiles, hint: Hint, library: Any) -> None:
         super().__init__(name=f"loading {model.name}")
         self._hint = hint
+        self._library = library
         self._folder = _folder_of(model)
-        self._found: tuple[Compiled, Any] | None = None
-        with openvino() as library:
-            self._library = library
+        self._network: Any = None
+
+    @classmethod
+    def begin(cls, model: ModelFiles, hint: Hint) -> BackgroundLoad | None:
+        """Start loading; None if OpenVINO is not installed."""
+        try:
+            with openvino() as library:
+                loading = cls(model, hint, library)
+        except ImportError:
+            return None
+        loading.start()
+        return loading
 
     def run(self) -> None:
-        """Load; what fails is left to whoever needs it."""
-        copy = None if self._folder is None else _open(self._folder)
-        if copy is not None:
+        """Load; failures are left to whoever needs the model."""
+        if self._folder is not None and _is_sound(self._folder):
             with contextlib.suppress(Exception):
-                self._found = (copy, start(self._library, copy, self._hint))
+                self._network = load_graph(self._library, self._folder / _GRAPH, self._hint)
 
-    def take(self) -> tuple[Compiled, Any] | None:
-        """Wait for the copy and OpenVINO's model of it; None where it could not be loaded."""
+    def result(self) -> Any:
+        """Wait for OpenVINO's model; None if it could not be loaded."""
         self.join()
-        return self._found
+        return self._network
 
 
 def _folder_of(model: ModelFiles) -> Path | None:
@@ -127,18 +124,17 @@ def _folder_of(model: ModelFiles) -> Path | None:
     return None if cache is None else cache / "compiled" / f"{model.fingerprint[:32]}-{_VERSION}"
 
 
-def _open(folder: Path) -> Compiled | None:
-    """The copy in a folder, or None where it is missing or not as it was written."""
+def _is_sound(folder: Path) -> bool:
+    """Whether a copy is there and its checksums match."""
     try:
         manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
-        if manifest["sha256"] == sha256_of(folder, _FILES):
-            return Compiled(folder / _GRAPH, tuple(manifest["inputs"]))
+        return bool(manifest["sha256"] == sha256_of(folder, _FILES))
     except (OSError, ValueError, KeyError, TypeError):
         _LOG.debug("no usable compiled model in %s", folder)
-    return None
+        return False
 
 
-def _make(model: ModelFiles, tokens: ModelTokenizer, folder: Path) -> None:
+def _make(model: ModelFiles, tokenizer: ModelTokenizer, folder: Path) -> None:
     temporary = disk.temporary_name(folder)
     try:
         disk.make_folders(folder.parent)
@@ -148,11 +144,11 @@ def _make(model: ModelFiles, tokens: ModelTokenizer, folder: Path) -> None:
         raise CompileError(f"a compiled model cannot be kept in {folder.parent}: {error.strerror}") from error
     try:
         _LOG.warning("preparing %s for this machine, which is done once and takes some ten seconds", model.name)
-        inputs = _convert(model, tokens, temporary)
+        _convert(model, tokenizer, temporary)
         # What was checked is what is on the disk before it gets its name.
         for name in _FILES:
             disk.sync_file(temporary / name)
-        manifest = {"version": _VERSION, "model": model.name, "inputs": inputs, "sha256": sha256_of(temporary, _FILES)}
+        manifest = {"version": _VERSION, "model": model.name, "sha256": sha256_of(temporary, _FILES)}
         disk.write_new(temporary / _MANIFEST, json.dumps(manifest, indent=1).encode())
         disk.sync_folder(temporary)
         disk.delete_all(folder)
@@ -160,28 +156,24 @@ def _make(model: ModelFiles, tokens: ModelTokenizer, folder: Path) -> None:
         disk.sync_folder(folder.parent)
     except OSError as error:
         # Another process may have put its own copy there meanwhile, which is as good.
-        if _open(folder) is None:
+        if not _is_sound(folder):
             raise CompileError(f"the compiled model cannot be written to {folder}: {error.strerror}") from error
     finally:
         with contextlib.suppress(OSError):
             disk.delete_all(temporary)
 
 
-def _convert(model: ModelFiles, tokens: ModelTokenizer, folder: Path) -> list[str]:
-    """Convert and check; returns the names of the inputs, in order."""
+def _convert(model: ModelFiles, tokenizer: ModelTokenizer, folder: Path) -> None:
+    """Compile the model into a folder, and check the copy against the original."""
     import torch
 
     from index.encoder.torch_backend import load_network, quiet
 
-    prompts = tokens.settings.prompts
+    parameters = tokenizer.parameters
     network = load_network(model)
-    if (prompts.query or prompts.passage) and any(not getattr(part, "include_prompt", True) for part in network):
+    prompted = parameters.query_prompt or parameters.passage_prompt
+    if prompted and any(not getattr(part, "include_prompt", True) for part in network):
         raise CompileError(f"{model.name} pools without its prompt, which differs from text to text")
-    inputs = [
-        name
-        for name in ("input_ids", "attention_mask", "token_type_ids")
-        if name in network.tokenizer.model_input_names or name == "attention_mask"
-    ]
 
     class Whole(torch.nn.Module):  # type: ignore[misc]  # torch is not typed here
         """The model from token ids to both kinds of vectors, as one graph."""
@@ -191,34 +183,41 @@ def _convert(model: ModelFiles, tokens: ModelTokenizer, folder: Path) -> list[st
             self.network = network
 
         def forward(self, *arrays: Any) -> tuple[Any, Any]:
-            features = self.network(dict(zip(inputs, arrays, strict=True)))
+            features = self.network(dict(zip(parameters.inputs, arrays, strict=True)))
             return features["token_embeddings"], features["sentence_embedding"]
 
-    example = tuple(torch.ones((2, 16), dtype=torch.int64) for _ in inputs)
-    checks = [tokens.truncate(text, prompt=prompts.passage) for text in _CHECKS]
+    example = tuple(torch.ones((2, 16), dtype=torch.int64) for _ in parameters.inputs)
     with openvino() as library, quiet(), torch.inference_mode():
         try:
             graph = convert_model(Whole().eval(), example)
-            for place in graph.inputs:
-                place.get_node().set_partial_shape(library.PartialShape([-1, -1]))
-                place.get_node().set_element_type(library.Type.i64)
-            write_out_attention(library, graph, inputs.index("attention_mask"), tokens.settings.max_length)
+            for one in graph.inputs:
+                one.get_node().set_partial_shape(library.PartialShape([-1, -1]))
+                one.get_node().set_element_type(library.Type.i64)
+            write_out_attention(library, graph, parameters.inputs.index("attention_mask"), parameters.max_length)
             # Half the file and a third less memory; what that changes is below what bf16 rounds off.
             disk.about_to("write", folder / _GRAPH)
             library.save_model(graph, folder / _GRAPH, compress_to_fp16=True)
-            # The first question finds its own prepared too.
-            run, _ = (start(library, Compiled(folder / _GRAPH, tuple(inputs)), hint) for hint in Hint)
-            for read in checks:
-                length = len(read.ids)
-                arrays = padded([read], (1, length), tokens.settings.pad)
-                expected = network({name: torch.from_numpy(arrays[name]) for name in inputs})["sentence_embedding"]
-                arrays = padded([read], (1, min(length + _PADDING, tokens.settings.max_length)), tokens.settings.pad)
-                _require_agreement(model.name, run([arrays[name] for name in inputs])[1], expected.numpy())
+            # Both are prepared, so that the first question need not.
+            compiled, _ = (load_graph(library, folder / _GRAPH, hint) for hint in Hint)
+            _compare(model.name, tokenizer, network, compiled)
         except CompileError:
             raise
         except Exception as error:  # the converter raises whatever an unusual model leads to
             raise CompileError(f"{model.name} cannot be compiled: {error}") from error
-    return inputs
+
+
+def _compare(name: str, tokenizer: ModelTokenizer, network: Any, compiled: Any) -> None:
+    """Require that the compiled copy, with padding, gives the vectors that the original gives without."""
+    import torch
+
+    parameters = tokenizer.parameters
+    for text in _CHECKS:
+        encoded = tokenizer.truncate(text, prompt=parameters.passage_prompt)
+        length = len(encoded.ids)
+        exact = pad([encoded], (1, length), parameters.pad)
+        wider = pad([encoded], (1, min(length + _PADDING, parameters.max_length)), parameters.pad)
+        expected = network({key: torch.from_numpy(exact[key]) for key in parameters.inputs})["sentence_embedding"]
+        _require_agreement(name, compiled([wider[key] for key in parameters.inputs])[1], expected.numpy())
 
 
 def _require_agreement(name: str, found: npt.NDArray[Any], expected: npt.NDArray[Any]) -> None:
@@ -226,10 +225,10 @@ def _require_agreement(name: str, found: npt.NDArray[Any], expected: npt.NDArray
     cosine = float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b))) if a.shape == b.shape else 0.0
     # Written so that NaN fails too.
     if not cosine >= _AGREEMENT:
-        raise CompileError(f"compiled, {name} gives other vectors than it should (cosine {cosine:.4f})")
+        raise CompileError(f"compiled, {name} does not give the vectors of the original (cosine {cosine:.4f})")
 
 
-def start(library: Any, copy: Compiled, hint: Hint, *, precision: str = "") -> Any:
+def load_graph(library: Any, graph: Path, hint: Hint, *, precision: str = "") -> Any:
     """Load a compiled copy for the processor, in bf16 where it computes in that itself, or as `precision` says.
 
     What OpenVINO makes of the graph for this processor is kept beside it, without the weights: loading that takes
@@ -244,29 +243,20 @@ def start(library: Any, copy: Compiled, hint: Hint, *, precision: str = "") -> A
     }
     device = core.get_property("CPU", "FULL_DEVICE_NAME")
     machine = (library.get_version(), device, *sorted(capabilities), *sorted(config.values()))
-    name = hashlib.sha256("\n".join(machine).encode()).hexdigest()[:16]
-    prepared = copy.graph.with_name(f"{name}.prepared")
-    weights = {"WEIGHTS_PATH": str(copy.graph.with_name(_WEIGHTS))}
-    data = _unsealed(prepared)
-    if data is not None:
-        try:
-            return core.import_model(io.BytesIO(data), "CPU", config | weights)
-        except RuntimeError as error:
-            _LOG.info("%s is made again: %s", prepared, error)
-    network = core.compile_model(copy.graph, "CPU", config)
+    prepared = graph.with_name(hashlib.sha256("\n".join(machine).encode()).hexdigest()[:16] + ".prepared")
+    with contextlib.suppress(OSError):
+        sealed = prepared.read_bytes()
+        data = sealed[_DIGEST:]
+        if sealed[:_DIGEST] == hashlib.sha256(data).digest():
+            try:
+                weights = {"WEIGHTS_PATH": str(graph.with_name(_WEIGHTS))}
+                return core.import_model(io.BytesIO(data), "CPU", config | weights)
+            except RuntimeError as error:
+                _LOG.info("%s is made again: %s", prepared, error)
+    network = core.compile_model(graph, "CPU", config)
     try:
         data = network.export_model().getvalue()
         write_to_cache(prepared, hashlib.sha256(data).digest() + data)
     except (RuntimeError, QAError) as error:
         _LOG.debug("%s is not kept: %s", prepared, error)
     return network
-
-
-def _unsealed(file: Path) -> bytes | None:
-    """What is behind the digest at the head of a file; None where it is missing or not as it was written."""
-    try:
-        data = file.read_bytes()
-    except OSError:
-        return None
-    head, body = data[: hashlib.sha256().digest_size], data[hashlib.sha256().digest_size :]
-    return body if head == hashlib.sha256(body).digest() else None

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 import index
+from index.encoder.model_files import find
+from index.encoder.parameters import load_parameters
 
 FOLDER = Path(index.__file__).parent
 MODULES = sorted(".".join(path.relative_to(FOLDER).with_suffix("").parts) for path in FOLDER.rglob("[a-z]*.py"))
@@ -29,6 +31,7 @@ def test_importing_all_of_the_package_loads_no_heavy_library() -> None:
 
 @pytest.mark.parametrize("action", ["count", "update"])
 def test_neither_counting_nor_an_update_without_news_loads_torch(tmp_path: object, action: str) -> None:
+    load_parameters(find())  # as it is once the model was used
     code = (
         "import sys\nfrom pathlib import Path\nfrom index.encoder.model_files import find\n"
         "from index.encoder.torch_backend import TorchEncoder\nfrom index.update.report import Request\n"

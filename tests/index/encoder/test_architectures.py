@@ -193,13 +193,13 @@ def test_tokens_are_counted_as_the_original_counts_them(case: Case) -> None:
 
 def test_the_same_tokens_are_read(case: Case) -> None:
     tokens = ModelTokenizer(case.model)
-    prompts = tokens.settings.prompts
-    assert (prompts.query, prompts.passage) == (case.original.prompts.get("query") or "", case.document_prompt)
-    reads = tokens.tokenise(case.texts, prompt=prompts.passage)
-    expected = case.original.tokenizer([prompts.passage + text for text in case.texts])
+    query, passage = tokens.parameters.query_prompt, tokens.parameters.passage_prompt
+    assert (query, passage) == (case.original.prompts.get("query") or "", case.document_prompt)
+    reads = tokens.tokenise(case.texts, prompt=passage)
+    expected = case.original.tokenizer([passage + text for text in case.texts])
     assert [read.ids for read in reads] == expected["input_ids"]
-    cut = [tokens.truncate(text, prompt=prompts.query).ids for text in case.questions]
-    expected = case.original.tokenizer([prompts.query + text for text in case.questions], truncation=True)
+    cut = [tokens.truncate(text, prompt=query).ids for text in case.questions]
+    expected = case.original.tokenizer([query + text for text in case.questions], truncation=True)
     assert cut == expected["input_ids"]
     assert len(cut[-1]) == MAX_LENGTH
 

