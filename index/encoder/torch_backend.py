@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import warnings
 from collections import defaultdict
@@ -14,6 +15,7 @@ from typing import Any
 
 from corpus.errors import ModelError
 from index.encoder.model_files import ModelFiles
+from index.encoder.parameters import EncoderParameters
 from index.encoder.tokenizer import TokenIds
 from index.encoder.transformer import Output, TransformerEncoder, pad
 
@@ -21,6 +23,10 @@ from index.encoder.transformer import Output, TransformerEncoder, pad
 # with other shapes the same text differed by 1e-3 in bf16, with fixed ones by nothing.
 _ROWS = 8
 _STEP = 16
+_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+_DEFAULT_LENGTH = 512
+# Tokenizers without a limit state one of about 10**30.
+_NO_LIMIT = 1_000_000
 
 
 class TorchEncoder(TransformerEncoder):
@@ -91,6 +97,64 @@ def load_network(model: ModelFiles, device: str = "cpu") -> Any:
                     f"the model {model.name} in {model.folder} cannot be loaded: {error}. Fetch it again."
                 ) from error
     return network.eval()
+
+
+def describe(model: ModelFiles) -> tuple[EncoderParameters, bytes]:
+    """Load a model and ask its objects for its parameters, and its tokenizer as JSON of the tokenizers library.
+
+    Raises:
+        ModelError: It cannot be loaded, or does not turn texts into vectors of tokens and of the whole.
+    """
+    network = load_network(model)
+    try:
+        inputs = tuple(name for name in _INPUTS if name in network.tokenizer.model_input_names or name == _INPUTS[1])
+        dimension, hidden = _widths(network, inputs)
+        positions = _positions(network)
+        stated = min(int(network.max_seq_length or _NO_LIMIT), positions or _NO_LIMIT)
+        max_length = stated if stated < _NO_LIMIT else _DEFAULT_LENGTH
+        prompts = network.prompts
+        passage = next((prompts[key] for key in ("document", "passage", "corpus") if prompts.get(key)), "")
+        parameters = EncoderParameters(
+            max_length,
+            positions or max_length,
+            dimension,
+            hidden,
+            int(network.tokenizer.pad_token_id or 0),
+            inputs,
+            prompts.get("query") or "",
+            passage,
+        )
+        return parameters, _tokenizer_json(network)
+    except (AttributeError, KeyError, TypeError, ValueError, IndexError, RuntimeError) as error:
+        raise ModelError(f"the model {model.name} in {model.folder} cannot be used: {error!r}") from error
+
+
+def _tokenizer_json(network: Any) -> bytes:
+    if not network.tokenizer.is_fast:
+        raise ValueError("it has no tokenizer.json, and none can be made")
+    content = json.loads(network.tokenizer.backend_tokenizer.to_str()) | {"truncation": None, "padding": None}
+    if getattr(network[0], "do_lower_case", False):
+        # Older versions of the library do it themselves, before the tokenizer; twice is the same.
+        steps = [{"type": "Lowercase"}, *([content["normalizer"]] if content["normalizer"] else [])]
+        content["normalizer"] = {"type": "Sequence", "normalizers": steps}
+    return json.dumps(content, ensure_ascii=False).encode()
+
+
+def _widths(network: Any, inputs: Sequence[str]) -> tuple[int, int]:
+    """Lengths of a text's vector and a token's: poolings may join several, and dense layers resize them."""
+    import torch
+
+    with torch.inference_mode():
+        found = network({name: torch.ones((1, 2), dtype=torch.int64) for name in inputs})
+    return int(found["sentence_embedding"].shape[-1]), int(found["token_embeddings"].shape[-1])
+
+
+def _positions(network: Any) -> int:
+    """Tokens there are positions for, 0 if unlimited; in some families they begin behind the padding token's id."""
+    for name, module in network[0].named_modules():
+        if name.endswith("position_embeddings") and hasattr(module, "num_embeddings"):
+            return int(module.num_embeddings) - (0 if module.padding_idx is None else int(module.padding_idx) + 1)
+    return max(0, int(getattr(network[0].auto_model.config, "max_position_embeddings", None) or 0))
 
 
 def _device() -> str:

@@ -117,7 +117,9 @@ def test_prompts_and_their_tokens_are_taken_off(tmp_path: Path, cache: Path) -> 
     assert tokenizer.prompt_length("passage: ") == 3
 
 
-def test_what_is_no_text_encoder_is_said_so(cache: Path, monkeypatch: pytest.MonkeyPatch, small: ModelFiles) -> None:
+def test_a_model_that_is_no_text_encoder_is_refused(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, small: ModelFiles
+) -> None:
     monkeypatch.setattr(torch_backend, "load_network", lambda _: SimpleNamespace(tokenizer=SimpleNamespace(is_fast=1)))
-    with pytest.raises(ModelError, match="is no text encoder"):
+    with pytest.raises(ModelError, match="cannot be used: AttributeError"):
         load_parameters(small)
