@@ -19,7 +19,7 @@ from index.storage.database import FORMAT_VERSION
 from index.update.report import Request
 from index.update.update import update_index
 from tests.encoders import BagEncoder
-from tests.robustness.picture import Questions, ask_everything, read_text
+from tests.robustness.picture import Questions, whole_picture
 
 GOLDEN = Path(__file__).parent / "golden"
 # Files of the index that are kept: a log and a lock belong to a process.
@@ -47,7 +47,7 @@ QUESTIONS = Questions(
     words=("birds", "straße", "höhe", "ירושלים"),
     pattern="notes/",
     path="notes/größe.md",
-    key="",
+    duplicate="birds.txt",
 )
 
 
@@ -96,14 +96,9 @@ def _row(table: str, row: dict[str, Any]) -> list[Any]:
 
 def picture(root: Path) -> dict[str, Any]:
     """All that is found in the index, as it stands in the JSON."""
-    generation, found = ask_everything(root, BagEncoder(), _questions(root))
+    generation, found = whole_picture(root, BagEncoder(), QUESTIONS)
     plain: dict[str, Any] = json.loads(json.dumps(found))
     return {"generation": generation, "answers": plain, "tables": json.loads(json.dumps(tables(root / ".qa/index.db")))}
-
-
-def _questions(root: Path) -> Questions:
-    key = read_text(root, "birds.txt")[0].key
-    return Questions(QUESTIONS.texts, QUESTIONS.words, QUESTIONS.pattern, QUESTIONS.path, key)
 
 
 def unpack(folder: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.robustness.fork_server import value_of
+from tests.robustness.process import value_of
 from tests.robustness.program import Program, make_old
 from tests.robustness.samples import Sample, make
 

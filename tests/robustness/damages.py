@@ -1,4 +1,4 @@
-"""Where in the files of an index damage can strike, and what strikes: bits, lengths, whole files."""
+"""Where damage can strike the files of an index, and what strikes: bits, lengths, whole files."""
 
 from __future__ import annotations
 
@@ -13,24 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.robustness.samples import Sample
-from tests.robustness.sqlite_structure import structure
 
-_FRAME_HEADER = 24
-_LOG_HEADER = 32
+Span = tuple[int, int]
+
+FRAME_HEADER = 24
+LOG_HEADER = 32
 _SQLITE_HEADER = 100
-# Of a page without children; pointers of two bytes follow.
-_INDEX_HEADER = 8
 # FAISS keeps what it needs to make sense of the rest here.
-_FAISS_HEAD = 160
-
-
-@dataclass(frozen=True, slots=True)
-class Region:
-    """A part of a file: spans of bytes that hold the same kind of thing."""
-
-    file: str
-    name: str
-    spans: tuple[tuple[int, int], ...]
+_FAISS_HEADER = 160
+# By the first byte of a page: whether it is a leaf, and whether it is of a table.
+_KINDS = {0x0D: (True, True), 0x05: (False, True), 0x0A: (True, False), 0x02: (False, False)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +32,6 @@ class Damage:
     Attributes:
         kind: `flip`, or how a whole file was changed.
         file: Its name in the index folder.
-        region: The part of it.
         place: Byte, for a flip; length, for a cut; number of bytes, of junk; generation, of a swap.
         bit: Of the byte, 0 to 7.
         changed: The files as they become; None where one goes.
@@ -48,7 +39,6 @@ class Damage:
 
     kind: str
     file: str
-    region: str
     place: int
     bit: int
     changed: dict[str, bytes | None]
@@ -57,27 +47,24 @@ class Damage:
         return f"{self.kind}:{self.file}:{self.place}:{self.bit}"
 
 
-def regions(sample: Sample) -> list[Region]:
-    """The parts of all files."""
-    found: list[Region] = []
-    for name, data in sample.files.items():
-        if name == "index.db":
-            found += _database(data)
-        elif name.endswith("-wal"):
-            found += _log(name, data)
-        elif name.endswith(".faiss"):
-            head = min(_FAISS_HEAD, len(data))
-            found.append(Region(name, "faiss head", ((0, head),)))
-            found.append(Region(name, "faiss vectors", ((head, len(data)),)))
-        elif data:
-            found.append(Region(name, name.rpartition("-")[2] if "-" in name else name, ((0, len(data)),)))
-    return [one for one in found if sum(end - start for start, end in one.spans)]
-
-
-def structures(data: bytes) -> list[Region]:
-    """The parts of a database that say how the rest is to be read, by table or index."""
-    found = structure(data, *_pages(data))
-    return [Region("index.db", f"structure: {name}", spans) for name, spans in sorted(found.items())]
+def structures(data: bytes) -> dict[str, list[Span]]:
+    """Bytes of a database that say how the rest is to be read, by table or index and by what they are."""
+    pages, size = _pages(data)
+    found: defaultdict[str, list[Span]] = defaultdict(list)
+    found["header"].append((0, _SQLITE_HEADER))
+    for name, number, kind in pages:
+        start = (number - 1) * size
+        if kind == "overflow":
+            found[f"{name} overflow pointers"].append((start, start + 4))
+        else:
+            for what, span in _of_page(data, start, start + (_SQLITE_HEADER if number == 1 else 0), size):
+                found[f"{name} {what}"].append(span)
+    used = {number for _, number, _ in pages}
+    for number in range(1, len(data) // size + 1):
+        if number not in used:
+            # A page of the list of free pages begins with the next one's number and how many it lists.
+            found["list of free pages"].append(((number - 1) * size, (number - 1) * size + 16))
+    return dict(found)
 
 
 def _pages(data: bytes) -> tuple[list[tuple[str, int, str]], int]:
@@ -85,85 +72,97 @@ def _pages(data: bytes) -> tuple[list[tuple[str, int, str]], int]:
     with tempfile.NamedTemporaryFile(suffix=".db") as copy:
         copy.write(data)
         copy.flush()
-        uri = f"{Path(copy.name).as_uri()}?immutable=1"
-        with closing(sqlite3.connect(uri, uri=True)) as connection:
+        with closing(sqlite3.connect(f"{Path(copy.name).as_uri()}?immutable=1", uri=True)) as connection:
             (size,) = connection.execute("PRAGMA page_size").fetchone()
             return connection.execute("SELECT name, pageno, pagetype FROM dbstat").fetchall(), size
 
 
-def _database(data: bytes) -> Iterator[Region]:
-    pages, size = _pages(data)
-    spans = defaultdict(list)
-    for name, number, kind in pages:
-        start = (number - 1) * size
-        spans[f"{name} {kind}"].append((start + (_SQLITE_HEADER if number == 1 else 0), start + size))
-    used = {number for _, number, _ in pages}
-    for number in range(1, len(data) // size + 1):
-        if number not in used:
-            spans["free pages"].append(((number - 1) * size, number * size))
-    yield Region("index.db", "header", ((0, _SQLITE_HEADER),))
-    # The first bytes of a page say how the rest is to be read.
-    yield Region("index.db", "page heads", tuple((start, start + 12) for many in spans.values() for start, _ in many))
-    for name, many in spans.items():
-        yield Region("index.db", name, tuple(many))
+def _of_page(data: bytes, start: int, head: int, size: int) -> Iterator[tuple[str, Span]]:
+    leaf, of_table = _KINDS[data[head]]
+    pointers = head + (8 if leaf else 12)
+    yield "page heads", (head, pointers)
+    cells = int.from_bytes(data[head + 3 : head + 5], "big")
+    if cells:
+        yield "cell pointers", (pointers, pointers + 2 * cells)
+    for place in range(pointers, pointers + 2 * cells, 2):
+        cell = start + int.from_bytes(data[place : place + 2], "big")
+        yield "cell heads", (cell, min(_end_of_head(data, cell, leaf=leaf, of_table=of_table), start + size))
 
 
-def _log(name: str, data: bytes) -> Iterator[Region]:
-    if len(data) < _LOG_HEADER:
-        return
-    step = _FRAME_HEADER + int.from_bytes(data[8:12], "big")
-    starts = range(_LOG_HEADER, len(data), step)
-    yield Region(name, "log header", ((0, _LOG_HEADER),))
-    yield Region(name, "frame headers", tuple((start, min(start + _FRAME_HEADER, len(data))) for start in starts))
-    pages = ((start + _FRAME_HEADER, min(start + step, len(data))) for start in starts)
-    yield Region(name, "frame pages", tuple((start, end) for start, end in pages if start < end))
+def _end_of_head(data: bytes, place: int, *, leaf: bool, of_table: bool) -> int:
+    """Where the values of a cell begin: behind its child, its length, its number and the kinds of its values."""
+    if not leaf:
+        place += 4
+    if leaf or not of_table:
+        place, _ = _number(data, place)
+    if of_table:
+        place, _ = _number(data, place)
+        if not leaf:
+            return place
+    _, kinds = _number(data, place)
+    return place + kinds
 
 
-def flip(sample: Sample, file: str, place: int, bit: int, *, region: str = "") -> Damage:
+def _number(data: bytes, place: int) -> tuple[int, int]:
+    """Where a number in seven bits a byte ends, and the number."""
+    value = 0
+    for count in range(9):
+        byte = data[place + count]
+        if count == 8:
+            return place + 9, value << 8 | byte
+        value = value << 7 | byte & 0x7F
+        if not byte & 0x80:
+            return place + count + 1, value
+    raise AssertionError("not reached")
+
+
+def vital_parts(sample: Sample) -> list[tuple[str, list[Span]]]:
+    """Names of files with their parts that say how the rest is to be read, and the small files whole."""
+    found: list[tuple[str, list[Span]]] = []
+    for name, data in sample.files.items():
+        if name == "index.db":
+            found += [(name, spans) for spans in structures(data).values()]
+        elif name.endswith("-wal") and data:
+            step = FRAME_HEADER + int.from_bytes(data[8:12], "big")
+            found.append((name, [(0, LOG_HEADER)]))
+            found.append((name, [(at, at + FRAME_HEADER) for at in range(LOG_HEADER, len(data) - FRAME_HEADER, step)]))
+        elif data:
+            found.append((name, [(0, min(_FAISS_HEADER, len(data)))]))
+    return found
+
+
+def flip(sample: Sample, file: str, place: int, bit: int) -> Damage:
     """One bit turned over."""
     data = bytearray(sample.files[file])
     data[place] ^= 1 << bit
-    return Damage("flip", file, region, place, bit, {file: bytes(data)})
+    return Damage("flip", file, place, bit, {file: bytes(data)})
+
+
+def random_flip(sample: Sample, parts: list[tuple[str, list[Span]]], random_: random.Random) -> Damage:
+    """A bit in one of these parts, which are chosen without regard to their size; without parts, anywhere."""
+    if parts:
+        file, spans = random_.choice(parts)
+        start, end = random_.choice(spans)
+    else:
+        names = [name for name, data in sample.files.items() if data]
+        file = random_.choices(names, [len(sample.files[name]) for name in names])[0]
+        start, end = 0, len(sample.files[file])
+    return flip(sample, file, random_.randrange(start, end), random_.randrange(8))
 
 
 def doubled(sample: Sample, index: str) -> bytes:
-    """The database, with entries of an index standing there twice; from the last on, as many as there is room for."""
+    """The database, with as many entries of an index twice as there is room for, from the last on."""
     data = bytearray(sample.files["index.db"])
     pages, size = _pages(bytes(data))
     for number in [number for name, number, kind in pages if name == index and kind == "leaf"]:
         start = (number - 1) * size
         cells, content = struct.unpack_from(">HH", data, start + 3)
-        pointers = struct.unpack_from(f">{cells}H", data, start + _INDEX_HEADER)
-        kept = max(0, 2 * cells - (content - _INDEX_HEADER) // 2)
+        pointers = struct.unpack_from(f">{cells}H", data, start + 8)
+        kept = max(0, 2 * cells - (content - 8) // 2)
         changed = [*pointers[:kept], *(pointer for pointer in pointers[kept:] for _ in range(2))]
         struct.pack_into(">H", data, start + 3, len(changed))
-        struct.pack_into(f">{len(changed)}H", data, start + _INDEX_HEADER, *changed)
+        struct.pack_into(f">{len(changed)}H", data, start + 8, *changed)
     return bytes(data)
-
-
-def random_flip(sample: Sample, parts: list[Region], random_: random.Random) -> Damage:
-    """A bit anywhere in all files, or, half of the time, in a part chosen without regard to its size."""
-    if random_.random() < 0.5:
-        return flip_within(sample, parts, random_)
-    names = [name for name, data in sample.files.items() if data]
-    file = random_.choices(names, [len(sample.files[name]) for name in names])[0]
-    place = random_.randrange(len(sample.files[file]))
-    return flip(sample, file, place, random_.randrange(8), region=region_of(parts, file, place))
-
-
-def flip_within(sample: Sample, parts: list[Region], random_: random.Random) -> Damage:
-    """A bit in one of these parts, which are chosen without regard to their size."""
-    part = random_.choice(parts)
-    start, end = random_.choice(part.spans)
-    return flip(sample, part.file, random_.randrange(start, end), random_.randrange(8), region=part.name)
-
-
-def region_of(parts: list[Region], file: str, place: int) -> str:
-    """The part that a byte lies in."""
-    for part in parts:
-        if part.file == file and any(start <= place < end for start, end in part.spans):
-            return part.name
-    return "between"
 
 
 WHOLE = ("cut", "cut", "cut", "junk", "empty", "missing", "swapped", "zeroed end")
@@ -187,31 +186,25 @@ def loss(sample: Sample, kind: str, file: str, random_: random.Random, *, place:
         random_: Chooses what is not given.
         place: The length that stays, the number of bytes of junk, or the generation that is swapped in.
     """
-    data = sample.files[file]
-    given, place = place, 0
-    changed: dict[str, bytes | None]
-    if kind == "cut":
+    data, given, place = sample.files[file], place, 0
+    changed: bytes | None = None
+    if kind in ("cut", "zeroed end"):
         place = random_.randrange(max(len(data), 1)) if given is None else given
-        changed = {file: data[:place]}
+        # Zeros are what a file system makes of a block that was never written.
+        changed = data[:place] + bytes(len(data) - place if kind == "zeroed end" else 0)
     elif kind == "junk":
         place = random_.choice([1, 100, 4096, 8192, 20_000]) if given is None else given
-        changed = {file: data + random_.randbytes(place)}
-    elif kind == "zeroed end":  # what a file system makes of a block that was never written
-        place = random_.randrange(max(len(data), 1)) if given is None else given
-        changed = {file: data[:place] + bytes(len(data) - place)}
+        changed = data + random_.randbytes(place)
     elif kind == "swapped":
         place, changed = _swapped(sample, file, random_, given)
-    else:
-        changed = {file: b"" if kind == "empty" else None}
-    return Damage(kind, file, "whole", place, 0, changed)
+    elif kind == "empty":
+        changed = b""
+    return Damage(kind, file, place, 0, {file: changed})
 
 
-def _swapped(
-    sample: Sample, file: str, random_: random.Random, given: int | None
-) -> tuple[int, dict[str, bytes | None]]:
+def _swapped(sample: Sample, file: str, random_: random.Random, given: int | None) -> tuple[int, bytes]:
     """A file of an earlier generation in its place, or of a segment another one."""
     older = [(number, state[file]) for number, state in enumerate(sample.past) if file in state]
     others = [(-1, state[name]) for state in (sample.files, *sample.past) for name in state if name.endswith(".faiss")]
     choices = [one for one in (others if file.endswith(".faiss") else older) if one[1] != sample.files[file]]
-    number, data = random_.choice([one for one in choices if given in (None, one[0])] or [(-1, b"")])
-    return number, {file: data}
+    return random_.choice([one for one in choices if given in (None, one[0])] or [(-1, b"")])

@@ -1,5 +1,5 @@
 /* Loaded with LD_PRELOAD: counts every call that changes a file under one folder, and at a chosen one ends the process
- * or fails. Armed through ctypes; see shim.py. A mapped file, such as SQLite's -shm, changes without a call, and need
+ * or fails. Armed through ctypes; see fault_library.py. A mapped file, such as SQLite's -shm, changes without a call, and need
  * not survive anyway. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

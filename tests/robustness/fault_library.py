@@ -1,19 +1,23 @@
-"""The C library that fails system calls, built when it is needed, and its switches."""
+"""The C library that makes system calls fail, built when it is needed, and its switches."""
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
 
+from tests.robustness.process import ForkServer
+
 _SOURCE = Path(__file__).with_name("fault_library.c")
-_LOADED = "QA_FAULT_SHIM"
-# What a process ends with that the shim ended.
+_LOADED = "QA_FAULT_LIBRARY"
+# Exit status of a process that the library ended.
 KILLED = 86
 
 
@@ -30,25 +34,18 @@ def why_not() -> str:
     """Why this machine cannot have it, or ""."""
     if not sys.platform.startswith("linux"):
         return "needs the dynamic linker of Linux"
-    return "" if _compiler() else "needs a C compiler"
+    return "" if shutil.which("cc") else "needs a C compiler"
 
 
-def _compiler() -> str | None:
-    return shutil.which("cc") or shutil.which("gcc")
-
-
-def build(folder: Path) -> Path:
-    """Compile the library into a folder."""
-    library = folder / "shim.so"
-    command = [_compiler() or "cc", "-O1", "-shared", "-fPIC", "-o", str(library), str(_SOURCE), "-ldl"]
-    subprocess.run(command, check=True, timeout=60)
-    return library
-
-
-def run_under(library: Path, module: str, arguments: Sequence[str]) -> int:
-    """Run a module of the tests in a process that has the library."""
-    environment = os.environ | {"LD_PRELOAD": str(library), _LOADED: "1"}
-    return subprocess.run([sys.executable, "-m", module, *arguments], env=environment, check=False).returncode
+@contextlib.contextmanager
+def fault_server() -> Iterator[ForkServer]:
+    """A fork server that has the library, compiled for it."""
+    with tempfile.TemporaryDirectory() as folder:
+        library = Path(folder, "faults.so")
+        command = ["cc", "-O1", "-shared", "-fPIC", "-o", str(library), str(_SOURCE), "-ldl"]
+        subprocess.run(command, check=True, timeout=60)
+        with ForkServer({"LD_PRELOAD": str(library), _LOADED: "1"}) as server:
+            yield server
 
 
 def is_loaded() -> bool:
@@ -56,7 +53,7 @@ def is_loaded() -> bool:
     return _LOADED in os.environ
 
 
-class Shim:
+class FaultLibrary:
     """The switches of the library that this process has."""
 
     def __init__(self) -> None:

@@ -16,7 +16,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from index.snapshot import Snapshot
 from index.storage.locking import writer_lock
 from tests.paths import REPOSITORY
 from tests.robustness import options
+from tests.robustness.program import command
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +45,11 @@ class Interrupted:
     orphans: bool
 
 
-def command(arguments: Sequence[str]) -> list[str]:
-    """The command line in a process of its own."""
-    return [sys.executable, "-m", "qa", *arguments]
-
-
 def interrupt(root: Path, *, after: float, times: int) -> Interrupted:
     """Index a folder, wait until the writer has its lock and so many seconds more, and press Ctrl-C."""
     lock = root / ".qa" / "lock"
     lock.unlink(missing_ok=True)
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell; children would inherit it
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    allow_interrupts()
     process = subprocess.Popen(
         command(["index", str(root)]),
         cwd=REPOSITORY,
@@ -83,6 +77,12 @@ def interrupt(root: Path, *, after: float, times: int) -> Interrupted:
     return Interrupted(process.returncode, errors, time.monotonic() - pressed, _is_there(process.pid))
 
 
+def allow_interrupts() -> None:
+    """Let Ctrl-C have its effect, which it has not in the background of a shell; children would inherit that."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def _is_there(group: int) -> bool:
     try:
         os.killpg(group, 0)
@@ -92,9 +92,9 @@ def _is_there(group: int) -> bool:
 
 
 def documents(root: Path, count: int) -> None:
-    """A folder that takes some seconds to embed."""
+    """Write a folder that takes some seconds to embed."""
     for number in range(count):
-        parts = (f"# Part {number}.{part}\n\nWhat stands in part {part} of {number}.\n" for part in range(20))
+        parts = (f"# Part {number}.{part}\n\nParagraph {part} of {number}.\n" for part in range(20))
         (root / f"{number:03}.md").write_text("\n".join(parts), encoding="utf-8")
 
 
@@ -132,11 +132,11 @@ def run(runs: int, seed: int) -> dict[str, Any]:
     }
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main() -> int:
     """Run it; 0 where nothing is wrong."""
     parser = options.parser("Press Ctrl-C at random moments.")
     parser.add_argument("--runs", type=int, default=40)
-    given = parser.parse_args(arguments)
+    given = parser.parse_args()
     found = run(given.runs, given.seed)
     return options.tell(found, given.out) or int(not found["interrupted"])
 

@@ -1,8 +1,8 @@
-"""Kill a process that builds, updates, rebuilds or repairs an index at any moment, and look what is left.
+"""Kill a process that builds, updates, rebuilds or repairs an index at any moment, and look at what is left.
 
-python -m tests.robustness.kills --runs 500 [--files N] [--model] [--out FILE]
+    python -m tests.robustness.kills --runs 500 [--files N] [--model] [--out FILE]
 
-With `--model` the real one embeds, in a program of its own; otherwise an encoder that takes its time.
+With `--model` the real model embeds in first builds; otherwise an encoder that takes its time.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import random
 import shutil
-import sqlite3
 import sys
 import tempfile
 import threading
@@ -23,15 +22,16 @@ from pathlib import Path
 from typing import Any
 
 from index.dense.vector_rows import vector_digest
+from index.encoder.model_files import find
+from index.encoder.openvino_backend import FastestEncoder
 from index.encoder.protocol import Vectors
 from index.update.report import Request
 from index.update.update import rebuild_index, update_index
 from tests.encoders import BagEncoder
 from tests.robustness import options
-from tests.robustness.contents import stored_digests
-from tests.robustness.forks import Fork, value_of
-from tests.robustness.judge import look
-from tests.robustness.scenarios import INTERIM, Expected, Scenario, in_memory, prepared, warm_up, write
+from tests.robustness.picture import Questions, stored_digests
+from tests.robustness.process import Child, import_what_is_needed
+from tests.robustness.scenarios import INTERIM, LONG_AGO, Expected, Scenario, damage_generation, prepared, write
 
 # As `index.update.embed_queue` commits them; one may be on its way to the disk while the next comes out of the model.
 BATCH = 256
@@ -40,43 +40,75 @@ FILES = 40
 _PASSAGES = 20
 _SECONDS_A_TEXT = 0.0005
 _WORDS = ("harbour", "cat", "robot", "morning", "ferry", "sea", "dog", "bird", "paper", "note", "mat", "dusk")
+_QUESTIONS = Questions(
+    texts=("Which harbour has a ferry at dusk?", "What did the robot note in the morning?", "the cat and the sea"),
+    words=("harbour", "dusk", "unheard-of"),
+    pattern="part-1/",
+    path="part-1/file-01.md",
+    duplicate="part-0/file-00.md",
+)
 
 
 class SlowEncoder(BagEncoder):
-    """Takes its time, one batch after the other as a model does, and writes down the texts that it is done with.
+    """Takes its time, one batch after the other as a model does."""
 
-    Args:
-        log: File to write to.
-    """
-
-    def __init__(self, log: Path) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._log = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         self._model = threading.Lock()
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         with self._model:
             found = super().encode_passages(texts)
             time.sleep(_SECONDS_A_TEXT * len(texts))
-        os.write(self._log, "".join(f"{vector_digest(self.fingerprint, text).hex()}\n" for text in texts).encode())
         return found
+
+
+class RealEncoder(FastestEncoder):
+    """The default model, which lists what it embedded."""
+
+    def __init__(self) -> None:
+        super().__init__(find())
+        self.embedded: list[str] = []
+
+    def encode_passages(self, texts: Sequence[str]) -> Vectors:
+        found = super().encode_passages(texts)
+        self.embedded.extend(texts)
+        return found
+
+
+def _log_of(root: Path) -> Path:
+    """Where a process writes digests of the texts that it has embedded; there once it is about to build."""
+    return root.with_name(f"{root.name}.log")
+
+
+def _act(root: Path, encoder: Callable[[], Any], run: Callable[[Request], object]) -> float:
+    """Build, and write down what is embedded; seconds that it took with the model loaded."""
+    embedding = encoder()
+    embedding.encode_query("So that the model is loaded.")
+    log, encode = os.open(_log_of(root), os.O_WRONLY | os.O_CREAT | os.O_APPEND), embedding.encode_passages
+
+    def encode_passages(texts: Sequence[str]) -> Vectors:
+        found: Vectors = encode(texts)
+        os.write(log, "".join(f"{vector_digest(embedding.fingerprint, text).hex()}\n" for text in texts).encode())
+        return found
+
+    embedding.encode_passages = encode_passages
+    started = time.monotonic()
+    run(Request(root, embedding))
+    return time.monotonic() - started
 
 
 def _documents(seed: int, count: int) -> dict[str, str]:
     chance = random.Random(seed)  # noqa: S311 - not for secrets
 
     def part(number: int, place: int) -> str:
-        one, other = chance.choice(_WORDS), chance.choice(_WORDS)
-        return f"# Part {number}.{place}\n\nThe {one} and the {other} of {seed}, {number}, {place}.\n\n"
+        words = " ".join(chance.choices(_WORDS, k=chance.randint(2, 12)))
+        return f"# Part {number}.{place}\n\nOf {seed}, {number} and {place}: {words}.\n\n"
 
     return {
         f"part-{number % 4}/file-{number:02}.md": "".join(part(number, place) for place in range(_PASSAGES))
         for number in range(count)
     }
-
-
-def _act(root: Path, run: Callable[[Request], Any]) -> object:
-    return run(Request(root, SlowEncoder(root.with_name(f"{root.name}.log")))).passages
 
 
 def _first(root: Path, files: int) -> None:
@@ -86,37 +118,30 @@ def _first(root: Path, files: int) -> None:
 def _changed(root: Path, files: int) -> None:
     _first(root, files)
     update_index(Request(root, BagEncoder()))
-    write(root, _documents(2, files // 2), at=1_700_000_009)
+    write(root, _documents(2, files // 2), at=LONG_AGO + 9)
     (root / "part-3" / f"file-{files - 1}.md").unlink()
     (root / "part-3" / f"file-{files - 5}.md").rename(root / "moved.md")
 
 
 def _damaged(root: Path, files: int) -> None:
     _changed(root, files)
-    connection = sqlite3.connect(root / ".qa" / "index.db")
-    connection.execute("UPDATE meta SET value = '9' WHERE key = 'generation'")
-    connection.commit()
-    connection.close()
+    damage_generation(root)
 
 
-def scenarios(files: int = FILES) -> tuple[Scenario, ...]:
+def scenarios(files: int = FILES, *, model: bool = False) -> tuple[Scenario, ...]:
     """What is killed; with so many files, a multiple of four of them and enough for more than two batches."""
+    encoder = RealEncoder if model else SlowEncoder
+    update, rebuild = (partial(_act, encoder=encoder, run=run) for run in (update_index, rebuild_index))
+    asks: Callable[[], Any] = RealEncoder if model else BagEncoder
+    first = Scenario("first build", partial(_first, files=files), update, encoder=asks, questions=_QUESTIONS)
+    if model:
+        return (first,)
     return (
-        Scenario("first build", partial(_first, files=files), partial(_act, run=update_index)),
-        Scenario("update", partial(_changed, files=files), partial(_act, run=update_index)),
-        Scenario("rebuild", partial(_changed, files=files), partial(_act, run=rebuild_index)),
-        Scenario("repair", partial(_damaged, files=files), partial(_act, run=rebuild_index), INTERIM),
+        first,
+        Scenario("update", partial(_changed, files=files), update, questions=_QUESTIONS),
+        Scenario("rebuild", partial(_changed, files=files), rebuild, questions=_QUESTIONS),
+        Scenario("repair", partial(_damaged, files=files), rebuild, INTERIM, questions=_QUESTIONS),
     )
-
-
-@dataclass(slots=True)
-class Target:
-    """A scenario and how long it takes when nobody kills it."""
-
-    scenario: Scenario
-    expected: Expected
-    seconds: float
-    folder: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +152,7 @@ class Killed:
         killed: Whether it was still running.
         wrong: What is wrong afterwards.
         finished: Texts whose embedding was done.
-        lost: Those of them whose vectors are not stored.
+        lost: Those of them whose vectors are not stored, so that they are embedded again.
     """
 
     killed: bool
@@ -136,96 +161,81 @@ class Killed:
     lost: int
 
 
-def aim(scenario: Scenario, folder: Path) -> Target:
-    """Prepare a scenario."""
-    expected = prepared(scenario, folder)
-    copy = folder / "timed"
-    shutil.copytree(expected.template, copy)
-    started = time.monotonic()
-    value_of(partial(scenario.act, copy))
-    return Target(scenario, expected, time.monotonic() - started, folder)
-
-
-def kill(target: Target, after: float) -> Killed:
-    """Run it on a fresh copy, kill it after so many seconds, and look."""
-    root, log = target.folder / "trial", target.folder / "trial.log"
-    shutil.copytree(target.expected.template, root)
+def kill(expected: Expected, after: float) -> Killed:
+    """Run a scenario on a fresh copy, kill it so many seconds after it began to build, and look."""
+    root = expected.template.with_name("trial")
+    log = _log_of(root)
+    shutil.copytree(expected.template, root)
     try:
-        process = Fork(partial(target.scenario.act, root))
+        process = Child(partial(expected.scenario.act, root))
+        while not log.exists() and not os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            time.sleep(0.002)
         time.sleep(after)
         process.kill()
         ended = process.wait()
-        finished = set(log.read_text(encoding="ascii").split()) if log.exists() else set()
-        stored = set(value_of(lambda: sorted(stored_digests(root))))
-        wrong = look(root, target.expected, done=ended.status == 0)
+        finished = set(log.read_text(encoding="ascii").split())
+        stored = {digest.hex() for digest in stored_digests(root / ".qa")}
+        lost = len(finished - stored)
+        wrong = expected.problems(root, done=ended.status == 0)
         if ended.status == 0 and ended.error:
             wrong.append(f"ended badly: {ended}")
-        return Killed(ended.status != 0, wrong, len(finished), len(finished - stored))
+        if lost > MOST_LOST:
+            wrong.append(f"{lost} finished texts lost")
+        return Killed(ended.status != 0, wrong, len(finished), lost)
     finally:
         shutil.rmtree(root)
         log.unlink(missing_ok=True)
 
 
-def _until_killed(target: Target, after: float) -> Iterator[tuple[float, Killed]]:
+def _until_killed(expected: Expected, after: float) -> Iterator[tuple[float, Killed]]:
     """Kill it earlier and earlier until it is not done before: it may have been timed while the machine was busy."""
     for _ in range(8):
-        one = kill(target, after)
+        one = kill(expected, after)
         yield after, one
         if one.killed:
             return
-        target.seconds = min(target.seconds, after)
+        expected.took = min(expected.took, after)
         after /= 2
 
 
-def run(runs: int, seed: int, files: int = FILES) -> dict[str, Any]:
+def run(runs: int, seed: int, files: int = FILES, *, model: bool = False) -> dict[str, Any]:
     """Kill so many times, the scenarios in turn; what was found."""
     chance = random.Random(seed)  # noqa: S311 - not for secrets
     started = time.monotonic()
-    warm_up()
-
-    found: list[dict[str, Any]] = []
-    with tempfile.TemporaryDirectory(dir=in_memory()) as name:
-        targets = [aim(one, Path(name).resolve() / one.name.replace(" ", "-")) for one in scenarios(files)]
+    found: list[tuple[str, float, Killed]] = []
+    with tempfile.TemporaryDirectory() as name:
+        targets = [
+            prepared(one, Path(name).resolve() / one.name.replace(" ", "-")) for one in scenarios(files, model=model)
+        ]
         for number in range(runs):
             target = targets[number % len(targets)]
-            for after, one in _until_killed(target, chance.uniform(0, 1.05 * target.seconds)):
-                lost = [f"{one.lost} finished texts lost"] if one.lost > MOST_LOST else []
-                found.append(
-                    {
-                        "scenario": target.scenario.name,
-                        "after": round(after, 4),
-                        "killed": one.killed,
-                        "finished": one.finished,
-                        "lost": one.lost,
-                        "wrong": one.wrong + lost,
-                    }
-                )
+            for after, one in _until_killed(target, chance.uniform(0, 1.05 * target.took)):
+                found.append((target.scenario.name, round(after, 4), one))
+    done = [one for _, _, one in found]
     return {
         "runs": len(found),
         "seed": seed,
-        "killed": sum(one["killed"] for one in found),
-        "by_scenario": dict(Counter(one["scenario"] for one in found if one["killed"])),
+        "texts": files * _PASSAGES,
+        "killed": sum(one.killed for one in done),
+        "by_scenario": dict(Counter(name for name, _, one in found if one.killed)),
         "batch": BATCH,
-        "most_lost": max(one["lost"] for one in found),
-        "runs_that_lost_more_than_a_batch": sum(one["lost"] > BATCH for one in found),
-        "runs_that_lost_any": sum(one["lost"] > 0 for one in found),
-        "violations": [one for one in found if one["wrong"]],
+        "finished": sum(one.finished for one in done),
+        "embedded_again": sum(one.lost for one in done),
+        "most_lost": max(one.lost for one in done),
+        "violations": [{"scenario": name, "after": at, "wrong": one.wrong} for name, at, one in found if one.wrong],
         "seconds": round(time.monotonic() - started, 1),
     }
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main() -> int:
     """Run it; 0 where nothing is wrong."""
     parser = options.parser("Kill a writing process at random moments.")
     parser.add_argument("--runs", type=int, default=500)
     parser.add_argument("--files", type=int, default=FILES, help="so many in the folder, a multiple of four")
     parser.add_argument("--model", action="store_true", help="build with the real model")
-    given = parser.parse_args(arguments)
-    if given.model:
-        from tests.robustness import model_kills
-
-        return options.tell(model_kills.run(given.runs, given.seed), given.out)
-    return options.tell(run(given.runs, given.seed, given.files), given.out)
+    given = parser.parse_args()
+    import_what_is_needed()
+    return options.tell(run(given.runs, given.seed, given.files, model=given.model), given.out)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,12 +22,12 @@ from index.encoder.model_files import find
 from index.encoder.openvino_backend import CompiledEncoder, FastestEncoder
 from index.encoder.openvino_runtime import openvino
 from index.storage import disk
+from tests import small_models
 from tests.robustness import options
-from tests.robustness.contents import temporary
-from tests.robustness.forks import in_fork, value_of
+from tests.robustness.picture import temporary
+from tests.robustness.process import in_fork, value_in_fork
 
 _TEXT = "The meeting was moved to Thursday at half past nine."
-_SECONDS = 120.0
 _KILLED = 86
 _FAULTS = ("killed", "EIO once", "ENOSPC once", "ENOSPC from then on")
 _AGREE = 0.999
@@ -53,12 +52,12 @@ class _Strike:
         raise OSError(number, os.strerror(number), str(path))
 
 
-def _encode(model: Path, cache: Path, strike: _Strike | None = None) -> list[float]:
-    """The vector of a text, by whatever can be had: compiled, or by torch where it could not be kept."""
+def _encode(model: Path, cache: Path, strike: _Strike) -> tuple[list[float], list[str]]:
+    """The vector of a text, by whatever can be had: compiled, or by torch where it could not be kept; and the steps."""
     os.environ["XDG_CACHE_HOME"] = str(cache)
-    with disk.watched(strike or _Strike()):
+    with disk.watched(strike):
         vector = FastestEncoder(find(str(model))).encode_query(_TEXT)
-    return [float(number) for number in vector]
+    return vector.tolist(), strike.steps
 
 
 def _compiled(model: Path, cache: Path) -> list[float]:
@@ -66,42 +65,31 @@ def _compiled(model: Path, cache: Path) -> list[float]:
     os.environ["XDG_CACHE_HOME"] = str(cache)
     encoder = CompiledEncoder(find(str(model)))
     encoder.prepare()
-    return [float(number) for number in encoder.encode_query(_TEXT)]
+    found: list[float] = encoder.encode_query(_TEXT).tolist()
+    return found
 
 
-def _steps(model: Path, cache: Path) -> list[str]:
-    strike = _Strike()
-    _encode(model, cache, strike)
-    return strike.steps
+def _agree(found: list[float], expected: list[float]) -> bool:
+    return sum(a * b for a, b in zip(found, expected, strict=True)) >= _AGREE
 
 
-def _make_model(folder: Path) -> str:
-    from tests import small_models
-
-    return str(small_models.build("bert-mean", folder))
-
-
-def _agree(found: list[float] | None, expected: list[float]) -> bool:
-    return found is not None and sum(a * b for a, b in zip(found, expected, strict=True)) >= _AGREE
-
-
-def try_point(model: Path, folder: Path, expected: list[float], at: int, fault: str) -> list[str]:
+def _try(model: Path, folder: Path, expected: list[float], at: int, fault: str) -> list[str]:
     """Strike once; what is wrong afterwards."""
     cache = folder / "trial"
     cache.mkdir()
     try:
-        struck = in_fork(partial(_encode, model, cache, _Strike(at, fault)), seconds=_SECONDS)
+        struck = in_fork(partial(_encode, model, cache, _Strike(at, fault)), seconds=120)
         wrong = []
         if fault == "killed":
             wrong += [] if struck.status == _KILLED else [f"was not killed: {struck}"]
-        elif struck.status or struck.error or not _agree(struck.value, expected):
+        elif not struck.succeeded or not _agree(struck.value[0], expected):
             wrong.append(f"no vector in spite of it, or another: {struck}")
         if "once" in fault and temporary(cache):
             wrong.append(f"temporary files: {temporary(cache)}")
         for name in cache.rglob("*.tmp"):
             os.utime(name, (1, 1))
-        again = in_fork(partial(_compiled, model, cache), seconds=_SECONDS)
-        if again.status or not _agree(again.value, expected):
+        again = in_fork(partial(_compiled, model, cache), seconds=120)
+        if not again.succeeded or not _agree(again.value, expected):
             wrong.append(f"afterwards there is no compiled copy, or another: {again}")
         copies = [one for one in (cache / "qa" / "compiled").iterdir() if not one.name.startswith(".")]
         if len(copies) != 1 or {"manifest.json", "model.bin", "model.xml"} - {one.name for one in copies[0].iterdir()}:
@@ -113,31 +101,27 @@ def try_point(model: Path, folder: Path, expected: list[float], at: int, fault: 
         shutil.rmtree(cache)
 
 
-def _warm_up() -> None:
-    """Import here what all forks need."""
+def run(sample: int, seed: int) -> dict[str, Any]:
+    """Strike all steps in all ways, or so many of them; what was found."""
+    started = time.monotonic()
+    # What all forks need.
     import torch  # noqa: F401
     from sentence_transformers import SentenceTransformer  # noqa: F401
 
     with openvino():
         from openvino.tools.ovc import convert_model  # noqa: F401
 
-
-def run(sample: int, seed: int) -> dict[str, Any]:
-    """Strike all steps in all ways, or so many of them; what was found."""
-    started = time.monotonic()
-    _warm_up()
-
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
-        model = Path(value_of(partial(_make_model, folder)))
-        steps = value_of(partial(_steps, model, folder / "whole"))
-        expected = value_of(partial(_compiled, model, folder / "whole"))
+        model = Path(value_in_fork(lambda: str(small_models.build("bert-mean", folder))))
+        _, steps = value_in_fork(partial(_encode, model, folder / "whole", _Strike()))
+        expected = value_in_fork(partial(_compiled, model, folder / "whole"))
         points = [(at, fault) for at in range(len(steps)) for fault in _FAULTS]
         chosen = random.Random(seed).sample(points, min(sample or len(points), len(points)))  # noqa: S311
         violations = [
             {"at": at, "step": steps[at], "fault": fault, "wrong": wrong}
             for at, fault in chosen
-            for wrong in try_point(model, folder, expected, at, fault)
+            for wrong in _try(model, folder, expected, at, fault)
         ]
     return {
         "steps": steps,
@@ -148,18 +132,12 @@ def run(sample: int, seed: int) -> dict[str, Any]:
     }
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main() -> int:
     """Run it; 0 where nothing is wrong."""
     parser = options.parser("Strike every step of writing a compiled model.")
     parser.add_argument("--sample", type=int, default=0, help="try so many points rather than all")
-    given = parser.parse_args(arguments)
-    found = run(given.sample, given.seed)
-    print(f"{len(found['steps'])} steps, {found['tried']} of {found['points']} points tried, ", end="")
-    print(f"{len(found['violations'])} violations, {found['seconds']} s")
-    for one in found["violations"][:10]:
-        print(f"    {one}")
-    options.write(found, given.out)
-    return int(bool(found["violations"]))
+    given = parser.parse_args()
+    return options.tell(run(given.sample, given.seed), given.out)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What the commands of this folder have in common: how they are told what to do, and how they tell what they found."""
+"""What the long forms have in common: how they are told what to do, and how they report."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-# Of what is wrong, so much is printed; all of it is in the file.
+# So many violations are printed; all of them are in the file.
 _SHOWN = 10
 
 
@@ -23,19 +23,19 @@ def parser(description: str) -> argparse.ArgumentParser:
 def write(found: object, out: Path | None) -> None:
     """Write a result, if a file was named."""
     if out is not None:
-        out.write_text(json.dumps(found, indent=1), encoding="utf-8")
+        out.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def tell(found: Mapping[str, Any], out: Path | None) -> int:
-    """Print a result a line each, and write it; what is wrong is counted, and the first of it shown.
+def tell(found: Mapping[str, Any], out: Path | None, *, violations: str = "violations") -> int:
+    """Print a result, a line each, and write it; violations are counted, and the first of them shown.
 
     Returns:
-        1 where something is wrong, else 0.
+        1 where there are violations, else 0.
     """
     width = max(map(len, found)) + 1
     for name, value in found.items():
-        print(f"{name:<{width}}{len(value) if name == 'violations' else value}")
-    for one in found["violations"][:_SHOWN]:
+        print(f"{name:<{width}}{len(value) if name == violations else value}", flush=True)
+    for one in found[violations][:_SHOWN]:
         print(f"    {one}")
     write(found, out)
-    return int(bool(found["violations"]))
+    return int(bool(found[violations]))

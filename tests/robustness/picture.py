@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +15,6 @@ from index.dense.search import Candidate
 from index.dense.vector_rows import is_sound
 from index.encoder.protocol import Encoder
 from index.snapshot import Snapshot
-from index.storage.rows import StoredPassage
 from qa.answer.results import Mode
 from qa.collection.show import show
 from qa.retrieval.retriever import Retriever
@@ -39,14 +39,14 @@ class Questions:
         words: Looked up one by one, some of them in no passage.
         pattern: Of paths.
         path: Of a document to show.
-        key: Of a passage to show, which has duplicates.
+        duplicate: Of a document whose first passage has the same text as others.
     """
 
     texts: tuple[str, ...]
     words: tuple[str, ...]
     pattern: str
     path: str
-    key: str
+    duplicate: str
 
 
 def listing(snapshot: Snapshot) -> list[Any]:
@@ -77,14 +77,6 @@ def ranked(candidates: Sequence[Candidate]) -> list[list[Any]]:
     return [[one.key, one.score] for one in candidates]
 
 
-def duplicates(snapshot: Snapshot, key: str) -> list[Any]:
-    """Other places with the text of a passage."""
-    passage = snapshot.find(key)
-    if passage is None:
-        return [None]
-    return [[one.document.path, one.start, one.end, one.text] for one in snapshot.duplicates([passage])[passage.id]]
-
-
 def answers(snapshot: Snapshot, encoder: Encoder, texts: Sequence[str], limit: int = 10) -> Picture:
     """What both halves of the index say to questions, down to the last bit of a score."""
     found: Picture = {}
@@ -105,14 +97,40 @@ def ask_everything(root: Path, encoder: Encoder, questions: Questions) -> tuple[
     except QAError as error:
         return None, {"open": Refused(error)}
     with retriever:
-        asked = _questions(root, retriever, encoder, questions)
         picture: Picture = {}
-        for name, ask in asked.items():
+        for name, ask in _questions(root, retriever, encoder, questions).items():
             try:
                 picture[name] = ask()
             except QAError as error:
                 picture[name] = Refused(error)
         return retriever.snapshot.info.generation, picture
+
+
+def whole_picture(root: Path, encoder: Encoder, questions: Questions) -> tuple[int, Picture]:
+    """The same, where nothing may be refused.
+
+    Raises:
+        QAError: The first refusal.
+    """
+    generation, picture = ask_everything(root, encoder, questions)
+    for one in picture.values():
+        if isinstance(one, Refused):
+            raise one.error
+    if generation is None:
+        raise AssertionError("not opened, and not refused")
+    return generation, picture
+
+
+def difference(found: Picture, expected: Picture) -> str:
+    """Names of the questions with different answers, or ""."""
+    return ", ".join(sorted(name for name in found.keys() | expected.keys() if found.get(name) != expected.get(name)))
+
+
+def answer_to(retriever: Retriever, question: str, **how: Any) -> Any:
+    """An answer as JSON, without what differs from one time to the next."""
+    found = retriever.ask(question, **how).as_json()
+    del found["timings_ms"], found["index"]["generation"]
+    return found
 
 
 def _questions(
@@ -121,14 +139,12 @@ def _questions(
     snapshot = retriever.snapshot
     text, *others = questions.texts
 
-    def ask(question: str, **how: Any) -> Any:
-        found = retriever.ask(question, **how).as_json()
-        del found["timings_ms"], found["index"]["generation"]
-        return found
-
     def shown(place: str) -> Any:
         view = show(root, place, context=1)
         return [view.path, [list(line) for line in view.lines], view.marked, str(view.state), view.stored]
+
+    def duplicate() -> str:
+        return snapshot.passages_of(questions.duplicate)[0].key
 
     def scoped() -> Any:
         documents = snapshot.match_paths(questions.pattern)
@@ -145,31 +161,48 @@ def _questions(
         "keyword, all": lambda: ranked(snapshot.keyword(text, 100_000)),
         "words": lambda: snapshot.document_frequency(questions.words),
         "within": scoped,
-        "hybrid": lambda: [ask(one, k=5) for one in others[:2]],
-        "hybrid, within": lambda: ask(text, k=5, path=questions.pattern),
-        "keyword, quick": lambda: ask(text, k=8, mode=Mode.KEYWORD, rerank=False),
-        "duplicates": lambda: duplicates(snapshot, questions.key),
-        "show passage": lambda: shown(questions.key),
+        "hybrid": lambda: [answer_to(retriever, one, k=5) for one in others[:2]],
+        "hybrid, within": lambda: answer_to(retriever, text, k=5, path=questions.pattern),
+        "keyword, quick": lambda: answer_to(retriever, text, k=8, mode=Mode.KEYWORD, rerank=False),
+        "duplicates": lambda: _duplicates(snapshot, duplicate()),
+        "show passage": lambda: shown(duplicate()),
         "show file": lambda: shown(questions.path),
         "listing": lambda: listing(snapshot),
         "left out": lambda: left_out(snapshot),
     }
 
 
-def read_text(root: Path, path: str) -> tuple[StoredPassage, ...]:
-    """The passages of a document, as the index keeps them."""
-    with Snapshot(root / ".qa") as snapshot:
-        return snapshot.passages_of(path)
+def _duplicates(snapshot: Snapshot, key: str) -> list[Any]:
+    passage = snapshot.find(key)
+    if passage is None:
+        return [None]
+    return [[one.document.path, one.start, one.end, one.text] for one in snapshot.duplicates([passage])[passage.id]]
 
 
 def stored_digests(folder: Path) -> frozenset[bytes]:
-    """Of the vectors that an index keeps, in use or spare."""
+    """Of the sound vectors that an index keeps, in use or spare, as far as the database can be read."""
     found = set()
-    connection = sqlite3.connect(f"{(folder / 'index.db').resolve().as_uri()}?mode=ro", uri=True)
-    try:
-        for digest, vector, check in connection.execute("SELECT digest, vector, checksum FROM vectors"):
-            if is_sound(digest, vector, check):
-                found.add(digest)
-    finally:
-        connection.close()
+    file = folder / "index.db"
+    if file.exists():
+        with (
+            contextlib.suppress(sqlite3.Error),
+            contextlib.closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as connection,
+        ):
+            for digest, vector, check in connection.execute("SELECT digest, vector, checksum FROM vectors"):
+                if is_sound(digest, vector, check):
+                    found.add(digest)
     return frozenset(found)
+
+
+def strays(root: Path) -> list[str]:
+    """Files in an index folder that do not belong to its generation, and those of it that are missing."""
+    names = {path.name for path in (root / ".qa").iterdir()}
+    with Snapshot(root / ".qa") as snapshot:
+        own = {segment.name for segment in snapshot.info.segments}
+    missing = [f"{name} (missing)" for name in own - names]
+    return sorted(names - own - {".gitignore", "index.db", "index.db-wal", "index.db-shm", "lock"}) + missing
+
+
+def temporary(root: Path) -> list[str]:
+    """Temporary files anywhere under a folder."""
+    return sorted(path.name for path in root.rglob("*.tmp"))

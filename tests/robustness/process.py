@@ -1,137 +1,255 @@
-"""Run something in a child process with limits on time and memory, and see how it ended."""
+"""Work in a process of its own, with limits of time and memory, and how that process ended.
+
+`in_fork` forks this process. Threads are missing in a fork, and what FAISS would share out among them waits forever;
+so tests, whose process may have used FAISS, send pickled work to a `ForkServer`, which has everything imported, never
+starts a thread and does nothing but fork.
+"""
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import functools
+import gc
+import importlib
 import logging
 import os
 import pickle
 import resource
 import signal
+import subprocess
+import sys
 import time
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
+
+from corpus.errors import QAError
 
 _T = TypeVar("_T")
-# Seconds by the clock, more than those of the processor: for a machine that is busy with much else.
+# Seconds by the clock, beyond five times those of the processor: for a machine that is busy with much else.
 _PATIENCE = 30.0
 # Stacks and arenas of threads reserve addresses that they do not use.
 _RESERVED = 1 << 30
 _PAGE = os.sysconf("SC_PAGE_SIZE")
+# What work imports when it needs it: once in the server, not in every fork.
+_NEEDED = (
+    "corpus.readers.plaintext.markdown",
+    "corpus.readers.plaintext.plain",
+    "faiss",
+    "index.update.update",
+    "numpy.ma",
+    "pathspec",
+    "qa.collection.check",
+    "socket",
+)
+# No threads, not even those that libraries start when they are loaded.
+_ALONE = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a child ended.
+    """How a process ended.
 
     Attributes:
-        value: What the task returned, where it did.
-        error: The exception that left it, as text.
-        out_of_memory: Whether that was a MemoryError.
-        signal: What killed it, or 0.
-        grown: Bytes by which it was larger at its largest than at its beginning.
-        seconds: How long it took.
+        status: Its exit status; minus the signal that killed it.
+        value: What the work returned.
+        error: Class name of the exception that left it, or "".
+        message: Of that exception; for one that is no `QAError`, its traceback.
+        typed: Whether it was a `QAError`.
+        grown: Bytes by which the process was larger at its largest than at its beginning.
+        seconds: How long it ran.
     """
 
-    value: Any
-    error: str
-    out_of_memory: bool
-    signal: int
-    grown: int
-    seconds: float
+    status: int
+    value: Any = None
+    error: str = ""
+    message: str = ""
+    typed: bool = False
+    grown: int = 0
+    seconds: float = 0.0
+
+    @property
+    def succeeded(self) -> bool:
+        return not self.status and not self.error
+
+    @property
+    def timed_out(self) -> bool:
+        return -self.status in (signal.SIGALRM, signal.SIGPROF)
+
+    @property
+    def crashed(self) -> bool:
+        """Killed, or left by an exception that is no `QAError`."""
+        return bool(self.status) or bool(self.error and not self.typed)
 
 
-def run(task: Callable[[], object], *, seconds: float, memory: int | None = None) -> Ended:
-    """Run a task in a fork of this process; the task's value comes back pickled.
+class Child:
+    """A fork that does some work.
 
     Args:
-        task: Runs in the child only.
-        seconds: SIGPROF ends the child after so long of the processor's time, SIGALRM some time later by the clock.
-        memory: Bytes of address space the child may use beyond what this process has and threads reserve.
+        task: Its value comes back pickled.
+        seconds: SIGPROF kills the child after so much processor time, SIGALRM some time later by the clock.
+        memory: Bytes of address space that the child may use beyond what this process has and threads reserve.
     """
-    started = time.monotonic()
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        with contextlib.suppress(BaseException):
-            os.close(reading)
-            _child(task, writing, seconds, memory)
-        os._exit(70)
-    os.close(writing)
-    with open(reading, "rb") as stream:  # noqa: PTH123 - a descriptor
-        data = stream.read()
-    _, status, used = os.wait4(child, 0)
-    before, data = int.from_bytes(data[:8], "little"), data[8:]
-    value, error, out_of_memory = pickle.loads(data) if data else (None, "", False)  # noqa: S301 - our own child's
-    killed = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
-    if not killed and os.WEXITSTATUS(status):
-        error = error or f"exit code {os.WEXITSTATUS(status)}"
-    grown = used.ru_maxrss * 1024 - before
-    return Ended(value, error, out_of_memory, killed, grown, time.monotonic() - started)
+
+    def __init__(self, task: Callable[[], object], *, seconds: float = 60.0, memory: int | None = None) -> None:
+        self._started = time.monotonic()
+        self._reading, writing = os.pipe()
+        self.pid = os.fork()
+        if not self.pid:
+            os.close(self._reading)
+            _work(task, writing, seconds, memory)
+        os.close(writing)
+
+    def kill(self) -> None:
+        """Kill it, as a system without memory would."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+
+    def wait(self) -> Ended:
+        """Wait until it has ended."""
+        with open(self._reading, "rb") as stream:  # noqa: PTH123 - a descriptor
+            data = stream.read()
+        _, status, used = os.wait4(self.pid, 0)
+        status, before = os.waitstatus_to_exitcode(status), int.from_bytes(data[:8], "little")
+        report = pickle.loads(data[8:]) if not status else {}  # noqa: S301 - our own child's
+        grown = used.ru_maxrss * 1024 - before
+        return Ended(status, grown=grown, seconds=time.monotonic() - self._started, **report)
 
 
-def in_child(task: Callable[[], _T], *, seconds: float = 60) -> _T:
-    """The value of a task that leaves no thread and no open file behind in this process.
+def in_fork(task: Callable[[], object], *, seconds: float = 60.0, memory: int | None = None) -> Ended:
+    """Do some work in a fork of this process and wait for it."""
+    return Child(task, seconds=seconds, memory=memory).wait()
+
+
+def value_in_fork(task: Callable[[], _T], *, seconds: float = 60.0) -> _T:
+    """The value of work in a fork.
 
     Raises:
         RuntimeError: It failed; the message is the child's.
     """
-    value: _T = value_in(run(task, seconds=seconds))
+    value: _T = _value(in_fork(task, seconds=seconds))
     return value
 
 
-def value_in(ended: Ended) -> Any:
-    """What a task returned.
-
-    Raises:
-        RuntimeError: It failed; the message is the child's.
-    """
-    if ended.error or ended.signal:
-        raise RuntimeError(ended.error or f"killed by {signal.Signals(ended.signal).name}")
+def _value(ended: Ended) -> Any:
+    if not ended.succeeded:
+        raise RuntimeError(f"{ended.error} {ended.message} (status {ended.status})")
     return ended.value
 
 
-def _child(task: Callable[[], object], writing: int, seconds: float, memory: int | None) -> None:
-    os.write(writing, _resident().to_bytes(8, "little"))
-    # Said to nobody, but said: messages are put together.
-    logging.getLogger("index").addHandler(logging.NullHandler())
-    for number in (signal.SIGALRM, signal.SIGPROF):
-        signal.signal(number, signal.SIG_DFL)
-    # Of the processor's time; by the clock, a machine may be busy with other things.
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    signal.setitimer(signal.ITIMER_REAL, _PATIENCE + 5 * seconds)
-    if memory is not None:
-        limit = _addresses() + memory + _RESERVED
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    answer: tuple[object, str, bool]
-    try:
-        answer = (task(), "", False)
-    except BaseException as error:
-        answer = (None, f"{type(error).__name__}: {error}{_place(error)}", isinstance(error, MemoryError))
-    for timer in (signal.ITIMER_REAL, signal.ITIMER_PROF):
-        signal.setitimer(timer, 0)
-    data = pickle.dumps(answer)
-    while data:
-        data = data[os.write(writing, data) :]
-    os._exit(0)
+def _work(task: Callable[[], object], writing: int, seconds: float, memory: int | None) -> NoReturn:
+    gc.freeze()  # inherited garbage of libraries that miss their threads here must not be collected
+    with contextlib.suppress(BaseException):
+        os.write(writing, _statm(1).to_bytes(8, "little"))
+        # Messages are put together, though nobody reads them.
+        logging.getLogger("index").addHandler(logging.NullHandler())
+        for number in (signal.SIGALRM, signal.SIGPROF):
+            signal.signal(number, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+        signal.setitimer(signal.ITIMER_REAL, _PATIENCE + 5 * seconds)
+        if memory is not None:
+            limit = _statm(0) + memory + _RESERVED
+            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        report: dict[str, object]
+        try:
+            report = {"value": task()}
+        except QAError as error:
+            report = {"error": type(error).__name__, "message": str(error), "typed": True}
+        except BaseException as error:
+            report = {"error": type(error).__name__, "message": "".join(traceback.format_exception(error))}
+        data = pickle.dumps(report)
+        while data:
+            data = data[os.write(writing, data) :]
+        os._exit(0)
+    os._exit(70)
 
 
-def _place(error: BaseException) -> str:
-    """The innermost line of this project that an exception came through."""
-    found, trace = "", error.__traceback__
-    while trace is not None:
-        path = Path(trace.tb_frame.f_code.co_filename)
-        if path.parent.name in ("corpus", "index", "qa"):
-            found = f" [{path.parent.name}/{path.name}:{trace.tb_lineno}]"
-        trace = trace.tb_next
-    return found
+def _statm(field: int) -> int:
+    """Bytes of addresses (0) or of resident memory (1) of this process."""
+    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[field]) * _PAGE
 
 
-def _resident() -> int:
-    return int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE
+def import_what_is_needed() -> None:
+    """Import what is otherwise imported where it is needed, so that forks spend no time and no descriptors on it."""
+    for name in _NEEDED:
+        importlib.import_module(name)
+    gc.freeze()  # or each fork would copy what it looks through
 
 
-def _addresses() -> int:
-    return int(Path("/proc/self/statm").read_text().split()[0]) * _PAGE
+class ForkServer:
+    """A process that forks for each task; it ends with this one, or when it is closed.
+
+    Args:
+        environ: Variables that it has besides.
+    """
+
+    def __init__(self, environ: Mapping[str, str] | None = None) -> None:
+        # What is pickled by its name is found there as it is here.
+        paths = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        command = [sys.executable, "-m", "tests.robustness.process"]
+        whole = {**os.environ, **_ALONE, **paths, **(environ or {})}
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=whole)
+
+    def __enter__(self) -> ForkServer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        with contextlib.suppress(BrokenPipeError):
+            self._process.communicate()
+
+    def run(self, task: Callable[[], object], *, seconds: float = 60.0, memory: int | None = None) -> Ended:
+        """As `in_fork`, in a fork of that process; the task is pickled: no lambda, no function inside another."""
+        if self._process.stdin is None or self._process.stdout is None:
+            raise RuntimeError("it has no streams")
+        pickle.dump((task, seconds, memory), self._process.stdin)
+        self._process.stdin.flush()
+        ended: Ended = pickle.load(self._process.stdout)  # noqa: S301 - our own child's
+        return ended
+
+    def value_of(self, task: Callable[[], _T], *, seconds: float = 60.0) -> _T:
+        """The value of a task; as `value_in_fork`."""
+        value: _T = _value(self.run(task, seconds=seconds))
+        return value
+
+
+@functools.cache
+def _shared() -> ForkServer:
+    server = ForkServer()
+    atexit.register(server.close)
+    return server
+
+
+def run(task: Callable[[], object], *, seconds: float = 60.0, memory: int | None = None) -> Ended:
+    """`ForkServer.run` of the server that all tests share."""
+    return _shared().run(task, seconds=seconds, memory=memory)
+
+
+def value_of(task: Callable[[], _T], *, seconds: float = 60.0) -> _T:
+    """`ForkServer.value_of` of the server that all tests share."""
+    return _shared().value_of(task, seconds=seconds)
+
+
+def _serve() -> None:
+    """Fork for each task that comes in, until no more come."""
+    asked, answered = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a task prints is no answer
+    import_what_is_needed()
+    from tests.robustness import process  # under the name by which results are unpickled, not as __main__
+
+    while True:
+        try:
+            task, seconds, memory = pickle.load(asked)  # noqa: S301 - our own parent's
+        except EOFError:
+            return
+        pickle.dump(process.in_fork(task, seconds=seconds, memory=memory), answered)
+        answered.flush()
+
+
+if __name__ == "__main__":
+    _serve()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -27,7 +29,29 @@ from qa.cli.main import main
 main()
 """
 # Mounts the folder $0 on itself, read-only, and runs the rest.
-_READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"'
+READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"'
+_HOLDING = """
+import sys
+from pathlib import Path
+from corpus.errors import LockedError
+from index.storage.locking import wait_for_writer, writer_lock
+
+folder, held = Path(sys.argv[1]), False
+while not held:
+    wait_for_writer(folder)
+    try:
+        with writer_lock(folder):
+            held = True
+            print("held", flush=True)
+            sys.stdin.read()
+    except LockedError:
+        pass
+"""
+
+
+def command(arguments: Sequence[str]) -> list[str]:
+    """The command line in a process of its own."""
+    return [sys.executable, "-m", "qa", *arguments]
 
 
 @cache
@@ -36,6 +60,33 @@ def has_namespaces(flags: str) -> bool:
     if shutil.which("unshare") is None:
         return False
     return subprocess.run(["unshare", flags, "true"], capture_output=True, check=False).returncode == 0
+
+
+@contextlib.contextmanager
+def held(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """Another process has the lock of an index folder, until its stdin is closed."""
+    holder = subprocess.Popen(
+        [sys.executable, "-c", _HOLDING, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    with holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        yield holder
+
+
+@contextlib.contextmanager
+def growing_to(size: int) -> Iterator[None]:
+    """Let no file of this process grow beyond so many bytes; a write takes what fits, the next fails with EFBIG."""
+    if sys.platform == "win32":
+        raise NotImplementedError
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,30 +102,27 @@ class Program:
         read_only: Path | None = None,
         stdin: bytes | None = None,
         cwd: Path = REPOSITORY,
-        environ: dict[str, str] | None = None,
         timeout: float = 120,
     ) -> subprocess.CompletedProcess[bytes]:
         """Run a command, its sockets written down.
 
         Args:
-            args: What stands behind `qa`.
+            args: Of the command line.
             namespace: Flags of `unshare`, such as "-rn" for no network; left out where that does not work here.
             read_only: A folder to make read-only for this command.
             stdin: What it reads.
             cwd: Where it runs.
-            environ: Variables, in place of the usual ones where given.
             timeout: Seconds.
         """
         self._log.unlink(missing_ok=True)
         command = [sys.executable, "-c", _WATCHED, str(self._log), *args]
         if read_only is not None:
-            command = ["unshare", "-rm", "sh", "-c", _READ_ONLY, str(read_only), *command]
+            command = ["unshare", "-rm", "sh", "-c", READ_ONLY, str(read_only), *command]
         elif namespace and has_namespaces(namespace):
             command = ["unshare", namespace, *command]
         return subprocess.run(
-            command, input=stdin, cwd=cwd, env=self.environ() | (environ or {}), capture_output=True, check=False,
-            timeout=timeout,
-        )  # fmt: skip
+            command, input=stdin, cwd=cwd, env=self.environ(), capture_output=True, check=False, timeout=timeout
+        )
 
     def environ(self) -> dict[str, str]:
         """A bare home, and nothing that would keep libraries from the network."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import importlib
 import itertools
 import os
 import random
@@ -18,13 +16,11 @@ from index.snapshot import Snapshot
 from index.update.report import Request
 from index.update.update import rebuild_index, update_index
 from tests.encoders import BagEncoder
-from tests.robustness.picture import Picture, Questions, Refused, answers, ask_everything, listing
-from tests.robustness.process import in_child
+from tests.robustness.picture import Picture, Questions, ask_everything, whole_picture
+from tests.robustness.process import value_in_fork
 
 # Old enough that a file's time alone can be trusted.
 _TIME = 1_500_000_000
-_LOG_HEADER = 32
-_FRAME_HEADER = 24
 _TEXT = (
     "anchor bridge candle desert engine forest garden harbour island jungle kettle ladder marble needle orchard "
     "planet quarry river saddle temple umbrella valley window yellow zebra amber basket copper dragon ember falcon "
@@ -43,7 +39,7 @@ QUESTIONS = Questions(
     words=("river", "zebra", "straße", "walnut", "unheard-of", "ירושלים", "東京"),
     pattern="notes/",
     path="notes/03.md",
-    key="",
+    duplicate="copies/0.txt",
 )
 DUPLICATE = "A duplicate paragraph about the walnut orchard, the river and the bridge, word for word the same.\n"
 
@@ -59,7 +55,6 @@ class Sample:
         past: The same of earlier generations, oldest first.
         expected: The whole picture by generation; more than one where a log holds several.
         newest: The last generation.
-        questions: What is asked.
     """
 
     name: str
@@ -68,7 +63,6 @@ class Sample:
     past: list[dict[str, bytes]] = field(default_factory=list)
     expected: dict[int, Picture] = field(default_factory=dict)
     newest: int = 0
-    questions: Questions = QUESTIONS
 
     @property
     def folder(self) -> Path:
@@ -91,15 +85,12 @@ class Sample:
 
     def ask(self) -> tuple[int | None, Picture]:
         """Put every question to the index as it lies there."""
-        return ask_everything(self.root, BagEncoder(), self.questions)
+        return ask_everything(self.root, BagEncoder(), QUESTIONS)
 
 
 def read_folder(folder: Path) -> dict[str, bytes]:
     """Content of every file by name."""
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
-
-
-# --- the collection ---------------------------------------------------------------------------------------------------
 
 
 def write(root: Path, path: str, data: str | bytes, *, tick: int = 0) -> None:
@@ -119,12 +110,6 @@ def _document(random_: random.Random, title: str, sections: int) -> str:
     return "\n".join(parts)
 
 
-def _page(random_: random.Random) -> str:
-    """Documents of their own in one file: a title and a paragraph each."""
-    titles = (f"Paper {number} on the {random_.choice(_WORDS)}" for number in range(6))
-    return "\n".join(f"{title}\n\n{' '.join(random_.choices(_WORDS, k=50)).capitalize()}.\n" for title in titles)
-
-
 def _first_files(root: Path, documents: int, sections: int) -> None:
     random_ = random.Random(11)  # noqa: S311 - not for secrets
     for number in range(documents):
@@ -132,7 +117,10 @@ def _first_files(root: Path, documents: int, sections: int) -> None:
         write(root, f"{folder}{number:02}.md", _document(random_, f"Paper {number}", sections))
     for number in range(4):
         write(root, f"copies/{number}.txt", DUPLICATE)
-    write(root, "page of records.txt", _page(random_))
+    # Documents of their own in one file: a title and a paragraph each.
+    titles = (f"Paper {number} on the {random_.choice(_WORDS)}" for number in range(6))
+    page = "\n".join(f"{title}\n\n{' '.join(random_.choices(_WORDS, k=50)).capitalize()}.\n" for title in titles)
+    write(root, "page of records.txt", page)
     write(root, "skipped/binary.txt", b"\0\1\2\3")
     write(root, "skipped/latin.txt", "größe".encode("latin-1"))
     write(root, "empty.txt", "")
@@ -161,23 +149,17 @@ def _later_steps(root: Path) -> Iterator[Callable[[], None]]:
     yield from (edit, add, remove, last)
 
 
-# --- the shapes -------------------------------------------------------------------------------------------------------
+_KEPT: list[Snapshot] = []  # until the process ends
 
 
-@contextlib.contextmanager
-def small_limits(*, exact: int, most: int) -> Iterator[None]:
-    """Segments and compressed ones from few vectors on."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("index.dense.faiss_segments.EXACT_MOST", exact)
-        for module in ("faiss_segments", "merge_policy", "segment_writer"):
-            patch.setattr(f"index.dense.{module}.SEGMENT_MOST", most)
-        yield
-
-
-def _plain(root: Path, documents: int, sections: int) -> list[dict[str, bytes]]:
+def _plain(root: Path, documents: int, sections: int, *, logged: bool = False) -> list[dict[str, bytes]]:
     _first_files(root, documents, sections)
-    past = []
     update_index(Request(root, BagEncoder()))
+    if logged:
+        # A reader that is there all the time keeps SQLite from clearing the log; then the process is gone.
+        _KEPT.append(Snapshot(root / ".qa"))
+        _KEPT[0].documents()
+    past = []
     for step in _later_steps(root):
         past.append(read_folder(root / ".qa"))
         step()
@@ -186,35 +168,17 @@ def _plain(root: Path, documents: int, sections: int) -> list[dict[str, bytes]]:
 
 
 def _compressed(root: Path, documents: int, sections: int) -> list[dict[str, bytes]]:
-    with small_limits(exact=48, most=96):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("index.dense.faiss_segments.EXACT_MOST", 48)
+        for module in ("faiss_segments", "merge_policy", "segment_writer"):
+            patch.setattr(f"index.dense.{module}.SEGMENT_MOST", 96)
         return _plain(root, documents, sections)
 
 
 def _logged(root: Path, documents: int, sections: int) -> list[dict[str, bytes]]:
-    """A reader that is there all the time keeps SQLite from clearing the log; then the process is gone."""
-    _first_files(root, documents, sections)
-    update_index(Request(root, BagEncoder()))
-    reader = Snapshot(root / ".qa")
-    reader.documents()
-    past = []
-    for step in _later_steps(root):
-        past.append(read_folder(root / ".qa"))
-        step()
-        update_index(Request(root, BagEncoder()))
-    _KEPT.append(reader)
-    return past
+    return _plain(root, documents, sections, logged=True)
 
 
-# What a question imports when it needs it: once here, not in every child.
-_LATER = (
-    "corpus.readers.plaintext.markdown",
-    "corpus.readers.plaintext.plain",
-    "faiss",
-    "numpy.ma",
-    "pathspec",
-    "index.update.update",
-)
-_KEPT: list[Snapshot] = []  # until the process ends
 SHAPES: dict[str, Callable[[Path, int, int], list[dict[str, bytes]]]] = {
     "plain": _plain,
     "log": _logged,
@@ -223,7 +187,7 @@ SHAPES: dict[str, Callable[[Path, int, int], list[dict[str, bytes]]]] = {
 
 
 def make(name: str, root: Path, *, documents: int = 44, sections: int = 6) -> Sample:
-    """Build an index in a process of its own, which ends without tidying up, and ask it.
+    """Build an index in a fork, which ends without tidying up, and ask it.
 
     Args:
         name: One of `SHAPES`.
@@ -231,21 +195,14 @@ def make(name: str, root: Path, *, documents: int = 44, sections: int = 6) -> Sa
         documents: So many, beside a few of one passage.
         sections: Of each document, most of them a passage.
     """
-    for module in _LATER:
-        importlib.import_module(module)
     root.mkdir(parents=True, exist_ok=True)
-    past = in_child(lambda: _at_set_times(lambda: SHAPES[name](root, documents, sections)), seconds=120)
+    past = value_in_fork(lambda: _at_set_times(lambda: SHAPES[name](root, documents, sections)), seconds=120)
     # The process that wrote it has another number every time.
     files = read_folder(root / ".qa") | {"lock": b'{"pid": 4242, "host": "gone"}'}
     sample = Sample(name, root, files, past)
-    key = in_child(lambda: _key_with_twins(sample.folder))
-    sample.questions = Questions(QUESTIONS.texts, QUESTIONS.words, QUESTIONS.pattern, QUESTIONS.path, key)
     for state in _states(sample):
         sample.lay_out(state)
-        generation, picture = in_child(sample.ask)
-        refused = [name for name, found in picture.items() if isinstance(found, Refused)]
-        if generation is None or refused:
-            raise AssertionError(f"the undamaged index {name} refuses {refused}: {picture}")
+        generation, picture = value_in_fork(lambda: whole_picture(root, BagEncoder(), QUESTIONS))
         sample.expected[generation] = picture
         sample.newest = max(sample.newest, generation)
     sample.lay_out()
@@ -258,11 +215,6 @@ def _at_set_times(task: Callable[[], list[dict[str, bytes]]]) -> list[dict[str, 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("corpus.loading.prefetch.time.time_ns", lambda: next(ticks))
         return task()
-
-
-def _key_with_twins(folder: Path) -> str:
-    with Snapshot(folder) as snapshot:
-        return snapshot.passages_of("copies/0.txt")[0].key
 
 
 def _states(sample: Sample) -> Iterator[dict[str, bytes | None]]:
@@ -279,10 +231,10 @@ def _states(sample: Sample) -> Iterator[dict[str, bytes | None]]:
 
 def commits(log: bytes) -> Sequence[int]:
     """Where each transaction of a log ends: a frame that says how large the database is then ends one."""
-    if len(log) < _LOG_HEADER:
+    if len(log) < 32:
         return ()
-    step = _FRAME_HEADER + int.from_bytes(log[8:12], "big")
-    starts = range(_LOG_HEADER, len(log) - step + 1, step)
+    step = 24 + int.from_bytes(log[8:12], "big")
+    starts = range(32, len(log) - step + 1, step)
     return [start + step for start in starts if int.from_bytes(log[start + 4 : start + 8], "big")]
 
 
@@ -290,5 +242,4 @@ def rebuilt(sample: Sample) -> Picture:
     """What a clean build of the folder answers: the truth that no history of the index can have bent."""
     shutil.rmtree(sample.folder)
     rebuild_index(Request(sample.root, BagEncoder()))
-    with Snapshot(sample.folder) as snapshot:
-        return {"listing": listing(snapshot), **answers(snapshot, BagEncoder(), sample.questions.texts)}
+    return whole_picture(sample.root, BagEncoder(), QUESTIONS)[1]

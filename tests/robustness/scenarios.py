@@ -1,41 +1,187 @@
-"""What the tool was doing when it was struck: a folder as it is then, and the operation."""
+"""What the tool was doing when it was struck, and what may be found afterwards.
+
+A scenario is a folder and an operation on it. Whatever happens to the operation, the index must be exactly the old
+generation or the new one, or say in a typed error what to do; brought up to date, it must give exactly what a first
+build gives, embed nothing whose vector was stored, and leave no stray file.
+"""
 
 from __future__ import annotations
 
-import gc
-import importlib
 import os
 import shutil
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from corpus.errors import DamagedIndexError, IncompatibleError, NoIndexError, QAError
+from index.dense.vector_rows import vector_digest
 from index.update.report import BuildReport, Request
 from index.update.update import rebuild_index, update_index
 from tests.encoders import BagEncoder
-from tests.robustness.contents import content, logical, stored_digests
-from tests.robustness.fault_library import Action, Shim, is_loaded
-from tests.robustness.forks import in_fork, value_of
+from tests.robustness.fault_library import Action, FaultLibrary, is_loaded
+from tests.robustness.picture import Picture, Questions, difference, stored_digests, strays, whole_picture
+from tests.robustness.process import Ended, in_fork, value_in_fork
 
 # Long before any test: what was changed less than two seconds before it was read is read again the next time.
-_LONG_AGO = 1_700_000_000
-
+LONG_AGO = 1_700_000_000
+INTERIM = (DamagedIndexError, NoIndexError)
 _FILES = {
     "birds.txt": "Birds sing in the morning.\n",
     "cats.md": "# Cats\n\nThe cat sat on the mat.\n\n## Dogs\n\nDogs bark at state-of-the-art robots.\n",
     "copy/birds.txt": "Birds sing in the morning.\n",
     "harbour.md": "# Harbour\n\nThe harbour closes at dusk.\n\n## Ferries\n\nThe last ferry leaves at nine.\n",
-    "ledger.md": "".join(f"# Page {page}\n\nOn page {page} stands what was paid.\n\n" for page in range(24)),
+    "ledger.md": "".join(f"# Page {page}\n\nPayments of page {page}.\n\n" for page in range(24)),
     "notes/fish.md": "# Fish\n\nFish swim in the sea.\n\n## Whales\n\nWhales are no fish.\n",
     "notes/old.txt": "An old note that nobody reads.\n",
 }
+QUESTIONS = Questions(
+    texts=(
+        "Where did the cat sit?",
+        "When do birds sing in the morning?",
+        "Who swims in the sea?",
+        "Which harbour closes at dusk?",
+    ),
+    words=("cat", "dogs", "harbour", "unheard-of"),
+    pattern="notes/",
+    path="cats.md",
+    duplicate="copy/birds.txt",
+)
 
 
-def write(root: Path, files: dict[str, str], *, at: int = _LONG_AGO) -> None:
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A folder and what is done to it.
+
+    Attributes:
+        name: Of the operation.
+        prepare: Fills the folder, which is there already.
+        act: The operation.
+        interim: Errors that the index may give until it is done.
+        forks: Whether `prepare` forks processes of its own.
+        encoder: Asks, and brings up to date; lists what it embedded as `embedded`.
+        questions: What is asked.
+    """
+
+    name: str
+    prepare: Callable[[Path], object]
+    act: Callable[[Path], object]
+    interim: tuple[type[QAError], ...] = ()
+    forks: bool = False
+    encoder: Callable[[], Any] = BagEncoder
+    questions: Questions = QUESTIONS
+
+    def picture(self, root: Path) -> tuple[int, Picture]:
+        """The generation of an index and all its answers."""
+        return whole_picture(root, self.encoder(), self.questions)
+
+
+@dataclass(slots=True)
+class Expected:
+    """What is allowed of a scenario.
+
+    Attributes:
+        scenario: Which.
+        template: The folder before the operation.
+        old: Generation and answers before it, or None where there is no index.
+        new: The same afterwards.
+        clean: Answers of a first build of the same files.
+        digests: Of vectors that are stored before.
+        operations: What the operation does to files, in order, where the fault library is loaded.
+        took: What the operation returned; the kills return how long it took.
+    """
+
+    scenario: Scenario
+    template: Path
+    old: tuple[int, Picture] | None
+    new: tuple[int, Picture]
+    clean: Picture
+    digests: frozenset[bytes]
+    operations: list[str] = field(default_factory=list)
+    took: Any = None
+
+    def problems(self, root: Path, *, done: bool) -> list[str]:
+        """What is wrong with an index after something happened to its writer.
+
+        Args:
+            root: The folder of documents.
+            done: Whether the operation said that it was done.
+        """
+        ended = in_fork(partial(self._problems, root, done=done))
+        found: list[str] = ended.value if ended.succeeded else [f"asking: {ended}"]
+        return found
+
+    def _problems(self, root: Path, *, done: bool) -> list[str]:
+        wrong = self._state(root, done=done)
+        stored = self.digests | stored_digests(root / ".qa")
+        encoder = self.scenario.encoder()
+        bring_up_to_date(root, encoder)
+        again = [text for text in encoder.embedded if vector_digest(encoder.fingerprint, text) in stored]
+        if again:
+            wrong.append(f"embedded again: {again}")
+        if differs := difference(self.scenario.picture(root)[1], self.clean):
+            wrong.append(f"brought up to date, it differs from a first build in: {differs}")
+        if names := strays(root):
+            wrong.append(f"stray files: {names}")
+        return wrong
+
+    def _state(self, root: Path, *, done: bool) -> list[str]:
+        """Old or new, complete, or a typed error that names the index and what to do."""
+        interim = self.scenario.interim if self.old else (*self.scenario.interim, NoIndexError)
+        try:
+            found = self.scenario.picture(root)
+        except QAError as error:
+            wrong = [f"opening: {type(error).__name__}: {error}"] if done or not isinstance(error, interim) else []
+            return wrong if ".qa" in str(error) and "`qa " in str(error) else [*wrong, f"names no fix: {error}"]
+        allowed = [self.new] if done or self.old is None else [self.new, self.old]
+        if found in allowed:
+            return []
+        return [f"neither old nor new: {found[0]}; {[(one[0], difference(found[1], one[1])) for one in allowed]}"]
+
+
+def prepared(scenario: Scenario, folder: Path) -> Expected:
+    """Make a scenario's folder below another, and learn what is allowed of it; each step in a fork."""
+    template, trial, clean = (folder / name for name in ("template", "new", "clean"))
+    template.mkdir(parents=True)
+    if scenario.forks:
+        scenario.prepare(template)
+    else:
+        value_in_fork(lambda: scenario.prepare(template) and None)
+    shutil.copytree(template, trial)
+    old = in_fork(partial(scenario.picture, trial))
+    if old.crashed:
+        raise RuntimeError(old.message)
+    digests = stored_digests(trial / ".qa")
+    # Asking may have taken a log in.
+    shutil.rmtree(trial)
+    shutil.copytree(template, trial)
+    took, operations = value_in_fork(partial(_operations, scenario, trial, folder / "operations"))
+    new = value_in_fork(partial(scenario.picture, trial))
+    if old.value:
+        shutil.copytree(template, clean, ignore=shutil.ignore_patterns(".qa"))
+        value_in_fork(lambda: update_index(Request(clean, scenario.encoder())).passages)
+        expected = value_in_fork(partial(scenario.picture, clean))[1]
+    else:
+        expected = new[1]
+    return Expected(scenario, template, old.value, new, expected, digests, operations, took)
+
+
+def _operations(scenario: Scenario, root: Path, log: Path) -> tuple[object, list[str]]:
+    """Do it; what it returned, and what it did to files."""
+    if not is_loaded():
+        return scenario.act(root), []
+    library = FaultLibrary()
+    library.log_to(os.open(log, os.O_WRONLY | os.O_CREAT))
+    library.arm(root)
+    took = scenario.act(root)
+    library.disarm()
+    return took, log.read_text(encoding="utf-8").splitlines()
+
+
+def write(root: Path, files: dict[str, str], *, at: int = LONG_AGO) -> None:
     """Write documents, all last changed at the same moment."""
     for name, text in files.items():
         path = root / name
@@ -50,62 +196,19 @@ def in_memory() -> Path | None:
     return memory if memory.is_dir() else None
 
 
-def warm_up() -> None:
-    """Import what is otherwise imported where it is needed, so that forks need no time and no descriptors for it."""
-    for name in ("faiss", "corpus.readers.plaintext.markdown", "corpus.readers.plaintext.plain", "pathspec", "socket"):
-        importlib.import_module(name)
-    gc.freeze()  # or each fork would copy what it looks through
-
-
-def bring_up_to_date(root: Path) -> tuple[BuildReport, BagEncoder]:
-    """Update, or where that is refused do what the message says; with the encoder, which knows what it embedded."""
-    encoder = BagEncoder()
+def bring_up_to_date(root: Path, encoder: Any) -> BuildReport:
+    """Update, or where that is refused do what the message says."""
     try:
-        return update_index(Request(root, encoder)), encoder
+        return update_index(Request(root, encoder))
     except (DamagedIndexError, IncompatibleError):
-        return rebuild_index(Request(root, encoder)), encoder
+        return rebuild_index(Request(root, encoder))
 
 
-@dataclass(frozen=True, slots=True)
-class Scenario:
-    """A folder and what is done to it.
-
-    Attributes:
-        name: Of the operation.
-        prepare: Fills the folder, which is there already.
-        act: The operation.
-        interim: Errors that the index may give until it is done.
-        forks: Whether `prepare` has its work done by processes of its own.
-    """
-
-    name: str
-    prepare: Callable[[Path], object]
-    act: Callable[[Path], object]
-    interim: tuple[type[QAError], ...] = ()
-    forks: bool = False
-
-
-@dataclass(slots=True)
-class Expected:
-    """What is allowed of a scenario.
-
-    Attributes:
-        template: The folder as it is before the operation.
-        old: Its content, or None where it has none.
-        interim: Errors that it may give until it is done.
-        new: Its content afterwards.
-        clean: What a first build of the same files gives.
-        digests: Vectors that are stored before.
-        operations: What the operation does to files, in order.
-    """
-
-    template: Path
-    old: dict[str, Any] | None
-    interim: tuple[type[QAError], ...]
-    new: dict[str, Any]
-    clean: dict[str, Any]
-    digests: set[str]
-    operations: list[str] = field(default_factory=list)
+def damage_generation(root: Path) -> None:
+    """Change the number of the generation, against its checksum."""
+    with closing(sqlite3.connect(root / ".qa" / "index.db")) as connection:
+        connection.execute("UPDATE meta SET value = '9' WHERE key = 'generation'")
+        connection.commit()
 
 
 def _update(root: Path) -> object:
@@ -116,8 +219,8 @@ def _rebuild(root: Path) -> object:
     return rebuild_index(Request(root, BagEncoder())).passages
 
 
-def _cure(root: Path) -> object:
-    return bring_up_to_date(root)[0].passages
+def _repair(root: Path) -> object:
+    return bring_up_to_date(root, BagEncoder()).passages
 
 
 def _first(root: Path) -> None:
@@ -135,7 +238,7 @@ def _changed(root: Path) -> None:
     write(root, {"late.txt": "A late note.\n"})
     _update(root)
     cats = "# Cats\n\nThe cat left.\n\n## Dogs\n\nDogs bark at state-of-the-art robots.\n"
-    write(root, {"cats.md": cats}, at=_LONG_AGO + 9)
+    write(root, {"cats.md": cats}, at=LONG_AGO + 9)
     write(root, {"new.md": "# New\n\nNobody has read this yet.\n"})
     (root / "notes" / "old.txt").unlink()
     (root / "birds.txt").rename(root / "renamed.txt")
@@ -143,108 +246,45 @@ def _changed(root: Path) -> None:
 
 def _damaged(root: Path) -> None:
     _built(root)
-    connection = sqlite3.connect(root / ".qa" / "index.db")
-    connection.execute("UPDATE meta SET value = '9' WHERE key = 'generation'")
-    connection.commit()
-    connection.close()
+    damage_generation(root)
 
 
 def _touched(root: Path) -> None:
     _built(root)
-    os.utime(root / "cats.md", (_LONG_AGO + 9, _LONG_AGO + 9))
+    os.utime(root / "cats.md", (LONG_AGO + 9, LONG_AGO + 9))
 
 
-def _killed(root: Path, act: Callable[[Path], object]) -> None:
+def _killed(root: Path, prepare: Callable[[Path], object], act: Callable[[Path], object]) -> None:
     """Leave what a process leaves that was killed in the middle of its second half: a hot log, files not yet named."""
-    shim = Shim()
+    value_in_fork(partial(prepare, root))
+    library = FaultLibrary()
     copy = root.with_name(root.name + "-count")
     shutil.copytree(root, copy)
 
     def count() -> int:
-        shim.arm(copy)
+        library.arm(copy)
         act(copy)
-        return shim.disarm()
+        return library.disarm()
 
-    at = value_of(count) * 3 // 4
+    at = value_in_fork(count) * 3 // 4
     shutil.rmtree(copy)
 
     def die() -> None:
-        shim.arm(root, at=at, action=Action.KILL_HALFWAY)
+        library.arm(root, at=at, action=Action.KILL_HALFWAY)
         act(root)
 
-    if in_fork(die).status == 0:
+    ended: Ended = in_fork(die)
+    if ended.status == 0:
         raise RuntimeError("it was not killed")
 
 
-def _first_killed(root: Path) -> None:
-    _first(root)
-    _killed(root, _update)
-
-
-def _update_killed(root: Path) -> None:
-    value_of(partial(_changed, root))
-    _killed(root, _update)
-
-
-def _repair_killed(root: Path) -> None:
-    value_of(partial(_damaged, root))
-    _killed(root, _rebuild)
-
-
-INTERIM = (DamagedIndexError, NoIndexError)
-
 SCENARIOS = (
     Scenario("first build", _first, _update),
-    Scenario("first build, once killed", _first_killed, _update, forks=True),
+    Scenario("first build, once killed", partial(_killed, prepare=_first, act=_update), _update, forks=True),
     Scenario("update", _changed, _update),
-    Scenario("update, once killed", _update_killed, _update, forks=True),
+    Scenario("update, once killed", partial(_killed, prepare=_changed, act=_update), _update, forks=True),
     Scenario("rebuild", _changed, _rebuild),
     Scenario("repair", _damaged, _rebuild, INTERIM),
-    Scenario("repair, once killed", _repair_killed, _cure, INTERIM, forks=True),
+    Scenario("repair, once killed", partial(_killed, prepare=_damaged, act=_rebuild), _repair, INTERIM, forks=True),
     Scenario("files touched", _touched, _update),
 )
-
-
-def prepared(scenario: Scenario, folder: Path) -> Expected:
-    """Make a scenario's folder below another, and learn what is allowed of it; each step in a process of its own."""
-    template, looked_at, trial, clean = (folder / name for name in ("template", "looked-at", "new", "clean"))
-    template.mkdir(parents=True)
-    if scenario.forks:
-        scenario.prepare(template)
-    else:
-        value_of(lambda: scenario.prepare(template) and None)
-    for copy in (looked_at, trial):
-        shutil.copytree(template, copy)
-    old = in_fork(partial(content, looked_at))
-    if old.error and not old.typed:
-        raise RuntimeError(old.message)
-    operations = _operations(scenario, trial, folder / "operations")
-    shutil.copytree(template, clean, ignore=shutil.ignore_patterns(".qa"))
-    value_of(partial(_update, clean))
-    return Expected(
-        template=template,
-        old=old.value,
-        interim=scenario.interim if old.value else (*scenario.interim, NoIndexError),
-        new=value_of(partial(content, trial)),
-        clean=value_of(lambda: logical(content(clean))),
-        digests=set(value_of(lambda: sorted(stored_digests(looked_at)))),
-        operations=operations,
-    )
-
-
-def _operations(scenario: Scenario, root: Path, log: Path) -> list[str]:
-    """Do it; what it did to files, where the library sees that."""
-    if not is_loaded():
-        value_of(partial(scenario.act, root))
-        return []
-    shim = Shim()
-
-    def run() -> None:
-        descriptor = os.open(log, os.O_WRONLY | os.O_CREAT)
-        shim.log_to(descriptor)
-        shim.arm(root)
-        scenario.act(root)
-        shim.disarm()
-
-    value_of(run)
-    return log.read_text(encoding="utf-8").splitlines()

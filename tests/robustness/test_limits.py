@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,16 +15,14 @@ from index.update.update import update_index
 from tests.encoders import BagEncoder
 from tests.marks import needs_limits
 from tests.robustness import limits
-from tests.robustness.interrupts import command
+from tests.robustness.process import value_of
+from tests.robustness.program import command, has_namespaces
 
 
 @needs_limits
-def test_a_limit_of_the_system_loses_nothing(tmp_path: Path) -> None:
+def test_a_limit_of_the_system_loses_nothing() -> None:
     """Files that may not grow beyond a size, and no more descriptors, for builds, updates, repairs and questions."""
-    out = tmp_path / "found.json"
-    done = _run(["--every", "15", "--out", str(out)])
-    assert done.returncode == 0, done.stdout + done.stderr
-    found = json.loads(out.read_text(encoding="utf-8"))
+    found = value_of(partial(limits.run, 15), seconds=300)
     assert found["violations"] == []
     # The limits were felt, and some were high enough.
     assert found["ended"]["file size: StorageError"] >= 5
@@ -32,16 +30,14 @@ def test_a_limit_of_the_system_loses_nothing(tmp_path: Path) -> None:
     assert found["ended"]["file size: done"] >= 1
 
 
+@pytest.mark.skipif(not has_namespaces("-rm"), reason="needs a mount namespace of its own")
 def test_a_full_disk_keeps_what_there_was(tmp_path: Path) -> None:
     """A disk of a megabyte, filled document by document."""
-    disk = tmp_path / "disk"
+    disk, out = tmp_path / "disk", tmp_path / "found.json"
     disk.mkdir()
-    mount = f"mount -t tmpfs -o size=1m tmpfs {disk}"
-    if not shutil.which("unshare") or subprocess.run(_unshared(mount), capture_output=True, check=False).returncode:
-        pytest.skip("no user and mount namespaces here")
-    out = tmp_path / "found.json"
     program = f"{sys.executable} -m {limits.__name__} --full-disk {disk} --out {out}"
-    done = subprocess.run(_unshared(f"{mount} && {program}"), capture_output=True, text=True, check=False, timeout=120)
+    mounted = ["unshare", "-rm", "sh", "-c", f"mount -t tmpfs -o size=1m tmpfs {disk} && {program}"]
+    done = subprocess.run(mounted, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads(out.read_text(encoding="utf-8"))
     assert found["documents"] >= 2
@@ -63,12 +59,3 @@ def test_where_no_file_may_grow_a_reader_is_told_in_one_line(tmp_path: Path, blo
     assert f"the system refused to read or write {tmp_path / '.qa' / 'index.db'}" in done.stderr
     assert "Check space and permissions." in done.stderr
     assert subprocess.run(status, capture_output=True, check=False, timeout=60).returncode == 0
-
-
-def _run(arguments: list[str]) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", limits.__name__, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
-
-
-def _unshared(program: str) -> list[str]:
-    return ["unshare", "-rm", "sh", "-c", program]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
@@ -11,6 +10,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -29,61 +29,46 @@ from qa.collection import build
 from qa.retrieval.retriever import Retriever
 from tests.encoders import BagEncoder
 from tests.marks import needs_fork
-from tests.robustness import torn_reads as torn
-from tests.robustness.holder import held
-from tests.robustness.interrupts import command
+from tests.robustness import torn_reads
+from tests.robustness.interrupts import allow_interrupts
+from tests.robustness.process import value_of
+from tests.robustness.program import command, held
 
-QUESTION = torn.QUESTIONS[0]
+QUESTION = torn_reads.QUESTIONS[0]
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """The first state, indexed."""
-    folder = tmp_path / "corpus"
-    folder.mkdir()
-    turn_to(folder, 0)
-    return folder
+    torn_reads.change_to(tmp_path / "corpus", 0)
+    return tmp_path / "corpus"
 
 
-def turn_to(root: Path, state: int) -> None:
-    torn.change_to(root, state)
-    update_index(Request(root, BagEncoder()))
-
-
-def test_no_answer_is_of_two_generations(tmp_path: Path) -> None:
-    out = tmp_path / "found.json"
-    done = subprocess.run(
-        [sys.executable, "-m", torn.__name__, "--questions", "640", "--out", str(out)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    found = json.loads(out.read_text(encoding="utf-8"))
+def test_no_answer_is_of_two_generations() -> None:
+    found = value_of(partial(torn_reads.run, 640, 4, seed=0), seconds=300)
     assert (found["torn"], found["failed"]) == ([], [])
     assert found["questions"] >= 640
     # They did meet.
-    assert min(found["generations_seen_by_a_reader"]) >= torn.GENERATIONS
+    assert min(found["generations_seen_by_a_reader"]) >= torn_reads.GENERATIONS
 
 
 @pytest.mark.parametrize("commits", [1, 2, 5])
 def test_cleaning_up_takes_nothing_from_a_reader(root: Path, commits: int) -> None:
     """It reads the files of its generation only after they were deleted, and answers as that generation does."""
-    expected = torn.answers_of(root)
+    expected = torn_reads.answers_of(root)
     with Snapshot(root / ".qa") as snapshot:
         own = {segment.name for segment in snapshot.info.segments}
         for number in range(commits):
-            turn_to(root, (number + 1) % 2)
+            torn_reads.change_to(root, (number + 1) % 2)
         assert not own & {path.name for path in (root / ".qa").iterdir()}
         retriever = Retriever(root, snapshot, BagEncoder())
         for mode in Mode:
-            assert torn.ask(retriever, QUESTION, mode) == expected[f"{mode.value}: {QUESTION}"]
+            assert torn_reads.ask(retriever, QUESTION, mode) == expected[f"{mode.value}: {QUESTION}"]
 
 
 @pytest.mark.parametrize("opened", ["with its files read", "with its files not yet read"])
 def test_an_index_deleted_under_a_reader_gives_its_answers_or_a_typed_error(root: Path, opened: str) -> None:
-    expected = torn.answers_of(root)
+    expected = torn_reads.answers_of(root)
     with Snapshot(root / ".qa") as snapshot:
         if opened == "with its files read":
             snapshot.load()
@@ -91,7 +76,7 @@ def test_an_index_deleted_under_a_reader_gives_its_answers_or_a_typed_error(root
         retriever = Retriever(root, snapshot, BagEncoder())
         for mode in Mode:
             try:
-                found = torn.ask(retriever, QUESTION, mode)
+                found = torn_reads.ask(retriever, QUESTION, mode)
             except QAError as error:
                 assert ".qa" in str(error)  # noqa: PT017 - either is right
             else:
@@ -119,8 +104,7 @@ def test_a_second_writer_waits_if_asked(tmp_path: Path, then: str) -> None:
     """It says once whom it waits for, goes on when that one ends, and Ctrl-C ends it at once."""
     folder = tmp_path / ".qa"
     make_folder(folder)
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell; children would inherit it
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    allow_interrupts()
     with held(folder) as holder:
         waiting = subprocess.Popen(
             command(["index", "--wait", str(tmp_path)]), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -9,13 +9,11 @@ generations, so it is also known which of the two answers an opened index must g
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import random
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,9 +25,9 @@ from qa.answer.results import Mode
 from qa.retrieval.retriever import Retriever
 from tests.encoders import BagEncoder
 from tests.robustness import options
-from tests.robustness.forks import Fork, value_of
+from tests.robustness.picture import answer_to
+from tests.robustness.process import Child, import_what_is_needed, value_in_fork
 
-_FILES = 8
 _ANIMALS = ("cat", "dog", "fish", "bird", "robot", "whale", "horse", "owl")
 _PLACES = (
     ("mat", "road", "sea", "tree", "garage", "bay", "stable", "barn"),
@@ -46,71 +44,61 @@ Answers = dict[str, Any]
 
 
 def change_to(root: Path, state: int) -> None:
-    """Write all files of a state; some have the same names in both, some do not."""
+    """Write all files of a state, some under the same names in both, and index them."""
+    root.mkdir(exist_ok=True)
     for old in root.glob("*/*.md"):
         old.unlink()
     for number, (animal, place) in enumerate(zip(_ANIMALS, _PLACES[state], strict=True)):
-        name = f"{number}.md" if number % 2 else f"{number}-{state}.md"
-        path = root / f"part-{number % 3}" / name
+        path = root / f"part-{number % 3}" / (f"{number}.md" if number % 2 else f"{number}-{state}.md")
         path.parent.mkdir(exist_ok=True)
         text = f"In the morning the {animal} sat at the {place}."
         path.write_text(f"# The {animal}\n\n{text}\n\n## Before\n\nNobody saw the {animal}.\n", encoding="utf-8")
-
-
-def answers_of(root: Path) -> Answers:
-    """What an index answers to each question in each mode, and which generation that is."""
-    with Retriever.open(root, encoder=BagEncoder()) as retriever:
-        return {_key(asked, mode): ask(retriever, asked, mode) for asked in QUESTIONS for mode in Mode}
+    update_index(Request(root, BagEncoder()))
 
 
 def ask(retriever: Retriever, question: str, mode: Mode) -> Any:
-    """An answer as JSON, without what differs from one time to the next: time, generation, and the files' state now."""
-    found = json.loads(json.dumps(retriever.ask(question, mode=mode).as_json()))
-    del found["timings_ms"], found["index"]["generation"]
+    """An answer, without the state that its files have now."""
+    found = answer_to(retriever, question, mode=mode)
     for passage in found["passages"]:
         del passage["source"]["state"]
     return found
 
 
-def _key(question: str, mode: Mode) -> str:
-    return f"{mode.value}: {question}"
+def answers_of(root: Path) -> Answers:
+    """What an index answers to each question in each mode."""
+    with Retriever.open(root, encoder=BagEncoder()) as retriever:
+        return {f"{mode.value}: {asked}": ask(retriever, asked, mode) for asked in QUESTIONS for mode in Mode}
 
 
 def _written(root: Path, state: int) -> Answers:
-    root.mkdir()
     change_to(root, state)
-    update_index(Request(root, BagEncoder()))
     return answers_of(root)
 
 
-def _write(root: Path, stop: Path) -> dict[str, int]:
+def _write(root: Path, stop: Path) -> int:
     """Alternate until told to stop; how many generations were made."""
     for number in itertools.count(1):
         change_to(root, (number + 1) % 2)
-        update_index(Request(root, BagEncoder()))
         if stop.exists():
-            return {"generations": number}
+            return number
     raise RuntimeError("counting ended")
 
 
 def _read(root: Path, states: tuple[Answers, Answers], *, questions: int, seed: int) -> dict[str, Any]:
     """Open, ask a few, close, again and again; what was seen."""
     chance = random.Random(seed)  # noqa: S311 - not for secrets
-    asked, opened, torn = 0, 0, []
+    asked, torn = 0, []
     generations: set[int] = set()
     while asked < questions or len(generations) < GENERATIONS:
-        opened += 1
         with _opened(root, chance) as retriever:
             generation = retriever.snapshot.info.generation
-            expected = states[(generation + 1) % 2]
             generations.add(generation)
             for _ in range(_TOGETHER):
                 question, mode = chance.choice(QUESTIONS), chance.choice(list(Mode))
-                found = ask(retriever, question, mode)
                 asked += 1
-                if found != expected[_key(question, mode)]:
+                if ask(retriever, question, mode) != states[(generation + 1) % 2][f"{mode.value}: {question}"]:
                     torn.append({"generation": generation, "question": question, "mode": mode.value})
-    return {"asked": asked, "opened": opened, "torn": torn, "generations": len(generations)}
+    return {"asked": asked, "torn": torn, "generations": len(generations)}
 
 
 def _opened(root: Path, chance: random.Random) -> Retriever:
@@ -127,44 +115,39 @@ def run(questions: int, readers: int, seed: int) -> dict[str, Any]:
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
-        states = (value_of(partial(_written, folder / "a", 0)), value_of(partial(_written, folder / "b", 1)))
+        states = (value_in_fork(partial(_written, folder / "a", 0)), value_in_fork(partial(_written, folder / "b", 1)))
         if any(states[0][key] == states[1][key] for key in states[0]):
             raise RuntimeError("an answer is the same in both states, so it would prove nothing")
         root, stop = folder / "corpus", folder / "stop"
-        value_of(partial(_written, root, 0))
-        writer = Fork(partial(_write, root, stop))
+        value_in_fork(partial(change_to, root, 0))
+        writer = Child(partial(_write, root, stop), seconds=_SECONDS)
         share = -(-questions // readers)
-        forks = [Fork(partial(_read, root, states, questions=share, seed=seed + number)) for number in range(readers)]
-        ended = [fork.wait(_SECONDS) for fork in forks]
+        reading = [partial(_read, root, states, questions=share, seed=seed + number) for number in range(readers)]
+        children = [Child(task, seconds=_SECONDS) for task in reading]
+        ended = [child.wait() for child in children]
         stop.touch()
-        ended.append(writer.wait(_SECONDS))
-    failed = [f"{one.error} {one.message} (status {one.status})" for one in ended if one.status or one.error]
-    seen = [one.value for one in ended[:-1] if one.value]
+        ended.append(writer.wait())
+    seen = [one.value for one in ended[:-1] if one.succeeded]
     return {
         "questions": sum(one["asked"] for one in seen),
         "readers": readers,
-        "opened": sum(one["opened"] for one in seen),
-        "generations_written": (ended[-1].value or {}).get("generations", 0),
+        "generations_written": ended[-1].value,
         "generations_seen_by_a_reader": [one["generations"] for one in seen],
         "torn": [one for several in seen for one in several["torn"]],
-        "failed": failed,
+        "failed": [str(one) for one in ended if not one.succeeded],
         "seconds": round(time.monotonic() - started, 1),
     }
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main() -> int:
     """Run it; 0 where nothing is wrong."""
     parser = options.parser("Ask while the index is written.")
     parser.add_argument("--questions", type=int, default=20_000)
     parser.add_argument("--readers", type=int, default=4)
-    given = parser.parse_args(arguments)
+    given = parser.parse_args()
+    import_what_is_needed()
     found = run(given.questions, given.readers, given.seed)
-    for name, value in found.items():
-        print(f"{name:<30} {len(value) if name in ('torn', 'failed') else value}")
-    for one in (*found["failed"], *found["torn"])[:10]:
-        print(f"    {one}")
-    options.write(found, given.out)
-    return int(bool(found["torn"] or found["failed"]) or found["questions"] < given.questions)
+    return options.tell(found, given.out, violations="torn") or int(bool(found["failed"]))
 
 
 if __name__ == "__main__":

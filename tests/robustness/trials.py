@@ -1,12 +1,15 @@
-"""One trial: damage an index, ask it everything in a child process, and judge what came back."""
+"""One trial: damage an index, ask it everything in a fork with limits, and judge the answers; or repair it."""
 
 from __future__ import annotations
 
-import signal
 import sqlite3
 from collections import Counter
+from collections.abc import Callable
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -19,7 +22,7 @@ from qa.collection import check
 from tests.encoders import BagEncoder
 from tests.robustness.damages import Damage
 from tests.robustness.picture import Picture, Refused
-from tests.robustness.process import Ended, run
+from tests.robustness.process import Ended, in_fork, run
 from tests.robustness.samples import Sample
 
 SECONDS = 2.0
@@ -42,57 +45,79 @@ class Outcome(StrEnum):
     MEMORY = "MEMORY"
 
 
+# An id that no table has.
+NOWHERE = 10**12
 GOOD = frozenset({Outcome.RIGHT, Outcome.EARLIER, Outcome.REFUSED})
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A trial and what came of it.
+    """A trial and its outcome.
 
     Attributes:
         outcome: The worst of all questions'.
         detail: Of a bad outcome what was wrong; of a refusal the message.
+        refused: Names of the questions that were refused.
+        check: What `qa check` said, where it was asked: "" where it found nothing.
         grown: Bytes of memory that answering took.
         seconds: How long it took.
     """
 
     outcome: Outcome
     detail: str
+    refused: list[str]
+    check: str
     grown: int
     seconds: float
 
 
-_TIMES_UP = (signal.SIGALRM, signal.SIGPROF)
-
-
 def judge(sample: Sample, damage: Damage) -> Judged:
     """Damage the index, ask, and compare with what it must answer."""
-
-    def task() -> tuple[Outcome, str]:
-        return compare(sample, *sample.ask())
-
-    def attempt() -> Ended:
+    sample.lay_out(damage.changed)
+    judged = ask_and_judge(sample, in_fork)
+    if judged.outcome is Outcome.HANG:  # unless the machine was busy, it would come again
         sample.lay_out(damage.changed)
-        return run(task, seconds=SECONDS, memory=sample.size + MEMORY)
-
-    ended = attempt()
-    if ended.signal in _TIMES_UP:  # a machine that was busy is no hang: that would come again
-        ended = attempt()
-    outcome, detail = _ending(ended, sample.size + MEMORY)
-    if outcome is None:
-        outcome, detail = ended.value
-    return Judged(outcome, detail, ended.grown, ended.seconds)
+        judged = ask_and_judge(sample, in_fork)
+    return judged
 
 
-def _ending(ended: Ended, memory: int) -> tuple[Outcome | None, str]:
-    """What the way a child ended says by itself; None where its own verdict counts."""
-    if ended.signal in _TIMES_UP:
-        return Outcome.HANG, f"longer than {SECONDS} s"
-    if ended.out_of_memory or ended.grown > memory:
-        return Outcome.MEMORY, f"{ended.grown >> 20} MB, {ended.error}"
-    if ended.signal or ended.error:
-        return Outcome.CRASH, ended.error or f"signal {ended.signal}"
-    return None, ""
+def ask_and_judge(sample: Sample, runner: Callable[..., Ended], *, checked: bool = False) -> Judged:
+    """Ask an index as it lies there, and check it where that is wanted, within limits of time and memory."""
+    limit = sample.size + MEMORY
+    ended = runner(partial(_ask, sample, checked=checked), seconds=SECONDS, memory=limit)
+    refused: list[str] = []
+    said = ""
+    if ended.timed_out:
+        outcome, detail = Outcome.HANG, f"longer than {SECONDS} s"
+    elif ended.error == "MemoryError" or ended.grown > limit:
+        outcome, detail = Outcome.MEMORY, f"{ended.grown >> 20} MB, {ended.message}"
+    elif not ended.succeeded:
+        outcome, detail = Outcome.CRASH, str(ended)
+    else:
+        outcome, detail, refused, said = ended.value
+    return Judged(outcome, detail, refused, said, ended.grown, ended.seconds)
+
+
+def asked_and_checked(sample: Sample) -> Judged:
+    """Ask and check from the shared fork server; that nothing crashes, hangs or grows is asserted."""
+    judged = ask_and_judge(sample, run, checked=True)
+    assert judged.outcome not in (Outcome.CRASH, Outcome.HANG, Outcome.MEMORY), judged.detail
+    assert not judged.check.startswith("UNCLEAR"), judged.check
+    return judged
+
+
+def _ask(sample: Sample, *, checked: bool) -> tuple[Outcome, str, list[str], str]:
+    generation, found = sample.ask()
+    refused = [name for name, answer in found.items() if isinstance(answer, Refused)]
+    return (*compare(sample, generation, found), refused, _check(sample.root) if checked else "")
+
+
+def _check(root: Path) -> str:
+    try:
+        check.check(root)
+    except QAError as error:
+        return str(error) if is_clear(error) else f"UNCLEAR: {error}"
+    return ""
 
 
 def compare(sample: Sample, generation: int | None, found: Picture) -> tuple[Outcome, str]:
@@ -107,7 +132,7 @@ def compare(sample: Sample, generation: int | None, found: Picture) -> tuple[Out
             return Outcome.WRONG, f"generation {generation} never was"
         for name, answer in found.items():
             if not isinstance(answer, Refused) and answer != expected[name]:
-                return Outcome.WRONG, f"{name}: {_difference(answer, expected[name])}"
+                return Outcome.WRONG, f"{name}: {answer!r:.200} instead of {expected[name]!r:.200}"
     if refused:
         return Outcome.REFUSED, f"{type(refused[0]).__name__}: {refused[0]}"
     return (Outcome.RIGHT if generation == sample.newest else Outcome.EARLIER), ""
@@ -119,24 +144,6 @@ def is_clear(error: QAError) -> bool:
     return ".qa" in message and ("`qa " in message or "Upgrade the tool" in message)
 
 
-def _difference(found: object, expected: object) -> str:
-    """Where two answers part, in few words."""
-    if isinstance(found, list) and isinstance(expected, list):
-        if len(found) != len(expected):
-            return f"{len(found)} instead of {len(expected)}"
-        for place, (one, other) in enumerate(zip(found, expected, strict=True)):
-            if one != other:
-                return f"[{place}] {_difference(one, other)}"
-    if isinstance(found, dict) and isinstance(expected, dict):
-        for name in expected:
-            if name not in found or found[name] != expected[name]:
-                return f"{name}: {_difference(found.get(name), expected[name])}"
-    return f"{found!r:.80} instead of {expected!r:.80}"
-
-
-# --- repair -----------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Repaired:
     """What a repair came to.
@@ -144,22 +151,22 @@ class Repaired:
     Attributes:
         problem: What was not made good, or "".
         embedded: Texts that were embedded, their vectors being lost.
-        cure: What the repair said it did.
+        kind: What the repair said it did.
     """
 
     problem: str
     embedded: int
-    cure: str = ""
+    kind: str = ""
 
 
 def try_repair(sample: Sample, damage: Damage) -> Repaired:
     """Damage the index, repair it as its messages say, and ask: the answers of the newest generation must be back."""
 
     def task() -> Repaired:
-        holding = _vectors_that_hold(sample)
+        sound = _sound_vectors(sample)
         encoder = BagEncoder()
         try:
-            cure = _repair(sample, encoder)
+            kind = _repair(sample, encoder)
         except NewerFormatError:
             return Repaired("", 0, "of a later version")  # "upgrade the tool": what that wrote must stay
         generation, found = sample.ask()
@@ -168,17 +175,13 @@ def try_repair(sample: Sample, damage: Damage) -> Repaired:
         if generation is None or wrong:
             return Repaired(f"after the repair wrong: {wrong or found}", 0)
         embedded = Counter(vector_digest(encoder.fingerprint, text) for text in encoder.embedded)
-        again = sum(1 for digest in embedded if digest in holding)
-        twice = sum(1 for count in embedded.values() if count > 1)
-        problem = f"{again} texts embedded though their vectors hold" if again else ""
-        return Repaired(problem or (f"{twice} texts embedded twice" if twice else ""), len(embedded), cure)
+        again, twice = len(sound & embedded.keys()), sum(count > 1 for count in embedded.values())
+        problem = f"{again} texts embedded whose vectors are sound, {twice} twice" if again or twice else ""
+        return Repaired(problem, len(embedded), kind)
 
     sample.lay_out(damage.changed)
-    ended = run(task, seconds=_REPAIR_SECONDS)
-    if ended.error or ended.signal:
-        return Repaired(ended.error or f"signal {ended.signal}", 0)
-    found: Repaired = ended.value
-    return found
+    ended = in_fork(task, seconds=_REPAIR_SECONDS)
+    return ended.value if ended.succeeded else Repaired(str(ended), 0)
 
 
 def _repair(sample: Sample, encoder: BagEncoder) -> str:
@@ -195,42 +198,30 @@ def _repair(sample: Sample, encoder: BagEncoder) -> str:
             return "made anew"
 
 
-def _vectors_that_hold(sample: Sample) -> frozenset[bytes]:
+_VECTORS = "SELECT id, digest, vector, checksum FROM vectors"
+_PRISTINE: dict[str, list[tuple[int, bytes, bytes, int]]] = {}
+
+
+def _sound_vectors(sample: Sample) -> frozenset[bytes]:
     """Digests of the vectors that SQLite can still give out whole, each asked for by itself."""
-    pristine = _all_vectors(sample)
     found: set[bytes] = set()
-    if not (sample.folder / "index.db").exists():
-        return frozenset()
-    connection = sqlite3.connect(f"{(sample.folder / 'index.db').as_uri()}?mode=ro", uri=True)
-    try:
-        for number, row in pristine.items():
-            try:
-                query = "SELECT digest, vector, checksum FROM vectors WHERE id = ?"
-                if connection.execute(query, (number,)).fetchone() == row:
-                    found.add(row[0])
-            except sqlite3.Error:
-                continue
-    finally:
-        connection.close()
+    file = sample.folder / "index.db"
+    if file.exists():
+        with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as connection:
+            for row in _PRISTINE[sample.name]:
+                with suppress(sqlite3.Error):
+                    if connection.execute(f"{_VECTORS} WHERE id = ?", row[:1]).fetchone() == row:
+                        found.add(row[1])
     return frozenset(found)
-
-
-_PRISTINE: dict[str, dict[int, tuple[bytes, bytes, int]]] = {}
-
-
-def _all_vectors(sample: Sample) -> dict[int, tuple[bytes, bytes, int]]:
-    return _PRISTINE[sample.name]
 
 
 def remember_vectors(sample: Sample) -> None:
     """Note which vectors the undamaged index keeps; for `try_repair`, once for each sample."""
 
-    def read() -> dict[int, tuple[bytes, bytes, int]]:
-        connection = sqlite3.connect(sample.folder / "index.db")
-        rows = connection.execute("SELECT id, digest, vector, checksum FROM vectors").fetchall()
-        return {number: (digest, vector, check) for number, digest, vector, check in rows}
+    def read() -> list[tuple[int, bytes, bytes, int]]:
+        with closing(sqlite3.connect(sample.folder / "index.db")) as connection:
+            return connection.execute(_VECTORS).fetchall()
 
     sample.lay_out()
-    ended = run(read, seconds=_REPAIR_SECONDS)
-    _PRISTINE[sample.name] = ended.value
+    _PRISTINE[sample.name] = in_fork(read).value
     sample.lay_out()

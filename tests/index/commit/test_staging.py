@@ -15,7 +15,7 @@ from index.commit.change import Entry
 from index.commit.staging import Staging
 from index.commit.store import Store
 from tests.marks import needs_limits
-from tests.robustness.growth import growing_to
+from tests.robustness.program import growing_to
 
 numbers = st.integers(0, 2**63 - 1)
 # As a file is decoded: any character, but no half of a pair.

@@ -21,7 +21,7 @@ from index.update.update import rebuild_index, update_index
 from qa.collection.build import model_of
 from tests.encoders import BagEncoder
 from tests.marks import needs_fork
-from tests.robustness.forks import in_fork
+from tests.robustness.process import in_fork
 
 PAGE = 8192
 TEXTS = 1000

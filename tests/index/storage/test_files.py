@@ -20,7 +20,7 @@ from index.update.report import Request
 from index.update.update import update_index
 from tests.encoders import BagEncoder
 from tests.marks import needs_limits
-from tests.robustness.growth import growing_to
+from tests.robustness.program import growing_to
 
 
 def failing(which: str) -> disk.Watcher:

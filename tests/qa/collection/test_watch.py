@@ -34,10 +34,7 @@ from qa.collection.watch import Change, Kind, Update
 from qa.terminal import reports
 from qa.terminal.answers import TerminalStyle
 from tests.encoders import BagEncoder
-from tests.robustness.growth import growing_to
-from tests.robustness.holder import held
-from tests.robustness.interrupts import command
-from tests.robustness.program import has_namespaces
+from tests.robustness.program import command, growing_to, has_namespaces, held
 
 ADDED, CHANGED, REMOVED, SKIPPED = Kind.ADDED, Kind.CHANGED, Kind.REMOVED, Kind.SKIPPED
 # A machine may be busy with other things; nothing here needs a tenth of it.

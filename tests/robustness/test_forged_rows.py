@@ -3,28 +3,37 @@
 What does not agree with the rest of the index is refused; a text that was forged with care is the index's own text.
 """
 
-# ruff: noqa: S608 - what stands in the statements is written in this file
+# ruff: noqa: S608 - what is in the statements is written in this file
 
 from __future__ import annotations
 
+import os
 import struct
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from corpus.errors import QAError
 from index.lexical import posting_blocks
-from tests.robustness.foreign import NOWHERE, answers, checked
-from tests.robustness.reseal import edit
-from tests.robustness.samples import Sample
-from tests.robustness.trials import Outcome
+from qa.collection.show import show
+from tests.robustness.process import value_of
+from tests.robustness.reseal import edit, set_meta
+from tests.robustness.samples import QUESTIONS, Sample
+from tests.robustness.trials import NOWHERE, Outcome, asked_and_checked
+
+NOTICED = (Outcome.RIGHT, Outcome.REFUSED)
 
 
 def test_a_seal_alone_changes_nothing(sample: Sample) -> None:
     """Else the tests below would be of the seals."""
     edit(sample.folder / "index.db")
-    assert answers(sample)[0] is Outcome.RIGHT
-    assert checked(sample) == ""
+    judged = asked_and_checked(sample)
+    assert (judged.outcome, judged.check) == (Outcome.RIGHT, "")
 
 
 # Counts and numbers (cases 30 and 31).
@@ -68,9 +77,9 @@ COUNTS = {
 def test_numbers_that_do_not_fit_are_noticed(sample: Sample, name: str) -> None:
     """Every answer is right or refused, and `qa check` finds it even where no answer meets it."""
     edit(sample.folder / "index.db", COUNTS[name])
-    outcome, detail, _ = answers(sample)
-    assert outcome in (Outcome.RIGHT, Outcome.REFUSED), detail
-    assert checked(sample) != ""
+    judged = asked_and_checked(sample)
+    assert judged.outcome in NOTICED, judged.detail
+    assert judged.check != ""
 
 
 def numbers(*pairs: tuple[int, int]) -> bytes:
@@ -96,16 +105,15 @@ def test_foreign_entries_of_a_word_are_harmless(sample: Sample, name: str) -> No
     row = struct.pack("<IH", len(word), len(data) // 3) + word + data
     number = posting_blocks.row_id(0, posting_blocks.term_hash(word))
     edit(sample.folder / "index.db", ("UPDATE posting_lists SET data = ? WHERE id = ?", (row, number)))
-    answers(sample)
-    assert name == "weights of nothing" or checked(sample) != ""
+    judged = asked_and_checked(sample)
+    assert name == "weights of nothing" or judged.check != ""
 
 
 def test_the_vector_of_another_passage_is_found_by_a_check(sample: Sample) -> None:
     """Where links are forged with care, a question takes the one vector for the other."""
     other = "(SELECT vector FROM passages WHERE id = 40)"
     edit(sample.folder / "index.db", f"UPDATE passages SET vector = {other} WHERE id = 5")
-    answers(sample)
-    assert "the number of passages of vectors" in checked(sample)
+    assert "the number of passages of vectors" in asked_and_checked(sample).check
 
 
 KINDS: dict[str, str | tuple[str, Sequence[object]]] = {
@@ -146,15 +154,14 @@ KINDS: dict[str, str | tuple[str, Sequence[object]]] = {
 def test_values_of_another_kind_are_refused_or_harmless(sample: Sample, name: str) -> None:
     """A row may say what nobody can tell from the truth; it is not to break what reads it."""
     edit(sample.folder / "index.db", KINDS[name])
-    answers(sample)
-    checked(sample)
+    asked_and_checked(sample)
 
 
 @pytest.mark.parametrize("column", ["path", "reason"])
 def test_bytes_in_place_of_the_same_words_are_noticed(sample: Sample, column: str) -> None:
     """One bit in the head of a row does that, and the checksum of the words still fits."""
     edit(sample.folder / "index.db", f"UPDATE skipped SET {column} = CAST({column} AS BLOB)")
-    assert "skipped" in checked(sample)
+    assert "skipped" in asked_and_checked(sample).check
 
 
 # Case 32.
@@ -178,7 +185,111 @@ def test_a_vector_that_is_none_is_never_scored(sample: Sample, name: str) -> Non
     # While its segment is there the vector is had from that.
     for file in sample.folder.glob("*.faiss"):
         file.unlink()
-    outcome, detail, refused = answers(sample)
-    assert outcome is Outcome.REFUSED, detail
-    assert "open" in refused
-    assert checked(sample) != ""
+    judged = asked_and_checked(sample)
+    assert judged.outcome is Outcome.REFUSED, judged.detail
+    assert "open" in judged.refused
+    assert judged.check != ""
+
+
+# Of the whole index.
+META: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "one document more": ("documents", lambda value: value + 1),
+    "one file more": ("files", lambda value: value + 1),
+    "one passage more": ("passages", lambda value: value + 1),
+    "no passages": ("passages", lambda _: 0),
+    "a negative number of passages": ("passages", lambda _: -5),
+    "one vector more": ("vectors", lambda value: value + 1),
+    "a huge dimension": ("dimension", lambda _: 2**40),
+    "no dimension": ("dimension", lambda _: 0),
+    "a negative dimension": ("dimension", lambda _: -64),
+    "another dimension": ("dimension", lambda _: 32),
+    "no segments": ("segments", lambda _: []),
+    "a segment twice": ("segments", lambda value: [*value, value[0]]),
+    "a segment with more vectors": ("segments", lambda value: [value[0] | {"held": value[0]["held"] + 1}, *value[1:]]),
+    "a segment with a huge number": ("segments", lambda value: [value[0] | {"held": 2**62}, *value[1:]]),
+    "a segment with more dead": ("segments", lambda value: [value[0] | {"dead": value[0]["dead"] + 1}, *value[1:]]),
+    "a segment elsewhere": ("segments", lambda value: [value[0] | {"name": "../../secret.txt"}, *value[1:]]),
+    "a segment at an absolute path": ("segments", lambda value: [value[0] | {"name": "/etc/passwd"}, *value[1:]]),
+    "a segment with a NUL": ("segments", lambda value: [value[0] | {"name": "a\0b"}, *value[1:]]),
+    "a segment without a name": ("segments", lambda value: [value[0] | {"name": ""}, *value[1:]]),
+    "a segment that is the folder": ("segments", lambda value: [value[0] | {"name": "."}, *value[1:]]),
+    "a segment with a number for a name": ("segments", lambda value: [value[0] | {"name": 7}, *value[1:]]),
+    "a segment with a field too many": ("segments", lambda value: [value[0] | {"more": 7}, *value[1:]]),
+    "segments that are a number": ("segments", lambda _: 7),
+    "a passage count in words": ("passages", lambda _: "many"),
+    "a document count that is a list": ("documents", lambda _: [1]),
+    "a file count in words": ("files", lambda _: "all"),
+    "a dimension in words": ("dimension", lambda _: "sixty-four"),
+    "a fingerprint that is a number": ("fingerprint", lambda _: 7),
+    "a model that is a list": ("model", lambda _: ["bag"]),
+    "patterns that are a number": ("include", lambda _: 7),
+    "patterns that are numbers": ("include", lambda _: [7, 8]),
+    "one skipped file more": ("skipped", lambda value: value + 1),
+    "skipped files in words": ("skipped", lambda _: "one"),
+    "a negative number of skipped files": ("skipped", lambda _: -1),
+    "a generation in words": ("generation", lambda _: "first"),
+}
+
+
+@pytest.mark.parametrize("name", META)
+def test_foreign_values_of_the_whole_index_are_noticed(sample: Sample, name: str) -> None:
+    key, change = META[name]
+    set_meta(sample.folder / "index.db", key, change)
+    judged = asked_and_checked(sample)
+    harmless = name in ("a model that is a list", "patterns that are numbers", "patterns that are a number")
+    assert judged.outcome in NOTICED, judged.detail
+    assert harmless or judged.check != ""
+
+
+# Case 34.
+OUTSIDE = "The harbour opens with walnut.\n"
+PATHS = [
+    "../secret.txt",
+    "../../etc/passwd",
+    "/etc/passwd",
+    "notes/../../secret.txt",
+    "..",
+    ".",
+    "",
+    "/",
+    "notes//03.md",
+    "./03.md",
+    "a\0b",
+    "\0",
+    "notes/" + "x" * 5000,
+    "..\\secret.txt",
+    "C:/secret.txt",
+    "\ud800.txt".encode("utf-8", "surrogatepass").decode("utf-8", "replace"),
+]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_no_path_of_the_index_leads_out_of_the_folder(sample: Sample, path: str) -> None:
+    """Citations are compared with files, and places are shown: never with a file outside, whatever the index says."""
+    secret = sample.root.parent / "secret.txt"
+    secret.write_text(OUTSIDE, encoding="utf-8")
+    edit(sample.folder / "index.db", ("UPDATE documents SET path = ? WHERE path = ?", (path, QUESTIONS.path)))
+    assert value_of(partial(_opened_outside, sample, path, secret)) == []
+
+
+def _opened_outside(sample: Sample, path: str, secret: Path) -> list[str]:
+    """Files outside the folder that are opened by questions, and by showing what the path and others lead to."""
+    opened: list[str] = []
+    sys.addaudithook(lambda event, given: opened.append(str(given[0])) if event == "open" else None)
+    sample.ask()
+    for place in (path, f"{path}:1", "../secret.txt", str(secret)):
+        try:
+            shown = show(sample.root, place)
+        except QAError:
+            continue
+        assert OUTSIDE.strip() not in "".join(line for _, line in shown.lines)
+    return [name for name in opened if os.path.normpath(name) in (str(secret), "/etc/passwd")]
+
+
+@pytest.mark.parametrize("path", ["../secret.txt", "/etc/passwd", "a\0b", ""])
+def test_an_index_with_such_a_path_is_called_damaged(sample: Sample, path: str) -> None:
+    edit(sample.folder / "index.db", ("UPDATE documents SET path = ? WHERE path = ?", (path, QUESTIONS.path)))
+    judged = asked_and_checked(sample)
+    assert judged.outcome is Outcome.REFUSED, judged.detail
+    assert "listing" in judged.refused
+    assert "document" in judged.check

@@ -14,11 +14,10 @@ import numpy.typing as npt
 import pytest
 
 from index.snapshot import Snapshot
-from tests.robustness.foreign import NOWHERE, answers, checked
-from tests.robustness.fork_server import value_of
+from tests.robustness.process import value_of
 from tests.robustness.reseal import replace_segment
 from tests.robustness.samples import Sample
-from tests.robustness.trials import Outcome
+from tests.robustness.trials import NOWHERE, Outcome, asked_and_checked
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +127,8 @@ FORGED = ("one id for all", "ids in another order")
 def test_a_hostile_faiss_file_under_a_digest_that_fits_is_harmless(sample: Sample, name: str) -> None:
     """Made again from the stored vectors, or what it says is noticed; in time, and within memory."""
     value_of(partial(_replace, sample, name))
-    outcome, detail, _ = answers(sample)
-    assert name in FORGED or outcome in (Outcome.RIGHT, Outcome.REFUSED), detail
-    checked(sample)
+    judged = asked_and_checked(sample)
+    assert name in FORGED or judged.outcome in (Outcome.RIGHT, Outcome.REFUSED), judged.detail
 
 
 def _replace(sample: Sample, name: str) -> None:
