@@ -91,7 +91,7 @@ class Sandbox:
         return _reading(self._ask({"do": "read", "path": path}, data))
 
     def boxes(self, data: bytes, wanted: Sequence[tuple[int, str]]) -> list[tuple[PageBox, ...]]:
-        """Have texts found on the pages of a PDF; see `corpus.readers.pdf.pdf.boxes`.
+        """Have texts found on the pages of a PDF; see `corpus.readers.pdf.boxes`.
 
         Raises:
             Unreadable: As `read`.

@@ -50,7 +50,7 @@ def serve(requests: BinaryIO, answers: BinaryIO, *, seconds: int, memory: int) -
 def _answer(asked: dict[str, Any], data: bytes, memory: int) -> dict[str, Any]:
     try:
         if asked["do"] == "boxes":
-            from corpus.readers.pdf.pdf import boxes  # noqa: PLC0415
+            from corpus.readers.pdf.boxes import boxes  # noqa: PLC0415
 
             return {"boxes": boxes(data, asked["wanted"])}
         return _packed(reader_for(confirm(asked["path"], data).reader)(asked["path"], data))

@@ -1,4 +1,4 @@
-"""Paragraphs and headings from the lines of a PDF's pages, without what is printed on every page."""
+"""Paragraphs and headings from the lines of a PDF's pages, without running heads and page numbers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import pairwise
 from statistics import median
 
 from corpus.readers.pdf.characters import HYPHEN
-from corpus.readers.pdf.reading_order import Line, Sheet
+from corpus.readers.pdf.reading_order import Line, PageLines
 from corpus.text.headings import could_be_heading
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
@@ -21,26 +21,26 @@ _PAGE_NUMBER = re.compile(
     r"(?:page\s+)?[-–—|\s]*(?:\d{1,4}|[ivxlc]{1,6})(?:\s*(?:/|of)\s*\d{1,4})?[-–—|\s]*", re.IGNORECASE
 )
 _ENDS = re.compile(r"[.!?:;。！？]['\"”’)\]]*$")
-# Of a page's height, above and below: where heads and feet stand.
+# Share of a page's height, above and below, that running heads and page numbers are in.
 _MARGIN = 0.12
-_LONGEST = 160
-# Of a line's height: fonts of one size differ in it, most of all those of typewriters.
+_MAX_HEADING = 160
+# Share of a line's height that lines in one font differ by at most; more in another font, such as a typewriter's.
 _SAME_FONT, _OTHER_FONT = 0.08, 0.3
 
 
 @dataclass(slots=True)
 class Paragraph:
-    """Text that belongs together, possibly over a column's or a page's end.
+    """Lines that belong together, also across the end of a column or a page.
 
     Attributes:
-        text: Words that were broken at the end of a line are whole.
+        text: Words broken at the end of a line are whole.
         pages: Of each character of `text`, from 0.
         size: Height of its font in points.
         bold: Whether all of it is bold.
         font: Name of the font that it begins in.
-        gaps: How many wide gaps its lines have, if they are short.
+        gaps: How many wide gaps its short lines have.
         lines: How many there are.
-        top: Where it begins, in points from the foot of its first page.
+        level: As a heading, 1 the outermost; 0 for none.
     """
 
     text: str
@@ -50,63 +50,63 @@ class Paragraph:
     font: str
     gaps: int
     lines: int
-    top: float
     level: int = 0
 
 
-def body_lines(sheets: Sequence[Sheet]) -> list[list[Line]]:
-    """The lines of each page without running heads, feet and page numbers."""
+def body_lines(pages: Sequence[PageLines]) -> list[list[Line]]:
+    """Return the lines of each page without running heads and page numbers."""
     seen: Counter[str] = Counter()
-    for sheet in sheets:
-        seen.update({_key(line.text) for line in sheet.lines if _in_margin(line, sheet)})
-    least = max(2, min(4, len(sheets) // 3))
+    for page in pages:
+        seen.update({_without_digits(line.text) for line in page.lines if _is_in_margin(line, page)})
+    repeated = max(2, min(4, len(pages) // 3))
+
+    def is_running(line: Line) -> bool:
+        return len(pages) > 1 and seen[_without_digits(line.text)] >= repeated
+
     return [
         [
             line
-            for line in sheet.lines
-            if not (
-                _in_margin(line, sheet)
-                and ((len(sheets) > 1 and seen[_key(line.text)] >= least) or _PAGE_NUMBER.fullmatch(line.text))
-            )
+            for line in page.lines
+            if not (_is_in_margin(line, page) and (is_running(line) or _PAGE_NUMBER.fullmatch(line.text)))
         ]
-        for sheet in sheets
+        for page in pages
     ]
 
 
-def _key(text: str) -> str:
+def _without_digits(text: str) -> str:
     return re.sub(r"\d+", "#", text.lower())
 
 
-def _in_margin(line: Line, sheet: Sheet) -> bool:
-    return line.bottom > (1 - _MARGIN) * sheet.height or line.top < _MARGIN * sheet.height
+def _is_in_margin(line: Line, page: PageLines) -> bool:
+    return line.bottom > (1 - _MARGIN) * page.height or line.top < _MARGIN * page.height
 
 
-def body_size(lines: Sequence[Sequence[Line]]) -> float:
-    """The height of the font that most of the text is in."""
+def body_size(pages: Sequence[Sequence[Line]]) -> float:
+    """Return the height of the font that most of the text is in, in points."""
     sizes: Counter[float] = Counter()
-    for page in lines:
+    for page in pages:
         for line in page:
             sizes[round(line.size, 1)] += len(line.text)
     return max(sizes.items(), key=lambda item: (item[1], item[0]))[0] if sizes else 10.0
 
 
 def paragraphs(pages: Sequence[Sequence[Line]]) -> Iterator[Paragraph]:
-    """Put lines together; within a page a paragraph ends at a gap, an indent, a short line, another font."""
+    """Join lines; a paragraph ends at a gap, an indent, a short line or another font."""
     words = Counter(word.lower() for page in pages for line in page for word in _WORD.findall(line.text))
-    gathered: list[Line] = []
+    pending: list[Line] = []
     for page in pages:
-        look = _Look(page)
+        layout = _Layout(page)
         for line in page:
-            if gathered and not look.goes_on(gathered, line):
-                yield _paragraph(gathered, words)
-                gathered = []
-            gathered.append(line)
-    if gathered:
-        yield _paragraph(gathered, words)
+            if pending and not layout.continues(pending, line):
+                yield _paragraph(pending, words)
+                pending = []
+            pending.append(line)
+    if pending:
+        yield _paragraph(pending, words)
 
 
-class _Look:
-    """What the lines of a page have in common."""
+class _Layout:
+    """The edges of a page's columns and the step between its lines."""
 
     def __init__(self, lines: Sequence[Line]) -> None:
         columns: dict[int, list[Line]] = {}
@@ -124,48 +124,48 @@ class _Look:
         ]
         self._step = median(steps) if steps else 0.0
 
-    def goes_on(self, gathered: Sequence[Line], line: Line) -> bool:
-        """Whether a line belongs to the paragraph of those before it."""
-        before = gathered[-1]
-        flows = self._is_in_mid_sentence(before, line)
-        unlike = _OTHER_FONT if flows else _SAME_FONT
-        if abs(before.size - line.size) > unlike * line.size or _BULLET.match(line.text):
+    def continues(self, pending: Sequence[Line], line: Line) -> bool:
+        """Whether a line belongs to the paragraph of the lines before it."""
+        before = pending[-1]
+        mid_sentence = self._is_mid_sentence(before, line)
+        tolerance = _OTHER_FONT if mid_sentence else _SAME_FONT
+        if abs(before.size - line.size) > tolerance * line.size or _BULLET.match(line.text):
             return False
         if before.text.endswith(HYPHEN):
             return True
         if (before.page, before.column) != (line.page, line.column):
-            return not _ENDS.search(before.text) and _continues(gathered, line)
-        if before.bold != line.bold and not flows and (before.bold or len(line.text) < 60):
+            return not _ENDS.search(before.text) and _continues_column(pending, line)
+        if before.bold != line.bold and not mid_sentence and (before.bold or len(line.text) < 60):
             return False
         step = before.bottom - line.bottom
         if step <= 0 or step > max(1.35 * self._step, 1.4 * line.size):
             return False
-        return not self._begins(gathered, line)
+        return not self._begins(before, line)
 
-    def _is_in_mid_sentence(self, before: Line, line: Line) -> bool:
-        """Whether a line goes on with a full one, be it in another font: "for the code see | example.org/code"."""
+    def _is_mid_sentence(self, before: Line, line: Line) -> bool:
+        """Whether a full line ends within a sentence, also before another font: "see | example.org/code"."""
         if (before.page, before.column) != (line.page, line.column) or not line.text[0].isalpha():
             return False
         left, right = self._edges[line.column]
         full = right - before.right < 0.25 * (right - left) and not before.gaps
         return full and (before.text.endswith(HYPHEN) or (before.text[-1].islower() and line.text[0].islower()))
 
-    def _begins(self, gathered: Sequence[Line], line: Line) -> bool:
-        before = gathered[-1]
+    def _begins(self, before: Line, line: Line) -> bool:
+        """Whether a line begins a paragraph by its indent, or by the end of the line before it."""
         left, right = self._edges[line.column]
-        indented = line.left - left > 0.7 * line.size and before.left - left < 0.5 * line.size
+        ends = bool(_ENDS.search(before.text))
         short = right - before.right > 0.25 * (right - left)
-        if indented:
-            return bool(_ENDS.search(before.text)) or short
-        return short and bool(_ENDS.search(before.text)) and not line.text[0].islower()
+        if line.left - left > 0.7 * line.size and before.left - left < 0.5 * line.size:
+            return ends or short
+        return short and ends and not line.text[0].islower()
 
 
-def _continues(gathered: Sequence[Line], line: Line) -> bool:
-    """Whether a line at the head of a column goes on with the sentence at the foot of the one before."""
+def _continues_column(pending: Sequence[Line], line: Line) -> bool:
+    """Whether the line at the head of a column continues the sentence at the foot of the one before."""
     if line.text[0].islower() or line.text[0] in "([“":
         return True
-    before = gathered[-1]
-    return len(gathered) > 1 and before.bold == line.bold and (before.text[-1].islower() or before.text[-1] == ",")
+    before = pending[-1]
+    return len(pending) > 1 and before.bold == line.bold and (before.text[-1].islower() or before.text[-1] == ",")
 
 
 def _paragraph(lines: Sequence[Line], words: Counter[str]) -> Paragraph:
@@ -181,14 +181,13 @@ def _paragraph(lines: Sequence[Line], words: Counter[str]) -> Paragraph:
         text += own
         pages += [line.page] * len(own)
     return Paragraph(
-        text,
-        pages,
-        median(line.size for line in lines),
-        all(line.bold for line in lines),
-        lines[0].font,
-        sum(line.gaps for line in lines),
-        len(lines),
-        lines[0].top,
+        text=text,
+        pages=pages,
+        size=median(line.size for line in lines),
+        bold=all(line.bold for line in lines),
+        font=lines[0].font,
+        gaps=sum(line.gaps for line in lines),
+        lines=len(lines),
     )
 
 
@@ -196,11 +195,9 @@ def _keeps_hyphen(before: str, after: str, words: Counter[str]) -> bool:
     """Whether a hyphen at the end of a line belongs to the word: "task-" and "specific", not "re-" and "sult"."""
     head = re.search(r"([\w-]+)\ufffe$", before)
     tail = re.match(r"\w+", after)
-    if head is None or tail is None:
+    if head is None or tail is None or re.match(r"\w+-\w", after):  # the last as in state-of-the-art
         return True
     first, last = head[1].lower(), tail[0].lower()
-    if re.match(r"\w+-\w", after):  # as in state-of-the-art
-        return True
     if words[f"{first}-{last}"] or not first[-1].isalpha() or not last[0].isalpha() or tail[0][0].isupper():
         return True
     if words[first + last]:
@@ -210,15 +207,14 @@ def _keeps_hyphen(before: str, after: str, words: Counter[str]) -> bool:
 
 
 def heading_levels(found: Sequence[Paragraph], body: float) -> list[int]:
-    """The level of each paragraph as a heading, 0 for what is none.
+    """Return the level of each paragraph as a heading, 1 the outermost and 0 for none.
 
-    Where headings are numbered, those without a number are set in the same type.
+    Where headings are numbered, those without a number count only in the same type.
     """
     levels = [_heading_level(one, body) for one in found]
     numbered = {_type(one) for one, level in zip(found, levels, strict=True) if level and _NUMBERED.match(one.text)}
-    if len(numbered) == 0 or sum(1 for one, n in zip(found, levels, strict=True) if n and _type(one) in numbered) < 5:
-        return levels
-    return [level if _type(one) in numbered else 0 for one, level in zip(found, levels, strict=True)]
+    in_type = [level if _type(one) in numbered else 0 for one, level in zip(found, levels, strict=True)]
+    return in_type if sum(map(bool, in_type)) >= 5 else levels
 
 
 def _type(one: Paragraph) -> tuple[int, bool, str]:
@@ -226,15 +222,15 @@ def _type(one: Paragraph) -> tuple[int, bool, str]:
 
 
 def _heading_level(found: Paragraph, body: float) -> int:
-    """The level of a heading, 1 the outermost, by its numbers and its font; 0 for a paragraph."""
+    """The level of a heading by its number and its font; 0 for a paragraph."""
     text = found.text
     if not _may_be_heading(found) or found.size < 0.95 * body:
         return 0
-    numbered = _NUMBERED.match(text)
     larger = found.size > 1.1 * body
-    rest = text[numbered.end() :] if numbered else text
     if not (larger or found.bold):
         return 0
+    numbered = _NUMBERED.match(text)
+    rest = text[numbered.end() :] if numbered else text
     if numbered and len(rest) >= 3 and (larger or could_be_heading(rest) or len(rest.split()) <= 6):
         return 1 + numbered["number"].count(".")
     if could_be_heading(rest) or (larger and len(rest.split()) <= 8 and len(rest) >= 4):
@@ -243,11 +239,11 @@ def _heading_level(found: Paragraph, body: float) -> int:
 
 
 def is_table_head(found: Paragraph) -> bool:
-    """Whether a line that looks like a heading names the columns of a table: it has three parts."""
+    """Return whether a line that looks like a heading names the columns of a table: it has three parts."""
     return found.gaps >= 2
 
 
 def _may_be_heading(found: Paragraph) -> bool:
     text = found.text
-    few = found.lines <= 3 and len(text) <= _LONGEST and not is_table_head(found)
+    few = found.lines <= 3 and len(text) <= _MAX_HEADING and not is_table_head(found)
     return few and text[0] not in _MARKS and text[-1] not in ".,;:" and any(map(str.isalpha, text))

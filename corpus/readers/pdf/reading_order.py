@@ -1,4 +1,4 @@
-"""The lines of one page of a PDF, in the order in which a person reads them."""
+"""The lines of a PDF's page in reading order."""
 
 from __future__ import annotations
 
@@ -19,36 +19,33 @@ _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl",
 _LINE_END = re.compile(r"[\r\n]")
 _UNTIDY = re.compile(rf"[^\S ]|[ ]{{2}}|[{''.join(_LIGATURES)}]")
 _BOLD = re.compile(rb"bold|black|heavy|medi|demi|cmbx|-bx", re.IGNORECASE)
-# In line heights: a wider gap is more than one between words, and columns are no closer than that.
-_WIDE = 1.2
-_SAME_LINE = 0.4
-# Points: characters no further apart than this are never apart.
-_NEAR = 6.7
-# A page has two columns where so much of its text stands in each, and no more than that across both.
-_LEAST_SIDE, _MOST_ACROSS = 0.15, 0.4
-# In line heights: a gap between the cells of a table is wider.
-_CELL = 1.0
-# Longer lines are no headings, and nobody asks for their gaps.
+# In line heights: the least gap between columns, between the cells of a table, and between baselines.
+_COLUMN_GAP, _CELL_GAP, _BASELINE_GAP = 1.2 * 1.4, 1.0, 0.4
+# In points: closer characters are never apart; lines that begin so close begin at the same edge.
+_NEAR, _EDGE = 6.7, 8
+# A page has two columns where each has this share of its text, and no more than that crosses the gutter.
+_MIN_SIDE, _MAX_ACROSS = 0.15, 0.4
+# Share of the page's width that a line of a column has at least.
+_COLUMN_LINE = 0.18
+# Characters: longer lines are no headings, and their gaps are not counted.
 _SHORT = 160
-# Points: lines that begin so near to one another begin at the same edge.
-_EDGE = 8
-_NAME_BYTES = 100
+_FONT_NAME_BYTES = 100
 
 
 @dataclass(slots=True)
 class Line:
-    """Some text on one baseline.
+    """Text on one baseline.
 
     Attributes:
-        text: With `HYPHEN` at its end where a word goes on in the next line.
-        boxes: Of each character of `text`: left, bottom, right, top in points from the page's lower left corner.
+        text: With `HYPHEN` at its end where a word continues in the next line.
+        boxes: Of each character of `text`; first and last alone after `drop_boxes`.
         size: Height of its font, in points.
-        bold: Whether its font is a bold one.
+        bold: Whether its font is bold.
         font: Name of the font that it begins in.
         gaps: How many wide gaps are in it, if it is short.
-        column: Number of the column in reading order; 0 where the page has one.
-        page: Number of the page, from 0.
-        bottom: The baseline, nearly.
+        column: Number of its column in reading order; 0 where the page has one.
+        page: Number of its page, from 0.
+        bottom: Median lower edge of its characters.
     """
 
     text: str
@@ -62,14 +59,10 @@ class Line:
     bottom: float = field(init=False)
 
     def __post_init__(self) -> None:
-        self.settle()
-
-    def settle(self) -> None:
-        """Find the baseline anew, as the boxes are others."""
         self.bottom = median(box[1] for box in self.boxes)
 
-    def forget(self) -> None:
-        """Keep of the boxes only where the line begins and ends: a book has millions of them."""
+    def drop_boxes(self) -> None:
+        """Keep the edges of the line alone: a book has millions of boxes."""
         left, right, bottom, top = self.left, self.right, self.bottom, self.top
         self.boxes = [(left, bottom, left, top), (right, bottom, right, top)]
 
@@ -90,16 +83,16 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
-    """A page: its lines in reading order, and its size in points."""
+class PageLines:
+    """The lines of a page in reading order, and its size in points."""
 
     lines: tuple[Line, ...]
     width: float
     height: float
 
 
-def read_page(page: Any, number: int) -> Sheet:
-    """Take the lines out of a page of a `pypdfium2.PdfDocument`."""
+def read_page(page: Any, number: int) -> PageLines:
+    """Return the lines of a `pypdfium2.PdfPage`, numbered from 0."""
     width, height = page.get_size()
     text = page.get_textpage()
     try:
@@ -110,19 +103,18 @@ def read_page(page: Any, number: int) -> Sheet:
     for line in lines:
         line.page = number
         line.gaps = _wide_gaps(line)
-    return Sheet(lines, width, height)
+    return PageLines(lines, width, height)
 
 
 def _wide_gaps(line: Line) -> int:
     if len(line.text) > _SHORT:
         return 0
     solid = [box for letter, box in zip(line.text, line.boxes, strict=True) if letter != " "]
-    wide = _CELL * line.size
-    return sum([after[0] - before[2] > wide for before, after in pairwise(solid)])
+    return sum([after[0] - before[2] > _CELL_GAP * line.size for before, after in pairwise(solid)])
 
 
 def _pieces(page: Any, count: int) -> Iterator[Line]:
-    """Runs of characters on a line, cut at wide gaps, in the order in which the page draws them."""
+    """Runs of characters, cut at line ends and wide gaps, in the order in which the page draws them."""
     letters, boxes = characters(page, count)
     wide = [i for i, (one, two) in enumerate(pairwise(boxes), 1) if two[0] - one[2] > _NEAR or one[0] - two[0] > _NEAR]
     first = 0
@@ -138,44 +130,46 @@ def _pieces(page: Any, count: int) -> Iterator[Line]:
 
 
 def _is_apart(before: Box, box: Box) -> bool:
-    """Whether a character stands far behind the one before it, or back at the left."""
+    """Whether a character is far behind the one before it, or back at the left."""
     height = max(box[3] - box[1], before[3] - before[1], 4.0)
-    if box[2] <= box[0] or before[2] <= before[0]:  # a blank that the library put in
+    if box[2] <= box[0] or before[2] <= before[0]:  # a blank that PDFium inserted
         return False
-    return box[0] - before[2] > _WIDE * height * 1.4 or before[0] - box[0] > 2 * height
+    return box[0] - before[2] > _COLUMN_GAP * height or before[0] - box[0] > 2 * height
 
 
-def _piece(page: Any, found: str, places: list[Box], first: int) -> Iterator[Line]:
-    text, boxes = _tidied(found, places)
+def _piece(page: Any, letters: str, places: list[Box], first: int) -> Iterator[Line]:
+    """A run that begins at character `first`, unless it is blank or rotated."""
+    text, boxes = _tidy(letters, places)
     if not text:
         return
-    middle = first + len(found) // 2
-    if abs(pdfium.FPDFText_GetCharAngle(page, middle) % 3.1415) > 0.3 and len(found) > 2:
-        return  # such as the number of a preprint along the margin
-    height = _height(page, range(first, first + len(found)), text)
-    yield Line(text, boxes, height, _all_bold(page, first, len(found)), _font(page, first).decode(errors="replace"))
+    count = len(letters)
+    if count > 2 and abs(pdfium.FPDFText_GetCharAngle(page, first + count // 2) % 3.1415) > 0.3:
+        return  # such as a preprint's number along the margin
+    bold = all(_is_bold(page, first + place) for place in (0, count // 2, max(0, count - 2)))
+    font = _font(page, first).decode(errors="replace")
+    yield Line(text, boxes, _font_height(page, range(first, first + count), text), bold, font)
 
 
-def _tidied(found: str, places: list[Box]) -> tuple[str, list[Box]]:
-    """Characters with their boxes, of blanks one at a time and none at the ends, ligatures as their letters."""
-    text = found.rstrip()
+def _tidy(letters: str, places: list[Box]) -> tuple[str, list[Box]]:
+    """Characters and boxes without blanks at the ends and runs of blanks, ligatures as their letters."""
+    text = letters.rstrip()
     begin = len(text) - len(text.lstrip())
     text, places = text[begin:], places[begin : len(text)]
     if not _UNTIDY.search(text):
         return text, places
-    characters: list[str] = []
+    tidied: list[str] = []
     boxes: list[Box] = []
     for character, box in zip(text, places, strict=True):
         for one in _LIGATURES.get(character, character):
-            if one.isspace() and characters[-1] == " ":
+            if one.isspace() and tidied[-1] == " ":
                 continue
-            characters.append(" " if one.isspace() else one)
+            tidied.append(" " if one.isspace() else one)
             boxes.append(box)
-    return "".join(characters), boxes
+    return "".join(tidied), boxes
 
 
-def _height(page: Any, characters: range, text: str) -> float:
-    """The font's height, of characters that have one; of capitals in two sizes the larger."""
+def _font_height(page: Any, characters: range, text: str) -> float:
+    """Median height of a sample of characters; of capitals in two sizes the larger."""
     box = pdfium.FS_RECTF()
     heights = []
     for i in characters[:: max(1, len(characters) // 8)]:
@@ -187,39 +181,32 @@ def _height(page: Any, characters: range, text: str) -> float:
     return float(max(heights) if text.isupper() else median(heights))
 
 
-def _all_bold(page: Any, first: int, count: int) -> bool:
-    """Whether a line begins, goes on and ends in bold type."""
-    return all(_is_bold(page, first + place) for place in (0, count // 2, max(0, count - 2)))
-
-
 def _is_bold(page: Any, character: int) -> bool:
     return bool(_BOLD.search(_font(page, character))) or pdfium.FPDFText_GetFontWeight(page, character) >= 600
 
 
 def _font(page: Any, character: int) -> bytes:
-    """The name of a character's font, without the mark of those that hold only some of their letters."""
-    name = ctypes.create_string_buffer(_NAME_BYTES)
-    flags = ctypes.c_int()
-    pdfium.FPDFText_GetFontInfo(page, character, name, _NAME_BYTES, ctypes.byref(flags))
+    """The name of a character's font, without the tag of a subset."""
+    name = ctypes.create_string_buffer(_FONT_NAME_BYTES)
+    pdfium.FPDFText_GetFontInfo(page, character, name, _FONT_NAME_BYTES, ctypes.byref(ctypes.c_int()))
     return name.value.rpartition(b"+")[2]
 
 
 def _in_order(pieces: list[Line], width: float) -> Iterator[Line]:
+    """Lines in reading order: between lines across the page, the left column before the right one."""
     gutter = _gutter(pieces, width)
     if gutter is None:
-        yield from _joined(pieces)
+        yield from _join(pieces)
         return
-    across = list(_joined(piece for piece in pieces if piece.left < gutter - 4 and piece.right > gutter + 4))
+    across = list(_join(piece for piece in pieces if piece.left < gutter - 4 and piece.right > gutter + 4))
     sides = [piece for piece in pieces if not (piece.left < gutter - 4 and piece.right > gutter + 4)]
-    edges = [line.bottom for line in across]
+    edges = [float("inf"), *(line.bottom for line in across), float("-inf")]
     column = 1
-    for i in range(len(across) + 1):
-        above = edges[i - 1] if i else float("inf")
-        below = edges[i] if i < len(across) else float("-inf")
+    for i, (above, below) in enumerate(pairwise(edges)):
         band = [piece for piece in sides if below < piece.bottom <= above]
-        for side in (True, False):
+        for is_left in (True, False):
             column += bool(band)
-            for line in _joined(piece for piece in band if (_middle(piece) < gutter) == side):
+            for line in _join(piece for piece in band if ((piece.left + piece.right) / 2 < gutter) == is_left):
                 line.column = column
                 yield line
         # Lines across both columns that follow one another are one column.
@@ -229,63 +216,57 @@ def _in_order(pieces: list[Line], width: float) -> Iterator[Line]:
             yield across[i]
 
 
-def _middle(piece: Line) -> float:
-    return (piece.left + piece.right) / 2
-
-
 def _gutter(pieces: Sequence[Line], width: float) -> float | None:
     """Where the gap between two columns is, or None where the page has one column."""
     total = sum(len(piece.text) for piece in pieces)
     if len(pieces) < 8:
         return None
     spans = [(piece.left, piece.right, len(piece.text)) for piece in pieces]
-    best: tuple[int, float, float] | None = None
-    for step in range(61):
-        x = width * (0.35 + 0.005 * step)
+
+    def crossing(x: float) -> int:
         left, right = x - 1, x + 1
-        across = sum([length for begin, end, length in spans if begin < left and end > right])
-        if best is None or (across, abs(x - width / 2)) < best[:2]:
-            best = across, abs(x - width / 2), x
-    if best is None or best[0] > _MOST_ACROSS * total:
+        return sum([length for begin, end, length in spans if begin < left and end > right])
+
+    candidates = [width * (0.35 + 0.005 * step) for step in range(61)]
+    across, _, x = min((crossing(x), abs(x - width / 2), x) for x in candidates)
+    if across > _MAX_ACROSS * total:
         return None
-    x = best[2]
-    behind = [piece for piece in pieces if piece.left >= x - 1]
-    ahead = sum(length for _, end, length in spans if end <= x + 1)
-    if min(ahead, sum(len(piece.text) for piece in behind)) < _LEAST_SIDE * total:
+    right = [piece for piece in pieces if piece.left >= x - 1]
+    left_characters = sum(length for _, end, length in spans if end <= x + 1)
+    if min(left_characters, sum(len(piece.text) for piece in right)) < _MIN_SIDE * total:
         return None
-    return x if _is_column(behind, width) else None
+    return x if _is_column(right, width) else None
 
 
 def _is_column(pieces: Sequence[Line], width: float) -> bool:
-    """Whether most of the text begins at one edge, in long lines; cells of a table do so too, but are short."""
+    """Whether most of the text begins at one edge, in long lines; the cells of a table are short."""
     total = sum(len(piece.text) for piece in pieces)
     edges: Counter[int] = Counter()
     for piece in pieces:
-        if piece.right - piece.left > 0.18 * width:
+        if piece.right - piece.left > _COLUMN_LINE * width:
             edges[int(piece.left // _EDGE)] += len(piece.text)
     return max((count + edges[edge + 1] for edge, count in list(edges.items())), default=0) > 0.35 * total
 
 
-def _joined(pieces: Iterable[Line]) -> Iterator[Line]:
-    """Lines from top to bottom, pieces on the same baseline put together from left to right."""
+def _join(pieces: Iterable[Line]) -> Iterator[Line]:
+    """Lines from top to bottom, each made of the pieces on its baseline from left to right."""
     row: list[Line] = []
     for piece in sorted(pieces, key=lambda piece: -piece.bottom):
-        if row and row[0].bottom - piece.bottom > _SAME_LINE * min(row[0].size, piece.size):
-            yield _one(row)
+        if row and row[0].bottom - piece.bottom > _BASELINE_GAP * min(row[0].size, piece.size):
+            yield _line_of(row)
             row = []
         row.append(piece)
     if row:
-        yield _one(row)
+        yield _line_of(row)
 
 
-def _one(row: list[Line]) -> Line:
+def _line_of(row: list[Line]) -> Line:
     row.sort(key=lambda piece: piece.left)
-    line = row[0]
-    for piece in row[1:]:
-        line.text += " " + piece.text
-        line.boxes += [(line.right, piece.boxes[0][1], piece.left, piece.boxes[0][3]), *piece.boxes]
-    if len(row) > 1:
-        longest = max(row, key=lambda piece: len(piece.text))
-        line.size, line.bold = longest.size, all(piece.bold for piece in row)
-        line.settle()
-    return line
+    first, *others = row
+    if not others:
+        return first
+    text, boxes = first.text, list(first.boxes)
+    for piece in others:
+        text += " " + piece.text
+        boxes += [(boxes[-1][2], piece.boxes[0][1], piece.left, piece.boxes[0][3]), *piece.boxes]
+    return Line(text, boxes, first.size, all(piece.bold for piece in row), first.font)
