@@ -1,4 +1,4 @@
-"""BibTeX: an entry is a document under its title, its fields in plain words; lines keep the numbers they have."""
+"""BibTeX: each entry is a document under its title, in plain words on the lines that it has in the file."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from corpus.types import BlockKind, Extracted
 _ENTRY = re.compile(r"^\s*@(\w+)\s*[{(]\s*([^,\s{}()\"]*)\s*,?(.*)$")
 _FIELD = re.compile(r"^\s*([A-Za-z][\w-]*)\s*=\s*(.*)$")
 _NAME = re.compile(r"\s*[A-Za-z][\w-]*\s*=")
+_TITLE = re.compile(r"(?:^|[\s,])title\s*=\s*", re.IGNORECASE)
 _MARK = re.compile(r"[{}\",]")
 _LEFT_OUT = frozenset({"comment", "string", "preamble"})
+_MAX_TITLE = 1000
 
 
 def read(path: str, data: bytes) -> Extracted:
@@ -27,13 +29,13 @@ def read(path: str, data: bytes) -> Extracted:
     for line in lines[: starts[0] if starts else len(lines)]:
         builder.line(line.lstrip("% "))
     for start, end in pairwise([*starts, len(lines)]):
-        _entry(builder, lines[start:end])
+        _add_entry(builder, lines[start:end])
     return builder.build("text/x-bibtex", note=note)
 
 
-def _entry(builder: LineBuilder, lines: list[str]) -> None:
+def _add_entry(builder: LineBuilder, lines: list[str]) -> None:
     found = _ENTRY.match(lines[0])
-    kind, key, rest = (found[1], found[2], found[3]) if found else ("", "", "")
+    kind, key, rest = found.groups() if found else ("", "", "")
     if kind.lower() in _LEFT_OUT:
         for _ in lines:
             builder.line("")
@@ -41,29 +43,29 @@ def _entry(builder: LineBuilder, lines: list[str]) -> None:
     title = _title(" ".join([rest, *lines[1:]])) or key
     builder.begin(title)
     builder.under(1, title)
-    builder.line("; ".join([f"{kind.lower()} {key}", *_fields_on(rest)]), BlockKind.TABLE)
+    builder.line("; ".join([f"{kind.lower()} {key}", *_fields(rest)]), BlockKind.TABLE)
     for line in lines[1:]:
-        builder.line("; ".join(_fields_on(line)), BlockKind.TABLE)
+        builder.line("; ".join(_fields(line)), BlockKind.TABLE)
     builder.end_block()
 
 
 def _title(entry: str) -> str:
-    found = re.search(r"(?:^|[\s,])title\s*=\s*", entry, re.IGNORECASE)
+    found = _TITLE.search(entry)
     if not found:
         return ""
-    rest = entry[found.end() : found.end() + 1000]
+    value = entry[found.end() : found.end() + _MAX_TITLE]
     depth = 0
-    for i, character in enumerate(rest):
+    for i, character in enumerate(value):
         depth += (character == "{") - (character == "}")
         if depth < 0 or (i and not depth and character in '"},'):
-            return _plain(rest[: i + 1])
-    return _plain(rest)
+            return _plain(value[: i + 1])
+    return _plain(value)
 
 
-def _fields_on(line: str) -> list[str]:
-    """What a line says: its field by name, or the rest of one that began above."""
+def _fields(line: str) -> list[str]:
+    """The fields on a line in plain words, the first perhaps the rest of one that began above."""
     found = []
-    for part in _parts(line):
+    for part in _split(line):
         field = _FIELD.match(part)
         words = f"{field[1].lower()}: {_plain(field[2])}" if field else _plain(part)
         if words:
@@ -71,18 +73,17 @@ def _fields_on(line: str) -> list[str]:
     return found
 
 
-def _parts(line: str) -> list[str]:
+def _split(line: str) -> list[str]:
     """A line cut at the commas between fields."""
     parts = []
     start = depth = 0
     quoted = False
     for mark in _MARK.finditer(line):
-        i, character = mark.start(), mark[0]
-        depth += (character == "{") - (character == "}")
-        quoted ^= character == '"' and depth <= 0
-        if character == "," and depth <= 0 and not quoted and _NAME.match(line, i + 1):
-            parts.append(line[start:i])
-            start = i + 1
+        depth += (mark[0] == "{") - (mark[0] == "}")
+        quoted ^= mark[0] == '"' and depth <= 0
+        if mark[0] == "," and depth <= 0 and not quoted and _NAME.match(line, mark.end()):
+            parts.append(line[start : mark.start()])
+            start = mark.end()
     return [*parts, line[start:]]
 
 
