@@ -1,4 +1,4 @@
-"""Files in, documents and passages out. Knows no model and no index; importing it loads no reader."""
+"""Files in, documents and passages out; knows no model and no index. See FORMATS.md."""
 
 from __future__ import annotations
 
@@ -18,33 +18,21 @@ if TYPE_CHECKING:
     from corpus.text.path_words import path_words
     from corpus.text.sentences import sentence_spans
 
-# Where each public name lives. It is imported when first asked for, so that a question pays only for what it uses.
-_HOMES = {
-    "FoundFile": "corpus.discovery.walk",
-    "INDEX_FOLDER": "corpus.discovery.filenames",
-    "LineMap": "corpus.text.lines",
-    "LoadedFile": "corpus.loading.prefetch",
-    "SETTINGS_FILE": "corpus.discovery.filenames",
-    "SkippedFile": "corpus.discovery.walk",
-    "Sandbox": "corpus.loading.sandbox",
-    "to_os_name": "corpus.discovery.filenames",
-    "from_os_name": "corpus.discovery.filenames",
-    "affects_walk": "corpus.discovery.walk",
-    "digest": "corpus.loading.load",
-    "encoder_text": "corpus.chunking.splitter",
-    "join_context": "corpus.chunking.splitter",
-    "lies_in": "corpus.discovery.scope",
-    "load": "corpus.loading.load",
-    "outermost": "corpus.discovery.scope",
-    "path_words": "corpus.text.path_words",
-    "load_all": "corpus.loading.prefetch",
-    "read_bytes": "corpus.discovery.safe_read",
-    "read_file": "corpus.loading.load",
-    "sentence_spans": "corpus.text.sentences",
-    "split": "corpus.chunking.splitter",
-    "splitter_version": "corpus.chunking.splitter",
-    "walk": "corpus.discovery.walk",
+# Where each name lives; its module is imported on first use, so that a question pays only for what it uses.
+_NAMES = {
+    "corpus.chunking.splitter": ("encoder_text", "join_context", "split", "splitter_version"),
+    "corpus.discovery.filenames": ("INDEX_FOLDER", "SETTINGS_FILE", "from_os_name", "to_os_name"),
+    "corpus.discovery.safe_read": ("read_bytes",),
+    "corpus.discovery.scope": ("lies_in", "outermost"),
+    "corpus.discovery.walk": ("FoundFile", "SkippedFile", "affects_walk", "walk"),
+    "corpus.loading.load": ("digest", "load", "read_file"),
+    "corpus.loading.prefetch": ("LoadedFile", "load_all"),
+    "corpus.loading.sandbox": ("Sandbox",),
+    "corpus.text.lines": ("LineMap",),
+    "corpus.text.path_words": ("path_words",),
+    "corpus.text.sentences": ("sentence_spans",),
 }
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
     "INDEX_FOLDER",

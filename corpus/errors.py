@@ -1,7 +1,4 @@
-"""Every error the tool raises on purpose.
-
-They stand in the lowest package because all three raise them; `qa` exports the ones users meet.
-"""
+"""Every error raised on purpose, in the lowest package because all three raise them."""
 
 from __future__ import annotations
 
@@ -9,43 +6,43 @@ from typing import ClassVar
 
 
 class QAError(Exception):
-    """Root of all errors raised on purpose; the message names the thing and the fix.
+    """Root of all errors raised on purpose; the message names the cause and the fix.
 
     QAError
-    ├── UsageError            what was asked cannot be meant: an empty question, k below 1
+    ├── UsageError            invalid request: an empty question, k below 1
     │   └── CorpusError       the folder of documents is missing, unreadable or suddenly empty
     ├── NoIndexError          there is no index here yet
-    ├── DamagedIndexError     the index does not hold what was written to it
+    ├── DamagedIndexError     a checksum or a count of the index does not match
     ├── IncompatibleError     the index was made by another format version or another model
-    │   └── ModelError        the model is missing, incomplete or not what its hash promises
+    │   └── ModelError        the model is missing, incomplete or fails its hash check
     ├── LockedError           another process is writing this index
     └── StorageError          the disk refused: full, read-only, failing
 
     Attributes:
-        exit_code: What the command line exits with.
+        exit_code: Of the command line.
     """
 
     exit_code: ClassVar[int] = 74
 
 
 class UsageError(QAError):
-    """What was asked cannot be meant; nothing was done."""
+    """The request is invalid; nothing was done."""
 
     exit_code = 2
 
 
 class CorpusError(UsageError):
-    """The folder of documents is missing, unreadable, or suddenly empty."""
+    """The folder of documents is missing, unreadable or suddenly empty."""
 
 
 class NoIndexError(QAError):
-    """There is no index at or above this place; build one first."""
+    """There is no index in or above this folder."""
 
     exit_code = 3
 
 
 class DamagedIndexError(QAError):
-    """A checksum or a count does not hold; the index must be repaired or rebuilt."""
+    """A checksum or a count does not match; the index must be repaired or rebuilt."""
 
     exit_code = 4
 
@@ -57,7 +54,7 @@ class IncompatibleError(QAError):
 
 
 class ModelError(IncompatibleError):
-    """The embedding model is missing, incomplete, or its files are not those that were promised."""
+    """The embedding model is missing, incomplete or fails its hash check."""
 
 
 class LockedError(QAError):
@@ -67,16 +64,16 @@ class LockedError(QAError):
 
 
 class StorageError(QAError):
-    """The disk refused to read or write: full, read-only, or failing."""
+    """The disk refused to read or write: full, read-only or failing."""
 
 
 class Unreadable(Exception):  # noqa: N818 - it is the file that is unreadable, not an error of ours
-    """A file that yields no document.
+    """A file yields no document.
 
     Attributes:
-        reason: In words for a person.
-        gone: True where the file is no longer there.
-        unknown: True where the file could not be looked at, so that what is indexed of it still counts.
+        reason: For a person.
+        gone: The file no longer exists.
+        unknown: The file could not be examined, so what the index has of it must be kept.
     """
 
     def __init__(self, reason: str, *, gone: bool = False, unknown: bool = False) -> None:

@@ -1,6 +1,6 @@
-"""What the corpus side hands on: documents made of blocks, and the passages cut from them.
+"""Documents made of blocks, and the passages cut from them.
 
-All offsets are Unicode code points into `Document.text`, end exclusive.
+All offsets are Unicode code points into a document's text; ends are exclusive.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from enum import StrEnum
 
 
 class BlockKind(StrEnum):
-    """What a block is, as far as splitting cares."""
+    """The kinds of block that the splitter tells apart."""
 
     HEADING = "heading"
     PARAGRAPH = "paragraph"
@@ -23,14 +23,14 @@ class BlockKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A piece of a document that a reader recognised.
+    """A structural element of a document.
 
     Attributes:
-        kind: What it is.
-        start: First character in the document.
+        kind: Of element.
+        start: First character.
         end: One past the last character.
-        heading: Headings above it, outermost first; a heading block's own title comes last.
-        depth: Nesting of a list item, 0 at the outermost; 0 for everything else.
+        heading: Headings above it, outermost first; for a heading, its own title comes last.
+        depth: Nesting of a list item, 0 for the outermost and for all other kinds.
     """
 
     kind: BlockKind
@@ -42,10 +42,10 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One of many documents that a file holds, such as a message of a mailbox: it goes on to where the next begins.
+    """One of many documents in a file, such as a message of a mailbox; it ends where the next begins.
 
     Attributes:
-        start: First character in the file's text; of the first, with the headings right above it, if any.
+        start: First character; of the first record, including headings directly above it.
         title: Its own, or "".
     """
 
@@ -59,17 +59,16 @@ PageBox = tuple[int, float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """What a reader makes of a file's bytes.
+    """What a reader extracts from a file.
 
     Attributes:
-        text: The file decoded, newlines untouched, or for other formats than text what was taken out of it.
-        title: The document's own title, or "" where it states none.
-        blocks: In order, not overlapping; every non-blank character stands in one.
-        pages: Where each page begins, in order, for a format that has any: page 1 first. Slides of a talk,
-            sheets, cells of a notebook, records of a table and messages of a mailbox count as pages.
-        media_type: What the bytes are, whatever the name says.
-        note: What a person should know about how it was read, or "".
-        records: Where the file holds many documents, each, in order; what stands before the first is of none.
+        text: For text formats the decoded file with its newlines, for others the text extracted from it.
+        title: As the document states it, or "".
+        blocks: In order, without overlap; together they hold every non-blank character.
+        pages: Start of each page, slide, sheet, cell, row or message, for formats that have any.
+        media_type: By content, not by name.
+        note: A remark on how the file was read, or "".
+        records: For files of many documents, in order; text before the first belongs to none.
     """
 
     text: str
@@ -81,43 +80,29 @@ class Extracted:
     records: tuple[Record, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
-    """One readable file, decoded and taken apart: a document, or as many as it has records.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document(Extracted):
+    """An extracted file: one document, or as many as it has records.
 
     Attributes:
         path: Relative to the corpus root, with forward slashes.
-        text: As in `Extracted`.
         sha256: Digest of the file's bytes, lower-case hex.
-        media_type: Such as `text/markdown`.
-        title: The document's own title, or "" where it states none.
-        blocks: In order, not overlapping; every non-blank character stands in one.
-        pages: As in `Extracted`.
-        note: As in `Extracted`.
-        records: As in `Extracted`.
     """
 
     path: str
-    text: str
     sha256: str
-    media_type: str
-    title: str
-    blocks: tuple[Block, ...]
-    pages: tuple[int, ...] = ()
-    note: str = ""
-    records: tuple[Record, ...] = ()
 
     def record_of(self, offset: int) -> Record | None:
-        """The record that a character stands in; None before the first, and where there are none."""
+        """Return the record that contains a character, or None."""
         number = bisect_right(self.records, offset, key=lambda record: record.start) if self.records else 0
         return self.records[number - 1] if number else None
 
     def page_of(self, offset: int) -> int | None:
-        """The page (1-based) that a character stands on; None where there are no pages."""
+        """Return the page (from 1) that contains a character; None for a document without pages."""
         return max(1, bisect_right(self.pages, offset)) if self.pages else None
 
     def page_span(self, page: int) -> tuple[int, int] | None:
-        """The characters of a page (1-based), or None where there is no such page."""
+        """Return the characters of a page (from 1), or None where there is no such page."""
         if not 1 <= page <= len(self.pages):
             return None
         return self.pages[page - 1], self.pages[page] if page < len(self.pages) else len(self.text)
@@ -125,18 +110,18 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """The stored unit: an exact slice of a document, with what gives it meaning.
+    """The stored unit: an exact slice of a document, with its context.
 
     Attributes:
         start: First character in the document.
         end: One past the last character; `document.text[start:end] == text`.
         text: The slice, as it is shown and cited.
-        body: Where the text proper begins in `text`, behind heading lines that `heading` repeats.
-        title: Of the record that it stands in, else of the file, or "".
+        body: Offset in `text` of the text proper, after heading lines that `heading` repeats.
+        title: Of its record, else of the file, or "".
         heading: Headings above the passage, outermost first.
-        context: What the encoder reads before the text proper: the file's title and the heading path in words.
-        lines: First and last line of the document's text, 1-based, inclusive.
-        page: Page on which its text proper begins, 1-based, or None where the document has no pages.
+        context: The title and headings that the encoder reads before the text proper.
+        lines: First and last line of the document's text, from 1, inclusive.
+        page: Page on which the text proper begins, from 1; None for a document without pages.
     """
 
     start: int

@@ -1,1 +1,1 @@
-"""Documents to passages that follow their structure and fit the encoder."""
+"""For the index: `split` cuts a document into passages that fit the encoder."""

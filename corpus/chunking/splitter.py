@@ -1,4 +1,4 @@
-"""Cut a document into passages along its own structure, within what the encoder reads."""
+"""Cut a document into passages along its structure, within what the encoder reads."""
 
 from __future__ import annotations
 
@@ -13,32 +13,29 @@ from corpus.readers.assemble.coverage import WIDEST_GAP
 from corpus.text.lines import LineMap
 from corpus.types import Block, BlockKind, Document, Passage, Record
 
-# Raised whenever the same document would be cut otherwise: indexes are then split anew.
+# Raised whenever the same document would be cut differently; indexes are then split again.
 VERSION = 3
-# A document of more is left out: to cut it would take more time and memory than any one file may.
+# More would take too much time and memory; such a document is skipped.
 MAX_PASSAGES = 20_000
 MAX_SENTENCES = 500_000
 # Blocks whose tokens are counted together.
-_AT_ONCE = 1000
-# Tokens of text a passage aims at, its context not counted.
+_BATCH = 1000
+# Aimed at for the text of a passage, without its context.
 TARGET_TOKENS = 120
-# A paragraph or list item up to this size stays whole rather than being cut into small pieces.
+# A paragraph or list item up to this size is not cut.
 WHOLE_TOKENS = 180
 _CONTEXT_CHARACTERS = 240
-# Heading lines above a passage's text take no more than this.
+# Of heading lines above a passage's text.
 _HEADING_CHARACTERS = 2000
-# Blanks before the colon are looked at from their first alone: from each they would take quadratic time.
+# Blanks before the colon are matched from the first only: from each they would take quadratic time.
 _LABEL = re.compile(r"^(.{3,100}?)(?:(?:(?<!\s)|(?<=\A.{3}))\s*+:\s|\.\s|\s[–—-]\s|$)", re.DOTALL)
 _MARKER = re.compile(r"^\s*(?:[•◦▪‣●○■□–—*+-]|\(?\w{1,4}[.)])\s+")
-# Where a label is looked for: its longest, behind a marker and some blanks.
+# Enough for the longest label after a marker and some blanks.
 _LABEL_CHARACTERS = 400
 
 
 def splitter_version() -> int:
-    """The number under which an index notes what its passages were made with: the readers and the splitter.
-
-    It is another one where another set of grammars for source code is installed.
-    """
+    """Return the version of readers and splitter, which differs between sets of grammars for source code."""
     from corpus.readers.source.grammars import edition  # noqa: PLC0415 - no question needs it
 
     return 1_000_000 * edition() + 1000 * formats.VERSION + VERSION
@@ -46,7 +43,7 @@ def splitter_version() -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """A passage to be: a span, its tokens (of its parts, added up), and what stands above it beside the headings."""
+    """A passage to be: its span, the sum of its parts' tokens, and the label of the list item above it."""
 
     start: int
     end: int
@@ -56,7 +53,7 @@ class _Cut:
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """Blocks of one record under the same headings; `start` takes in the heading lines above them."""
+    """Blocks of one record under the same headings; `start` includes the heading lines above `body`."""
 
     start: int
     body: int
@@ -66,21 +63,20 @@ class _Section:
 
 
 def encoder_text(passage: Passage) -> str:
-    """What the encoder reads of a passage: title and headings, then the text proper."""
+    """Return what the encoder reads of a passage: title and headings, then the text proper."""
     return join_context(passage.context, passage.text[passage.body :])
 
 
 def join_context(context: str, text: str) -> str:
-    """Put a passage's context before its text, as the encoder reads them."""
+    """Return a passage's context and text as the encoder reads them."""
     return f"{context}\n{text}" if context else text
 
 
 def context_of(title: str, heading: Sequence[str], *, count_tokens: CountTokens, max_tokens: int) -> str:
-    """Title and heading path in one line, "" where they would take more than half of what the encoder reads."""
-    parts = [part for part in (title, *heading) if part]
-    path = [part for n, part in enumerate(parts) if part not in parts[:n]]
+    """Return title and headings in one line, or "" if they take more than half of what the encoder reads."""
+    path = list(dict.fromkeys(part for part in (title, *heading) if part))
     while len(path) > 1 and sum(map(len, path)) > _CONTEXT_CHARACTERS:
-        # The innermost headings say most about the passage, the title most about the document.
+        # The innermost heading says most about the passage, the title most about the document.
         del path[1 if len(path) > 2 else 0]
     context = " › ".join(path)[:_CONTEXT_CHARACTERS]
     return context if context and count_tokens([context])[0] <= max_tokens // 2 else ""
@@ -89,65 +85,64 @@ def context_of(title: str, heading: Sequence[str], *, count_tokens: CountTokens,
 def split(document: Document, *, count_tokens: CountTokens, max_tokens: int) -> tuple[Passage, ...]:
     """Cut a document into passages.
 
-    Every non-blank character stands in exactly one passage, no passage crosses a heading or the border of a
-    record, and none has more tokens than the encoder reads. A sentence is cut only where it alone is too long.
+    Every non-blank character is in exactly one passage, no passage spans a heading or the border of a record, and
+    none has more tokens than the encoder reads. A sentence is cut only if it is too long by itself.
 
     Args:
         document: What to cut.
-        count_tokens: The encoder's own count for each text, special tokens not counted.
-        max_tokens: What the encoder reads of a text, special tokens not counted.
+        count_tokens: The encoder's own count for each text, without special tokens.
+        max_tokens: Tokens that the encoder reads of a text, without special tokens.
 
     Returns:
         Passages in order; `document.text[p.start:p.end] == p.text` for each.
 
     Raises:
-        Unreadable: There would be more than `MAX_PASSAGES`, of more than `MAX_SENTENCES`.
+        Unreadable: There would be more than `MAX_PASSAGES`, or `MAX_SENTENCES` in cut blocks.
     """
     splitter = _Splitter(document, count_tokens, max_tokens)
     found: list[Passage] = []
     for section in _sections(document):
         found.extend(splitter.passages(section))
-        _require_few(len(found), MAX_PASSAGES, "passages")
+        _require_at_most(MAX_PASSAGES, len(found), "passages")
     return tuple(found)
 
 
-def _require_few(count: float, limit: int, what: str) -> None:
+def _require_at_most(limit: int, count: float, what: str) -> None:
     if count > limit:
         raise Unreadable(f"more than {limit:,} {what}; split it into smaller files")
 
 
 def _sections(document: Document) -> Iterator[_Section]:
-    """Group blocks under their headings; headings with nothing below them go with the record's next section."""
-    pending: list[Block] = []
+    """Group blocks under their headings; headings with no text below them join the record's next section."""
+    headings: list[Block] = []
     body: list[Block] = []
     record: Record | None = None
     for block in document.blocks:
         is_heading = block.kind is BlockKind.HEADING
-        above, record = record, document.record_of(block.start)
-        goes_on = record is above and not (body and (is_heading or block.heading != body[0].heading))
-        if (pending or body) and not goes_on:
-            yield _section(document, pending, body)
-            pending, body = [], []
-        (pending if is_heading else body).append(block)
-    if pending or body:
-        yield _section(document, pending, body)
+        previous, record = record, document.record_of(block.start)
+        ends = record is not previous or (body and (is_heading or block.heading != body[0].heading))
+        if (headings or body) and ends:
+            yield _section(document, headings, body)
+            headings, body = [], []
+        (headings if is_heading else body).append(block)
+    if headings or body:
+        yield _section(document, headings, body)
 
 
-def _section(document: Document, pending: list[Block], body: list[Block]) -> _Section:
-    heading = body[0].heading if body else pending[-1].heading[:-1]
-    first = (pending or body)[0].start
+def _section(document: Document, headings: list[Block], body: list[Block]) -> _Section:
+    path = body[0].heading if body else headings[-1].heading[:-1]
+    first = (headings or body)[0].start
     record = document.record_of(first)
     title = document.title if record is None else record.title
-    short = not pending or not body or body[0].start - pending[0].start <= _HEADING_CHARACTERS
-    if body and short and all(_is_repeated(block, heading, document.title) for block in pending):
-        return _Section(first, body[0].start, title, heading, tuple(body))
-    # A heading line that no context repeats is read as text, or it could not be found.
-    lines = [replace(block, kind=BlockKind.PARAGRAPH) for block in pending]
-    return _Section(first, first, title, heading, (*lines, *body))
+    is_short = not headings or not body or body[0].start - headings[0].start <= _HEADING_CHARACTERS
+    if body and is_short and all(_is_in_context(block, path, document.title) for block in headings):
+        return _Section(first, body[0].start, title, path, tuple(body))
+    # A heading line that is not in the context is read as text, or no search would find it.
+    lines = [replace(block, kind=BlockKind.PARAGRAPH) for block in headings]
+    return _Section(first, first, title, path, (*lines, *body))
 
 
-def _is_repeated(line: Block, heading: tuple[str, ...], title: str) -> bool:
-    """Whether a passage's context says what a heading line above it says."""
+def _is_in_context(line: Block, heading: tuple[str, ...], title: str) -> bool:
     return line.heading == heading[: len(line.heading)] or line.heading[-1:] == (title,)
 
 
@@ -161,15 +156,15 @@ class _Splitter:
         self._sentences = 0
 
     def passages(self, section: _Section) -> list[Passage]:
-        """Cut one section into passages that the encoder reads whole."""
+        """Cut one section."""
         context = self._context(section.heading)
-        # The newline behind the context may be a token.
+        # The newline after the context may be a token.
         taken = self._count([context])[0] + 1
         room = max(1, self._max - taken)
         while True:
-            cuts = self._with_words(self._cuts(section, room), room)
+            cuts = self._join_wordless(self._cuts(section, room), room)
             found = [self._passage(section, cut, context) for cut in cuts]
-            # Some tokenizers count more for a whole than for its parts.
+            # Some tokenizers count more for a text than for its parts.
             doubtful = [
                 encoder_text(passage)
                 for cut, passage in zip(cuts, found, strict=True)
@@ -180,7 +175,7 @@ class _Splitter:
             room = max(1, room * 3 // 4)
 
     def _surely_fits(self, cut: _Cut, taken: int) -> bool:
-        """Whether a passage would fit even if its whole had a third more tokens than its parts, and all blanks some."""
+        """Whether a passage fits even if it has a third more tokens than its parts, and a token for each blank."""
         text = self._text[cut.start : cut.end]
         blanks = len(text) - len(" ".join(text.split())) + text.count("\n")
         return 4 * (cut.tokens + blanks + taken) <= 3 * self._max
@@ -207,84 +202,78 @@ class _Splitter:
             page=self._document.page_of(cut.start),
         )
 
-    def _with_words(self, cuts: Iterator[_Cut], room: int) -> list[_Cut]:
-        """Join what holds nothing but punctuation, such as a rule, to its neighbour where there is room."""
+    def _join_wordless(self, cuts: Iterator[_Cut], room: int) -> list[_Cut]:
+        """Join a cut of only punctuation, such as a rule, to its neighbour if there is room."""
         joined: list[_Cut] = []
         for cut in cuts:
             before = joined[-1] if joined else None
-            near = before and cut.start - before.end <= WIDEST_GAP
-            if before and near and not (self._has_words(before) and self._has_words(cut)):
+            is_near = before and cut.start - before.end <= WIDEST_GAP
+            if before and is_near and not (self._has_words(before) and self._has_words(cut)):
                 both = _Cut(before.start, cut.end, before.tokens + cut.tokens, before.label or cut.label)
                 if both.tokens <= room:
                     joined[-1] = both
                     continue
             joined.append(cut)
-            _require_few(len(joined), MAX_PASSAGES, "passages")
+            _require_at_most(MAX_PASSAGES, len(joined), "passages")
         return joined
-
-    def _are_near(self, before: Block, block: Block) -> bool:
-        """Whether one passage may hold both: no wide gap between them, and no page that ends."""
-        same_page = self._document.page_of(before.start) == self._document.page_of(block.start)
-        return same_page and block.start - before.end <= WIDEST_GAP
 
     def _has_words(self, cut: _Cut) -> bool:
         return any(map(str.isalnum, self._text[cut.start : cut.end]))
 
     def _cuts(self, section: _Section, room: int) -> Iterator[_Cut]:
-        """Small blocks together, large ones by themselves, in pieces of about the same size."""
-        parents = _parents(section.blocks)
+        """Group small blocks, and cut large ones into pieces of about the same size."""
+        labels = {start: self._label(item) for start, item in _parent_items(section.blocks).items()}
         target, whole = min(TARGET_TOKENS, room), min(WHOLE_TOKENS, room)
         group: list[Block] = []
         total = 0
-        for block, size in self._sized(section.blocks):
-            fits = total + size <= (target if not _belongs(group, block) else whole)
+        for block, size in self._with_tokens(section.blocks):
+            fits = total + size <= (whole if _belongs_to(group, block) else target)
             if group and not (fits and self._are_near(group[-1], block)):
-                yield self._group(group, total, parents)
+                yield _Cut(group[0].start, group[-1].end, total, labels.get(group[0].start, ""))
                 group, total = [], 0
             if size <= whole:
                 group.append(block)
                 total += size
             else:
-                yield from self._pieces(block, parents, target, room)
+                yield from self._pieces(block, labels.get(block.start, ""), target, room)
         if group:
-            yield self._group(group, total, parents)
+            yield _Cut(group[0].start, group[-1].end, total, labels.get(group[0].start, ""))
 
-    def _sized(self, blocks: Sequence[Block]) -> Iterator[tuple[Block, int]]:
-        """Blocks with their tokens, counted as far as they are asked for."""
-        for at in range(0, len(blocks), _AT_ONCE):
-            some = blocks[at : at + _AT_ONCE]
+    def _are_near(self, before: Block, block: Block) -> bool:
+        """Whether one passage may hold both: on one page, with no wide gap between them."""
+        same_page = self._document.page_of(before.start) == self._document.page_of(block.start)
+        return same_page and block.start - before.end <= WIDEST_GAP
+
+    def _with_tokens(self, blocks: Sequence[Block]) -> Iterator[tuple[Block, int]]:
+        """Blocks with their tokens, counted in batches as they are consumed."""
+        for at in range(0, len(blocks), _BATCH):
+            some = blocks[at : at + _BATCH]
             yield from zip(some, self._count([self._text[block.start : block.end] for block in some]), strict=True)
 
-    def _group(self, group: list[Block], tokens: int, parents: dict[int, Block]) -> _Cut:
-        return _Cut(group[0].start, group[-1].end, tokens, self._label(parents.get(group[0].start)))
-
-    def _pieces(self, block: Block, parents: dict[int, Block], target: int, room: int) -> Iterator[_Cut]:
+    def _pieces(self, block: Block, label: str, target: int, room: int) -> Iterator[_Cut]:
         units: list[Unit] = []
         total = 0
         for unit in units_of(self._text, block, count=self._count, room=room):
             units.append(unit)
             total += unit.tokens
             self._sentences += 1
-            # Known before all are there: of a few bytes each there may be millions.
-            _require_few(total / target, MAX_PASSAGES, "passages")
-            _require_few(self._sentences, MAX_SENTENCES, "sentences")
-        label = self._label(parents.get(block.start))
+            # Checked before all are collected: there may be millions, of a few bytes each.
+            _require_at_most(MAX_PASSAGES, total / target, "passages")
+            _require_at_most(MAX_SENTENCES, self._sentences, "sentences")
         own = self._label(block) if block.kind is BlockKind.ITEM else ""
         for piece in balanced(units, target, room):
             yield _Cut(piece[0].start, piece[-1].end, sum(unit.tokens for unit in piece), label)
             label = own or label
 
-    def _label(self, item: Block | None) -> str:
-        """The first words of a list item, up to a colon or the end of the sentence, where they are short."""
-        if item is None:
-            return ""
+    def _label(self, item: Block) -> str:
+        """The first words of a list item, up to a colon or the end of the sentence, if they are few."""
         words = _MARKER.sub("", self._text[item.start : min(item.end, item.start + _LABEL_CHARACTERS)])
         found = _LABEL.match(words)
         return " ".join(found[1].split()) if found else ""
 
 
-def _parents(blocks: Sequence[Block]) -> dict[int, Block]:
-    """The list item above each nested one, by where that starts: lost where a passage begins inside a list."""
+def _parent_items(blocks: Sequence[Block]) -> dict[int, Block]:
+    """The list item above each nested one, by the start of the latter."""
     parents: dict[int, Block] = {}
     above: list[Block] = []
     for block in blocks:
@@ -298,9 +287,8 @@ def _parents(blocks: Sequence[Block]) -> dict[int, Block]:
     return parents
 
 
-def _belongs(group: Sequence[Block], block: Block) -> bool:
-    """Whether a block hangs on what stands before it: a list below the line or the item that introduces it."""
+def _belongs_to(group: Sequence[Block], block: Block) -> bool:
+    """Whether a block is a list item below the line or item that introduces it."""
     if not group or block.kind is not BlockKind.ITEM:
         return False
-    before = group[-1]
-    return before.kind is BlockKind.PARAGRAPH or block.depth > group[0].depth
+    return group[-1].kind is BlockKind.PARAGRAPH or block.depth > group[0].depth

@@ -1,1 +1,1 @@
-"""Which files under a folder are documents, and how their bytes are read safely."""
+"""For the index and `qa`: `walk` finds the documents of a folder; files are read safely, and names are kept as text."""

@@ -1,6 +1,6 @@
-"""Names of files as text, the same in every locale: a system keeps bytes, and this tool reads them as UTF-8.
+"""File names as text, the same in every locale: the system keeps bytes, which are taken for UTF-8.
 
-Python reads names in the encoding of the locale, so where that is another, `größe.md` would come as something else.
+Python decodes names in the encoding of the locale, so elsewhere `größe.md` would become another name.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-# The index of a collection, and what its owner sets for it; neither is a document.
+# The index of a collection and its owner's settings; neither is a document.
 INDEX_FOLDER = ".qa"
 SETTINGS_FILE = "qa.toml"
 IGNORE_FILES = (".gitignore", ".qaignore")
@@ -16,12 +16,12 @@ _IS_UTF_8 = sys.getfilesystemencoding() == "utf-8"
 
 
 def from_os_name(name: str) -> str:
-    """A name as Python got it from the system, as text; bytes that are not UTF-8 become lone surrogates."""
+    """Return a name from Python's file functions as text; bytes that are not UTF-8 become lone surrogates."""
     return name if _IS_UTF_8 else os.fsencode(name).decode("utf-8", "surrogateescape")
 
 
 def to_os_name(path: str) -> str:
-    """The other way round: what Python needs to find a path that is kept as text.
+    """Return a path in the form that Python's file functions take.
 
     Raises:
         UnicodeEncodeError: No file can have this name.

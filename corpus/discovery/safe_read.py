@@ -1,4 +1,4 @@
-"""Read a file of a corpus whole: without waiting, through no symbolic link, and never more than may be."""
+"""Read a file whole without ever blocking, through no symbolic link, and up to a limit."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from pathlib import Path
 
 from corpus.discovery.filenames import to_os_name
 from corpus.errors import Unreadable
-from corpus.formats import MAX_BYTES
+from corpus.formats import MAX_BYTES, MIB
 
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-# To pass through a folder it need not be readable.
+# A folder need not be readable to be passed through.
 _PASS = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 def too_large(limit: int) -> str:
-    """The reason to leave out a file of more bytes than `limit`."""
-    return f"larger than {limit // (1024 * 1024)} MiB"
+    """Return the reason to skip a file of more than `limit` bytes."""
+    return f"larger than {limit // MIB} MiB"
 
 
 def read_bytes(root: Path, path: str, *, limit: int = MAX_BYTES) -> bytes:
-    """Read a regular file whole, without ever waiting on a FIFO or a device.
+    """Read a regular file whole, without blocking on a FIFO or a device.
 
     Args:
         root: The corpus root.
         path: Relative to it, with forward slashes.
-        limit: Bytes; of a larger file one more is read.
+        limit: Bytes; at most one more is read.
 
     Raises:
-        Unreadable: It is gone, no regular file, too large, behind a link, or the system refuses.
+        Unreadable: It is gone, not a regular file, too large, behind a link, or the system refuses.
     """
     try:
         descriptor = _open_within(root, path)
@@ -39,7 +39,7 @@ def read_bytes(root: Path, path: str, *, limit: int = MAX_BYTES) -> bytes:
             if not stat.S_ISREG(status.st_mode):
                 raise Unreadable("not a regular file")
             with open(descriptor, "rb", closefd=False) as stream:
-                # Memory for as much as is asked for is taken at once.
+                # `read` allocates as much as it is asked for.
                 data = stream.read(min(status.st_size, limit) + 1)
                 if len(data) > status.st_size:
                     data += stream.read(limit + 1 - len(data))
@@ -53,18 +53,19 @@ def read_bytes(root: Path, path: str, *, limit: int = MAX_BYTES) -> bytes:
 
 
 def _unreadable(error: OSError | ValueError) -> Unreadable:
-    number = error.errno if isinstance(error, OSError) else None
-    if number == errno.ELOOP:
-        return Unreadable("symbolic link, not followed")
-    if number == errno.ENXIO:  # a socket
-        return Unreadable("not a regular file")
-    if number in (errno.ENOENT, errno.ENOTDIR):
-        return Unreadable("vanished while being read", gone=True)
-    return Unreadable(f"cannot be read: {getattr(error, 'strerror', None) or error}", unknown=True)
+    match getattr(error, "errno", None):
+        case errno.ELOOP:
+            return Unreadable("symbolic link, not followed")
+        case errno.ENXIO:  # a socket
+            return Unreadable("not a regular file")
+        case errno.ENOENT | errno.ENOTDIR:
+            return Unreadable("vanished while being read", gone=True)
+        case _:
+            return Unreadable(f"cannot be read: {getattr(error, 'strerror', None) or error}", unknown=True)
 
 
 def _open_within(root: Path, path: str) -> int:
-    """Open folder by folder: none of them may have become a link that leads out of the root."""
+    """Open folder by folder: none may have become a link that leads out of the root."""
     *folders, name = to_os_name(path).split("/")
     if not name or {"", ".", ".."} & {*folders, name}:
         raise Unreadable("not a path inside the folder")

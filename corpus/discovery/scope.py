@@ -1,4 +1,4 @@
-"""A collection that is limited to some files and folders of its root, and the patterns that say so."""
+"""Limit a collection to some files and folders of its root."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from corpus.discovery.gitignore import literal_pattern, rebase_pattern, valid_pa
 
 
 def lies_in(path: str, scope: str) -> bool:
-    """Whether a path is a file or folder (with a slash at its end), or lies in that folder."""
+    """Whether a path is `scope`, or lies in it if that is a folder (with a slash at its end)."""
     return path == scope or (scope.endswith("/") and path.startswith(scope))
 
 
@@ -16,21 +16,21 @@ def outermost(paths: Iterable[str]) -> tuple[str, ...]:
     """Return the paths that lie in no other of them, sorted."""
     found: list[str] = []
     for path in sorted(set(paths)):
-        # What lies in a folder is sorted behind it.
+        # A folder is sorted before its contents.
         if not any(lies_in(path, kept) for kept in found):
             found.append(path)
     return tuple(found)
 
 
 def patterns_within(paths: Sequence[str], include: Sequence[str]) -> tuple[str, ...]:
-    """Return patterns for the whole root that match what `include` matches in these files and folders.
+    """Return patterns for the root that match what `include` matches in these files and folders.
 
     Args:
         paths: Files, and folders with a slash at the end, relative to the root; () for all of it.
         include: Patterns, relative to each folder; () for all. A file that is named itself need not match.
 
     Raises:
-        UsageError: A pattern is not valid.
+        UsageError: A pattern is invalid.
     """
     if not paths:
         return tuple(include)

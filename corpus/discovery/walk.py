@@ -1,4 +1,4 @@
-"""Which files under a folder are documents: a walk in a fixed order that says what it left out and why."""
+"""Find the documents in a folder, in a fixed order, and report what is skipped and why."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from corpus.discovery.filenames import IGNORE_FILES, SETTINGS_FILE, from_os_name
 from corpus.discovery.safe_read import read_bytes, too_large
 from corpus.discovery.scope import patterns_within
 from corpus.errors import CorpusError, Unreadable
-from corpus.formats import is_readable_name, size_limit
+from corpus.formats import MIB, format_of, size_limit
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-# Of an ignore file; each file and folder is compared with every pattern.
-MAX_IGNORE_BYTES = 1024 * 1024
+# Of an ignore file: each file and folder is compared with every pattern.
+MAX_IGNORE_BYTES = MIB
 MAX_PATTERNS = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file that looks like a document; `path` is relative to the root, with forward slashes."""
+    """A file that is a document by its name; `path` is relative to the root, with forward slashes."""
 
     path: str
     size: int
@@ -35,13 +35,12 @@ class FoundFile:
 
 @dataclass(frozen=True, slots=True)
 class SkippedFile:
-    """A file or folder left out.
+    """A file or folder that is not indexed.
 
     Attributes:
         path: Relative to the root, with forward slashes.
-        reason: In words for a person.
-        unreadable: True where it could not be looked at, so that nothing is known about it:
-            what the index holds of it must not be dropped.
+        reason: For a person.
+        unreadable: It could not be examined, so what the index has of it must be kept.
     """
 
     path: str
@@ -51,12 +50,12 @@ class SkippedFile:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """What a walk found, each in the order of their paths.
+    """What a walk found, sorted by path.
 
     Attributes:
         files: The documents.
-        skipped: What was left out, and why.
-        folders: Where it looked, relative to the root; "" is that itself, the others end with a slash.
+        skipped: Files and folders that a person would miss.
+        folders: The folders that were read, relative to the root; "" is the root, others end with a slash.
     """
 
     files: tuple[FoundFile, ...]
@@ -67,27 +66,26 @@ class Walk:
 def walk(root: Path, *, include: Sequence[str] = (), exclude: Sequence[str] = (), paths: Sequence[str] = ()) -> Walk:
     """List the documents under `root`.
 
-    Hidden files and folders, symbolic links, special files and what `.gitignore` and `.qaignore` name
-    are left out; only what a person would miss is reported as skipped. What any `.qaignore` says of a path
-    counts before what any `.gitignore` says; among files of one name the innermost counts.
+    Hidden files and folders, symbolic links, special files and matches of `.gitignore` and `.qaignore` are left
+    out. Any `.qaignore` overrides any `.gitignore`; among files of one name the innermost wins.
 
     Args:
         root: The corpus root.
-        include: If given, only paths that match one of these patterns (the syntax of .gitignore).
-        exclude: Paths that match one of these are left out.
-        paths: If given, only these files, and what `include` takes of these folders (with a slash at the end).
+        include: If given, only matches of these patterns (in the syntax of .gitignore) are documents.
+        exclude: Matches of these are left out.
+        paths: If given, only these files, and matches of `include` in these folders (with a slash at the end).
 
     Raises:
-        UsageError: A pattern cannot be meant.
-        CorpusError: The root is missing, no folder, or cannot be read.
+        UsageError: A pattern is invalid.
+        CorpusError: The root is missing, not a folder, or cannot be read.
     """
     try:
         os.scandir(root).close()
     except OSError as error:
         reason = error.strerror or str(error)
         raise CorpusError(f"cannot read the folder {root}: {reason}. Name a folder of documents.") from error
-    walker = _Walker(include, exclude, paths)
-    walker.visit(root, "", ())
+    walker = _Walker(root, include, exclude, paths)
+    walker.run()
     return Walk(
         tuple(sorted(walker.files, key=lambda file: file.path)),
         tuple(sorted(walker.skipped, key=lambda skip: skip.path)),
@@ -98,16 +96,16 @@ def walk(root: Path, *, include: Sequence[str] = (), exclude: Sequence[str] = ()
 def affects_walk(
     root: Path, path: str, *, include: Sequence[str] = (), exclude: Sequence[str] = (), paths: Sequence[str] = ()
 ) -> bool:
-    """Whether a change at a path may change what a walk finds; false only where it cannot.
+    """Whether a change of a file or folder may change the result of a walk; false only if it cannot.
 
     Args:
         root: The corpus root.
-        path: Of a file or folder, there or not, relative to the root, with forward slashes.
+        path: Of a file or folder, which need not exist, relative to the root, with forward slashes.
         include: As for `walk`.
         exclude: As for `walk`.
         paths: As for `walk`.
     """
-    return _Walker(include, exclude, paths).may_meet(root, path)
+    return _Walker(root, include, exclude, paths).may_reach(path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,148 +113,146 @@ class _Rules:
     """The ignore file of one folder; its patterns are relative to that folder."""
 
     name: str
-    prefix: str
+    folder: str
     spec: GitIgnoreSpec
 
 
 class _Walker:
-    def __init__(self, include: Sequence[str], exclude: Sequence[str], paths: Sequence[str]) -> None:
+    def __init__(self, root: Path, include: Sequence[str], exclude: Sequence[str], paths: Sequence[str]) -> None:
         self.files: list[FoundFile] = []
         self.folders: list[str] = []
         self.skipped: list[SkippedFile] = []
+        self._root = root
+        patterns = gitignore.valid_patterns(patterns_within(paths, include))
         is_limited = bool(include or paths)
-        taken = gitignore.valid_patterns(patterns_within(paths, include))
-        self._include = gitignore.specification(taken) if is_limited else None
-        self._reach = gitignore.Reach(taken) if is_limited else None
-        self._exclude = gitignore.specification(gitignore.valid_patterns(exclude)) if exclude else None
+        self._include = gitignore.compile_patterns(patterns) if is_limited else None
+        self._included_folders = gitignore.FolderFilter(patterns) if is_limited else None
+        self._exclude = gitignore.compile_patterns(gitignore.valid_patterns(exclude)) if exclude else None
 
-    def visit(self, root: Path, prefix: str, inherited: tuple[_Rules, ...]) -> None:
-        """Walk one folder, depth first, without recursion."""
-        pending = [(prefix, inherited)]
+    def run(self) -> None:
+        """Walk all folders, depth first, without recursion."""
+        pending: list[tuple[str, tuple[_Rules, ...]]] = [("", ())]
         while pending:
             folder, rules = pending.pop()
-            there = root / to_os_name(folder)
             try:
-                with os.scandir(there) as entries:
+                with os.scandir(self._root / to_os_name(folder)) as entries:
                     found = sorted(entries, key=lambda entry: entry.name)
             except OSError as error:
-                self.skipped.append(SkippedFile(folder, f"folder cannot be read: {error.strerror}", unreadable=True))
+                self._skip(folder, f"folder cannot be read: {error.strerror}", unreadable=True)
                 continue
             self.folders.append(folder)
-            rules = (*rules, *self._own_rules(there, folder))
+            rules = (*rules, *self._rules_of(folder))
             for entry in found:
                 path = folder + from_os_name(entry.name)
-                if entry.name.startswith("."):
+                if entry.name.startswith(".") or not self._is_valid_name(path) or path == SETTINGS_FILE:
                     continue
-                if not self._printable_name(path):
-                    continue
-                if path != SETTINGS_FILE and self._entry(entry, path, rules):
+                if self._is_folder_to_walk(entry, path, rules):
                     pending.append((path + "/", rules))
 
-    def may_meet(self, root: Path, path: str) -> bool:
-        """Whether a walk may come to a path: no folder above it is left out, and nothing says that it is itself."""
+    def may_reach(self, path: str) -> bool:
+        """Whether a walk may reach a path: neither it nor a folder above it is left out."""
         rules: tuple[_Rules, ...] = ()
         *above, name = path.split("/")
         folder = ""
         for part in above:
-            rules = (*rules, *self._own_rules(root / folder, folder))
+            rules = (*rules, *self._rules_of(folder))
             folder += part + "/"
-            spared = self._reach is not None and not self._reach.holds(folder)
-            if part.startswith(".") or spared or self._ignored(folder, rules):
+            if part.startswith(".") or not self._may_contain_matches(folder) or self._is_ignored(folder, rules):
                 return False
-        rules = (*rules, *self._own_rules(root / folder, folder))
         if name in IGNORE_FILES or name.startswith("."):
             return name in IGNORE_FILES
-        if self._ignored(path, rules):
+        if self._is_ignored(path, (*rules, *self._rules_of(folder))):
             return False
-        # Whether what is gone was a file is not known.
-        taken = is_readable_name(path) and (self._include is None or self._include.match_file(path))
-        return taken or not (root / path).is_file()
+        is_document = format_of(path) is not None and (self._include is None or self._include.match_file(path))
+        # A path that no longer exists may have been a folder.
+        return is_document or not (self._root / to_os_name(path)).is_file()
 
-    def _printable_name(self, path: str) -> bool:
-        # A name that is not UTF-8 comes as lone surrogates, which neither JSON nor SQLite can hold exactly.
+    def _skip(self, path: str, reason: str, *, unreadable: bool = False) -> None:
+        self.skipped.append(SkippedFile(path, reason, unreadable))
+
+    def _is_valid_name(self, path: str) -> bool:
+        # Invalid UTF-8 arrives as lone surrogates, which neither JSON nor SQLite can hold exactly.
         try:
             path.encode()
         except UnicodeEncodeError:
-            shown = path.encode("utf-8", "backslashreplace").decode()
-            self.skipped.append(SkippedFile(shown, "its name is not valid UTF-8"))
+            self._skip(path.encode("utf-8", "backslashreplace").decode(), "its name is not valid UTF-8")
             return False
         return True
 
-    def _own_rules(self, folder: Path, prefix: str) -> Iterator[_Rules]:
+    def _rules_of(self, folder: str) -> Iterator[_Rules]:
+        there = self._root / to_os_name(folder)
         for name in IGNORE_FILES:
             try:
-                if not stat.S_ISREG(os.lstat(folder / name).st_mode):
+                if not stat.S_ISREG(os.lstat(there / name).st_mode):
                     continue
-                text = read_bytes(folder, name, limit=MAX_IGNORE_BYTES).decode("utf-8", "replace")
+                text = read_bytes(there, name, limit=MAX_IGNORE_BYTES).decode("utf-8", "replace")
             except FileNotFoundError:
                 continue
             except (OSError, Unreadable) as error:
-                self.skipped.append(SkippedFile(prefix + name, f"ignore file cannot be used: {_why(error)}"))
+                reason = error.reason if isinstance(error, Unreadable) else error.strerror or str(error)
+                self._skip(folder + name, f"ignore file cannot be used: {reason}")
                 continue
-            if kept := self._usable(prefix + name, text.removeprefix("\ufeff").split("\n")):
-                yield _Rules(name, prefix, gitignore.specification(kept))
+            if patterns := self._patterns(folder + name, text.removeprefix("\ufeff").split("\n")):
+                yield _Rules(name, folder, gitignore.compile_patterns(patterns))
 
-    def _usable(self, path: str, lines: Sequence[str]) -> list[str]:
-        """The patterns of an ignore file; lines that are none are named and passed over."""
-        kept: list[str] = []
-        bad: list[int] = []
+    def _patterns(self, path: str, lines: Sequence[str]) -> list[str]:
+        """The patterns of an ignore file; invalid lines are reported and ignored."""
+        patterns: list[str] = []
+        invalid: list[int] = []
         for number, line in enumerate((line.removesuffix("\r") for line in lines), start=1):
             try:
-                found = gitignore.is_pattern(line)
+                if not gitignore.is_pattern(line):
+                    continue
             except ValueError:
-                bad.append(number)
+                invalid.append(number)
                 continue
-            if found and len(kept) == MAX_PATTERNS:
-                self.skipped.append(SkippedFile(path, f"only its first {MAX_PATTERNS:,} patterns are used"))
+            if len(patterns) == MAX_PATTERNS:
+                self._skip(path, f"only its first {MAX_PATTERNS:,} patterns are used")
                 break
-            kept += [line] if found else []
-        if bad:
-            listed = ", ".join(map(str, bad[:5])) + (" and others" if len(bad) > 5 else "")
-            self.skipped.append(SkippedFile(path, f"ignore file has lines that are no patterns (line {listed})"))
-        return kept
+            patterns.append(line)
+        if invalid:
+            listed = ", ".join(map(str, invalid[:5])) + (" and others" if len(invalid) > 5 else "")
+            self._skip(path, f"ignore file has invalid patterns (line {listed})")
+        return patterns
 
-    def _entry(self, entry: os.DirEntry[str], path: str, rules: tuple[_Rules, ...]) -> bool:
-        """Take one entry in; true where it is a folder to walk."""
+    def _is_folder_to_walk(self, entry: os.DirEntry[str], path: str, rules: tuple[_Rules, ...]) -> bool:
+        """Take in or skip a file; true for a folder to walk."""
         try:
             status = entry.stat(follow_symlinks=False)
         except OSError as error:
-            self.skipped.append(SkippedFile(path, f"cannot be read: {error.strerror}", unreadable=True))
+            self._skip(path, f"cannot be read: {error.strerror}", unreadable=True)
             return False
         is_folder = stat.S_ISDIR(status.st_mode)
-        if self._ignored(path + "/" if is_folder else path, rules):
-            return False
-        if stat.S_ISLNK(status.st_mode):
-            self.skipped.append(SkippedFile(path, "symbolic link, not followed"))
+        if self._is_ignored(path + "/" if is_folder else path, rules):
             return False
         if is_folder:
-            return self._reach is None or self._reach.holds(path + "/")
-        self._file(path, status)
+            return self._may_contain_matches(path + "/")
+        if stat.S_ISLNK(status.st_mode):
+            self._skip(path, "symbolic link, not followed")
+        elif self._include is None or self._include.match_file(path):
+            self._take_file(path, status)
         return False
 
-    def _file(self, path: str, status: os.stat_result) -> None:
-        if self._include is not None and not self._include.match_file(path):
-            return
+    def _take_file(self, path: str, status: os.stat_result) -> None:
         if not stat.S_ISREG(status.st_mode):
-            self.skipped.append(SkippedFile(path, "not a regular file"))
-        elif not is_readable_name(path):
-            self.skipped.append(SkippedFile(path, "not a format that can be read"))
+            self._skip(path, "not a regular file")
+        elif format_of(path) is None:
+            self._skip(path, "format not supported")
         elif status.st_size > size_limit(path):
-            self.skipped.append(SkippedFile(path, f"{too_large(size_limit(path))} ({status.st_size:,} bytes)"))
+            self._skip(path, f"{too_large(size_limit(path))} ({status.st_size:,} bytes)")
         else:
             self.files.append(FoundFile(path, status.st_size, status.st_mtime_ns))
 
-    def _ignored(self, path: str, rules: tuple[_Rules, ...]) -> bool:
-        """As git decides: the innermost ignore file that says anything about the path wins."""
+    def _may_contain_matches(self, folder: str) -> bool:
+        return self._included_folders is None or self._included_folders.may_contain_matches(folder)
+
+    def _is_ignored(self, path: str, rules: tuple[_Rules, ...]) -> bool:
+        """As git decides: the innermost ignore file that has a pattern for the path wins."""
         if self._exclude is not None and self._exclude.match_file(path):
             return True
         for name in reversed(IGNORE_FILES):
             for rule in reversed(rules):
-                verdict = rule.spec.check_file(path.removeprefix(rule.prefix)).include if rule.name == name else None
+                verdict = rule.spec.check_file(path.removeprefix(rule.folder)).include if rule.name == name else None
                 if verdict is not None:
                     return verdict
         return False
-
-
-def _why(error: OSError | Unreadable) -> str:
-    return error.reason if isinstance(error, Unreadable) else error.strerror or str(error)

@@ -1,1 +1,1 @@
-"""Files to documents: in this process, in a sandbox, and ahead of need."""
+"""For the index and `qa`: `load` reads a file, `load_all` many ahead of need, `Sandbox` the risky ones."""

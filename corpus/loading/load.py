@@ -1,68 +1,60 @@
-"""Read one file into a document: bytes and digest from one reading, decoded, taken apart."""
+"""Load a file as a document; text and digest come from one reading."""
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from corpus.discovery.safe_read import read_bytes, too_large
 from corpus.errors import Unreadable
 from corpus.formats import confirm, size_limit
 from corpus.readers import reader_for
-from corpus.types import Document
+from corpus.types import Document, Extracted
 
 if TYPE_CHECKING:
     from corpus.loading.sandbox import Sandbox
 
-__all__ = ["Unreadable", "digest", "load", "parse", "read_bytes", "read_file"]
-
 
 def digest(data: bytes) -> str:
-    """SHA-256 of a file's bytes, lower-case hex: how the index knows a file again."""
+    """Return the SHA-256 of a file's bytes, lower-case hex."""
     return hashlib.sha256(data).hexdigest()
 
 
 def parse(path: str, data: bytes, *, sandbox: Sandbox | None = None) -> Document:
-    """Make a document of a file's bytes.
+    """Return the document in a file's bytes.
 
     Args:
         path: Relative to the corpus root, with forward slashes.
         data: The whole file.
-        sandbox: Reads what is not plain text; without one, a process is started for this file alone.
+        sandbox: Runs readers of other than plain text; by default one is started for this file.
 
     Raises:
-        Unreadable: The bytes are not what the name promises, or too many, or their parser failed.
+        Unreadable: The content is not what the name promises, or too large, or its reader failed.
     """
     kind = confirm(path, data)
     if len(data) > kind.limit:
         raise Unreadable(too_large(kind.limit))
+    found = _in_sandbox(path, data, sandbox) if kind.isolated else reader_for(kind.reader)(path, data)
+    parts: dict[str, Any] = {field.name: getattr(found, field.name) for field in dataclasses.fields(found)}
     if not kind.isolated:
-        found = reader_for(kind.reader)(path, data)
-    elif sandbox is not None:
-        found = sandbox.read(path, data)
-    else:
-        from corpus.loading.sandbox import Sandbox  # noqa: PLC0415 - most folders have text alone
+        # One reader serves several formats of text; the type of an archive is known to its reader only.
+        parts["media_type"] = kind.media_type
+    return Document(**parts, path=path, sha256=digest(data))
 
-        with Sandbox() as own:
-            found = own.read(path, data)
-    # Of an archive, it is the reader that sees what it is.
-    media_type = found.media_type if kind.isolated else kind.media_type
-    return Document(
-        path=path,
-        text=found.text,
-        sha256=digest(data),
-        media_type=media_type,
-        title=found.title,
-        blocks=found.blocks,
-        pages=found.pages,
-        note=found.note,
-        records=found.records,
-    )
+
+def _in_sandbox(path: str, data: bytes, sandbox: Sandbox | None) -> Extracted:
+    if sandbox is not None:
+        return sandbox.read(path, data)
+    from corpus.loading.sandbox import Sandbox  # noqa: PLC0415 - most folders have only text
+
+    with Sandbox() as own:
+        return own.read(path, data)
 
 
 def read_file(root: Path, path: str) -> bytes:
-    """The bytes of a file of a corpus, as many as its format may have.
+    """Return the bytes of a file of a corpus, up to the limit of its format.
 
     Raises:
         Unreadable: As `read_bytes`.
@@ -71,9 +63,9 @@ def read_file(root: Path, path: str) -> bytes:
 
 
 def load(root: Path, path: str, *, sandbox: Sandbox | None = None) -> Document:
-    """Read and take apart one file of a corpus.
+    """Return the document in a file of a corpus.
 
     Raises:
-        Unreadable: It yields no document, and says why.
+        Unreadable: As `read_bytes` and `parse`.
     """
     return parse(path, read_file(root, path), sandbox=sandbox)

@@ -1,4 +1,4 @@
-"""Read files while those before them are cut and embedded."""
+"""Load files ahead of need, while those before them are split and embedded."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from pathlib import Path
 
 from corpus.discovery.walk import FoundFile
 from corpus.errors import Unreadable
-from corpus.formats import format_of
+from corpus.formats import MIB, format_of
 from corpus.loading.load import load
 from corpus.loading.sandbox import Sandbox
 from corpus.types import Document
 
-# Files that are read ahead, and the bytes of them.
-_MOST_FILES = 8
-_MOST_BYTES = 64 * 1024 * 1024
+# Loaded ahead, in files and in bytes.
+_MAX_FILES = 8
+_MAX_BYTES = 64 * MIB
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedFile:
-    """What reading a file gave.
+    """The result of loading a file.
 
     Attributes:
         file: Which.
-        checked_ns: When it was read.
+        checked_ns: When loading began, in nanoseconds since the epoch.
         outcome: The document, or why there is none.
     """
 
@@ -37,35 +37,28 @@ class LoadedFile:
 
 
 def load_all(root: Path, files: Sequence[FoundFile]) -> Iterator[LoadedFile]:
-    """Read files in their order; those that another process reads are begun before they are asked for."""
+    """Yield files in their order; those that are read in the sandbox are loaded ahead."""
     with Sandbox() as sandbox, ThreadPoolExecutor(1, thread_name_prefix="reading") as pool:
-        begun: deque[Future[LoadedFile]] = deque()
-        sizes: deque[int] = deque()
-        coming = iter([file for file in files if _is_slow(file)])
-        following = next(coming, None)
+        ahead: deque[tuple[FoundFile, Future[LoadedFile]]] = deque()
+        coming = deque(file for file in files if _is_isolated(file))
         try:
             for file in files:
-                while following and len(begun) < _MOST_FILES and (not begun or sum(sizes) < _MOST_BYTES):
-                    begun.append(pool.submit(_read, root, following, sandbox))
-                    sizes.append(following.size)
-                    following = next(coming, None)
-                if _is_slow(file):
-                    sizes.popleft()
-                    yield begun.popleft().result()
-                else:
-                    yield _read(root, file, None)
+                while coming and len(ahead) < _MAX_FILES and sum(file.size for file, _ in ahead) < _MAX_BYTES:
+                    following = coming.popleft()
+                    ahead.append((following, pool.submit(_load, root, following, sandbox)))
+                yield ahead.popleft()[1].result() if _is_isolated(file) else _load(root, file, None)
         finally:
-            for future in begun:
+            for _, future in ahead:
                 future.cancel()
             sandbox.close()
 
 
-def _is_slow(file: FoundFile) -> bool:
+def _is_isolated(file: FoundFile) -> bool:
     kind = format_of(file.path)
     return kind is not None and kind.isolated
 
 
-def _read(root: Path, file: FoundFile, sandbox: Sandbox | None) -> LoadedFile:
+def _load(root: Path, file: FoundFile, sandbox: Sandbox | None) -> LoadedFile:
     checked_ns = time.time_ns()
     try:
         return LoadedFile(file, checked_ns, load(root, file.path, sandbox=sandbox))

@@ -1,4 +1,4 @@
-"""Have files read in another process, which may hang, bloat or crash without harm to this one."""
+"""Read files in another process, which may hang, bloat or crash without harm to this one."""
 
 from __future__ import annotations
 
@@ -12,42 +12,33 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from corpus.errors import Unreadable
+from corpus.formats import MIB
 from corpus.types import Block, BlockKind, Extracted, PageBox, Record
 
-_MIB = 1024 * 1024
-# Behind the seconds of computing that a file is given, for a machine that does much else.
+# Wall-clock seconds for each second of computing time, as the machine may be busy.
 _PATIENCE = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What reading one file may take.
+    """Limits of reading one file.
 
     Attributes:
-        seconds: Of computing, where the system counts them; three times that by the clock.
-        memory: Bytes of address space that the process may have, where the system keeps to it.
+        seconds: Of computing time, where the system measures it; three times that by the clock.
+        memory: Bytes of address space of the process, where the system limits it.
     """
 
     seconds: int = 20
-    memory: int = 1024 * _MIB
-
-
-@dataclass(slots=True)
-class _Exchange:
-    """A question to the process and what came back; None where the process died over it."""
-
-    answer: bytes | None = None
+    memory: int = 1024 * MIB
 
 
 class Sandbox:
-    """A process that reads files, started when the first comes; use it as a context manager.
+    """A process that reads files, started with the first; a context manager that threads may share.
 
-    A file that it dies over is refused, and the next one gets a new process. It may be used from several
-    threads, one file at a time.
+    A file that the process dies over is refused, and the next one gets a new process.
     """
 
     def __init__(self, limits: Limits = Limits()) -> None:
@@ -57,16 +48,14 @@ class Sandbox:
         self._files = 0
         self._closed = False
 
-    def __enter__(self) -> Sandbox:
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
-        """End the process, if there is one; what it is reading is given up, and nothing is read any more."""
+        """Kill the process, even while it reads a file; nothing is read after this."""
         self._closed = True
         self._end()
 
@@ -77,39 +66,39 @@ class Sandbox:
             return
         process.kill()
         for pipe in (process.stdin, process.stdout):
-            # What was not written yet cannot be any more.
+            # Closing flushes, which fails now.
             with contextlib.suppress(OSError, ValueError):
                 pipe and pipe.close()
         process.wait()
 
     def read(self, path: str, data: bytes) -> Extracted:
-        """Have a file's bytes read.
+        """Return what a file's reader extracts.
 
         Raises:
-            Unreadable: They cannot be, or not within the limits.
+            Unreadable: It cannot be read, or not within the limits.
         """
-        return _reading(self._ask({"do": "read", "path": path}, data))
+        return _unpack(self._request({"do": "read", "path": path}, data))
 
     def boxes(self, data: bytes, wanted: Sequence[tuple[int, str]]) -> list[tuple[PageBox, ...]]:
-        """Have texts found on the pages of a PDF; see `corpus.readers.pdf.boxes`.
+        """Find texts on the pages of a PDF; see `corpus.readers.pdf.boxes`.
 
         Raises:
             Unreadable: As `read`.
         """
-        found = self._ask({"do": "boxes", "path": "", "wanted": list(wanted)}, data)
-        return [tuple(map(_page_box, boxes)) for boxes in found["boxes"]]
+        found = self._request({"do": "boxes", "path": "", "wanted": list(wanted)}, data)
+        return [tuple((int(page), *box) for page, *box in boxes) for boxes in found["boxes"]]
 
-    def _ask(self, head: dict[str, Any], data: bytes) -> dict[str, Any]:
+    def _request(self, head: dict[str, Any], data: bytes) -> dict[str, Any]:
         text = json.dumps(head).encode()
         frame = struct.pack(">II", len(text), len(data)) + text
         with self._lock:
             while True:
                 if self._closed:
-                    raise Unreadable("given up", unknown=True)
-                fresh = self._files == 0
+                    raise Unreadable("cancelled", unknown=True)
+                is_first = self._files == 0
                 answer = self._answer(frame, data)
-                # What others left behind must not count against this file: it is tried alone.
-                if fresh or "unreadable" not in answer or not answer.get("died"):
+                # Files before it may have exhausted the process: it is tried again in a new one.
+                if is_first or not answer.get("died"):
                     break
         if "unreadable" in answer:
             raise Unreadable(str(answer["unreadable"]))
@@ -117,21 +106,16 @@ class Sandbox:
 
     def _answer(self, frame: bytes, data: bytes) -> dict[str, Any]:
         process = self._process or self._start()
-        exchange = _Exchange()
-        thread = threading.Thread(target=_exchange, args=(process, frame, data, exchange), daemon=True)
         self._files += 1
-        thread.start()
-        thread.join(self._limits.seconds * _PATIENCE)
-        late = thread.is_alive()
-        if late:
-            process.kill()
-            thread.join()
-        if exchange.answer is None or late:
-            code = _end_of(process)
+        found, is_late = self._exchange(process, frame, data)
+        if found is None:
+            code = _exit_code(process)
             self._end()
-            late = late or code == -getattr(signal, "SIGXCPU", 0)
-            return {"unreadable": self._too_long() if late else self._death(code), "died": not late}
-        answer: dict[str, Any] = json.loads(exchange.answer)
+            if is_late or code == -getattr(signal, "SIGXCPU", 0):
+                return {"unreadable": f"took longer than {self._limits.seconds} s to read"}
+            cause = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+            return {"unreadable": f"its reader crashed ({cause})", "died": True}
+        answer: dict[str, Any] = json.loads(found)
         if answer.get("died"):
             self._end()
         return answer
@@ -139,7 +123,7 @@ class Sandbox:
     def _start(self) -> subprocess.Popen[bytes]:
         child = Path(__file__).resolve().with_name("sandbox_child.py")
         limits = [str(self._limits.seconds), str(self._limits.memory)]
-        # -P: nothing is imported from the folder that it is started in.
+        # -P: nothing is imported from the working directory.
         try:
             self._process = subprocess.Popen(  # noqa: S603 - our own file
                 [sys.executable, "-P", str(child), *limits],
@@ -152,18 +136,33 @@ class Sandbox:
             raise Unreadable(f"cannot be read: no process can be started ({reason})", unknown=True) from error
         return self._process
 
-    def _too_long(self) -> str:
-        return f"took longer than {self._limits.seconds} s to read"
+    def _exchange(self, process: subprocess.Popen[bytes], frame: bytes, data: bytes) -> tuple[bytes | None, bool]:
+        """Send a file and return the answer, None if the process died over it, and whether it was too late."""
+        late = threading.Event()
 
-    @staticmethod
-    def _death(code: int) -> str:
-        if code < 0:
-            return f"its reader died of it ({signal.Signals(-code).name})"
-        return f"its reader died of it (exit code {code})"
+        def expire() -> None:
+            late.set()
+            process.kill()
+
+        timer = threading.Timer(self._limits.seconds * _PATIENCE, expire)
+        timer.daemon = True
+        timer.start()
+        answer = None
+        try:
+            with contextlib.suppress(OSError, ValueError):
+                if process.stdin and process.stdout:
+                    process.stdin.writelines((frame, data))
+                    process.stdin.flush()
+                    size = int.from_bytes(process.stdout.read(4))
+                    answer = process.stdout.read(size)
+                    answer = answer if 0 < size == len(answer) else None
+        finally:
+            timer.cancel()
+        return answer, late.is_set()
 
 
-def _end_of(process: subprocess.Popen[bytes]) -> int:
-    """The exit code of a process that has closed its end, or is about to."""
+def _exit_code(process: subprocess.Popen[bytes]) -> int:
+    """The exit code of a process that has closed its end of the pipe."""
     try:
         return process.wait(timeout=5)
     except subprocess.TimeoutExpired:
@@ -171,30 +170,10 @@ def _end_of(process: subprocess.Popen[bytes]) -> int:
         return process.wait()
 
 
-def _exchange(process: subprocess.Popen[bytes], frame: bytes, data: bytes, exchange: _Exchange) -> None:
-    """Hand a file over and wait for what is made of it; in a thread, which ends when the process does."""
-    if process.stdin is None or process.stdout is None:
-        return
-    with contextlib.suppress(OSError, ValueError):
-        process.stdin.write(frame)
-        process.stdin.write(data)
-        process.stdin.flush()
-        head = process.stdout.read(4)
-        if len(head) == 4:
-            (size,) = struct.unpack(">I", head)
-            answer = process.stdout.read(size)
-            exchange.answer = answer if len(answer) == size else None
-
-
-def _page_box(values: Sequence[float]) -> PageBox:
-    page, left, top, right, bottom = values
-    return int(page), left, top, right, bottom
-
-
 _KINDS = {str(kind): kind for kind in BlockKind}
 
 
-def _reading(answer: dict[str, Any]) -> Extracted:
+def _unpack(answer: dict[str, Any]) -> Extracted:
     headings = [tuple(path) for path in answer["headings"]]
     return Extracted(
         text=answer["text"],

@@ -1,7 +1,6 @@
-"""The process that reads files for `sandbox`: bytes come in on standard input, JSON goes out on standard output.
+"""The process in which `sandbox` reads files: requests on standard input, answers on standard output.
 
-A request is two lengths (big-endian, 4 bytes each), a JSON object and the file; an answer is a length and a JSON
-object.
+A request is two lengths (big-endian, 4 bytes each), a JSON object and the file; an answer is a length and JSON.
 """
 
 from __future__ import annotations
@@ -16,29 +15,27 @@ import sys
 from pathlib import Path
 from typing import Any, BinaryIO
 
-# Run by its path, it finds the package that it belongs to.
+# It is run by its path, and has to find its package.
 if __name__ == "__main__":
-    # In place of its own folder, where a module could hide one of the standard library.
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from corpus.errors import Unreadable
-from corpus.formats import confirm
+from corpus.formats import MIB, confirm
 from corpus.readers import reader_for
 from corpus.types import Extracted
 
-_MIB = 1024 * 1024
-# Made and not freed, between two searches for those that hold one another.
-_OBJECTS = 100_000
+# New objects between two garbage collections; the default takes a quarter of the time for a large tree.
+_GC_THRESHOLD = 100_000
 
 
 def serve(requests: BinaryIO, answers: BinaryIO, *, seconds: int, memory: int) -> None:
-    """Answer until the other side closes, or until one file took all the memory there may be."""
+    """Answer requests until the pipe closes, or a file exhausts the memory."""
     while len(head := requests.read(8)) == 8:
         sizes = struct.unpack(">II", head)
-        asked = json.loads(requests.read(sizes[0]))
+        request = json.loads(requests.read(sizes[0]))
         data = requests.read(sizes[1])
-        _allow(seconds)
-        answer = _answer(asked, data, memory)
+        _limit_time(seconds)
+        answer = _answer(request, data, memory)
         del data
         text = json.dumps(answer).encode()
         answers.write(struct.pack(">I", len(text)) + text)
@@ -47,25 +44,25 @@ def serve(requests: BinaryIO, answers: BinaryIO, *, seconds: int, memory: int) -
             return
 
 
-def _answer(asked: dict[str, Any], data: bytes, memory: int) -> dict[str, Any]:
+def _answer(request: dict[str, Any], data: bytes, memory: int) -> dict[str, Any]:
     try:
-        if asked["do"] == "boxes":
+        if request["do"] == "boxes":
             from corpus.readers.pdf.boxes import boxes  # noqa: PLC0415
 
-            return {"boxes": boxes(data, asked["wanted"])}
-        return _packed(reader_for(confirm(asked["path"], data).reader)(asked["path"], data))
+            return {"boxes": boxes(data, request["wanted"])}
+        return _pack(reader_for(confirm(request["path"], data).reader)(request["path"], data))
     except Unreadable as error:
         return {"unreadable": error.reason}
     except MemoryError:
-        return {"unreadable": f"needs more than {memory // _MIB:,} MiB of memory to read", "died": True}
+        return {"unreadable": f"needs more than {memory // MIB:,} MiB of memory to read", "died": True}
     except RecursionError:
         return {"unreadable": "nested too deeply"}
-    # Whatever a parser raises over a file is that file's trouble.
+    # A parser may raise anything over a damaged file.
     except Exception as error:
         return {"unreadable": f"damaged ({type(error).__name__})"}
 
 
-def _packed(found: Extracted) -> dict[str, Any]:
+def _pack(found: Extracted) -> dict[str, Any]:
     headings: dict[tuple[str, ...], int] = {}
     blocks = [
         (block.kind, block.start, block.end, headings.setdefault(block.heading, len(headings)), block.depth)
@@ -83,8 +80,8 @@ def _packed(found: Extracted) -> dict[str, Any]:
     }
 
 
-def _allow(seconds: int) -> None:
-    """Give the next file its time: the system counts that of the whole process."""
+def _limit_time(seconds: int) -> None:
+    """Limit the time for the next file; the system counts that of the whole process."""
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource  # noqa: PLC0415 - not on every system
 
@@ -102,18 +99,17 @@ def _limit_memory(memory: int) -> None:
 
 
 def main() -> None:
-    """Serve on the standard streams, with the limits given as arguments: seconds, bytes."""
+    """Serve on the standard streams; the arguments are limits in seconds and bytes."""
     seconds, memory = int(sys.argv[1]), int(sys.argv[2])
-    # Ctrl-C goes to all processes of a terminal; this one ends when the other lets go of it.
+    # Ctrl-C goes to all processes of a terminal; this one ends when its pipe closes.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # A library that prints must not print into the answers.
+    # Libraries must not print into the answers.
     answers = os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.close(nowhere)
     _limit_memory(memory)
-    # A tree of millions of elements is looked through for cycles less often: it took a quarter of the time.
-    gc.set_threshold(_OBJECTS)
+    gc.set_threshold(_GC_THRESHOLD)
     with open(0, "rb") as requests, contextlib.suppress(BrokenPipeError):
         serve(requests, answers, seconds=seconds, memory=memory)
 

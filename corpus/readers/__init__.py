@@ -1,4 +1,4 @@
-"""Readers: one module a format, each with `read(path, data)`, which turns a file's bytes into a `Extracted`."""
+"""Readers: one module a format, whose `read(path, data)` extracts a file's text and structure."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ Reader = Callable[[str, bytes], Extracted]
 
 
 def reader_for(name: str) -> Reader:
-    """The reader of that name; its module is only imported where there is such a file."""
+    """Return a reader by the name of its module, which is imported on first use.
+
+    It raises `Unreadable` for a file that it cannot read.
+    """
     read: Reader = import_module(f"corpus.readers.{name}").read
     return read

@@ -1,1 +1,1 @@
-"""What text without a format still tells: its encoding, lines, sentences, headings and the words in a path."""
+"""For everybody: encodings, lines, sentences, headings and words of paths; knows no files."""

@@ -1,8 +1,4 @@
-"""Headings in text without markup: which short lines are headings, and how they nest.
-
-A heading without markup is only a short line on its own. What follows it, how it is written and
-whether it comes back elsewhere in the document decide.
-"""
+"""Headings: which short lines of unmarked text are headings, and how headings nest."""
 
 from __future__ import annotations
 
@@ -11,11 +7,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# A line that is marked as a heading but longer than this is read as text.
+# A longer line is text, even where it is marked as a heading.
 LONGEST_HEADING = 300
 _MAX_CHARACTERS = 120
 _MAX_WORDS = 18
-# Longer lines than this are headings only where they are written like titles.
+# Longer lines are headings only if written like titles.
 _SURE_WORDS = 8
 _LONG_BODY = 200
 _WORD = re.compile(r"[^\W\d_][\w’'-]*")
@@ -25,6 +21,32 @@ _URL = re.compile(r"https?://|www\.|\S@\S")
 _QUOTES = "\"'“‘«>|"
 
 
+class HeadingStack:
+    """The headings above the current place of a document.
+
+    Attributes:
+        path: Their titles, outermost first.
+    """
+
+    def __init__(self) -> None:
+        self._open: list[tuple[int, str]] = []
+        self.path: tuple[str, ...] = ()
+
+    def push(self, level: int, title: str) -> tuple[str, ...]:
+        """Close headings of this level (1 is the outermost) and below, open one unless "", and return the path."""
+        while self._open and self._open[-1][0] >= level:
+            self._open.pop()
+        if title:
+            self._open.append((level, title))
+        self.path = tuple([title for _, title in self._open])
+        return self.path
+
+
+def heading_title(text: str) -> str:
+    """Return a heading as paths show it: one line without final punctuation."""
+    return " ".join(text.split()).rstrip(":. ") or text.strip()
+
+
 def is_upper(line: str) -> bool:
     """Whether a line is written in capitals, as headings in old notes and manuals are."""
     letters = [c for c in line if c.isalpha()]
@@ -32,9 +54,24 @@ def is_upper(line: str) -> bool:
 
 
 def is_title_case(line: str) -> bool:
-    """Whether the words that carry meaning begin with a capital."""
+    """Whether most words begin with a capital, small words such as "of" aside."""
     words = [word for word in _WORD.findall(line) if word.lower() not in _SMALL_WORDS]
     return bool(words) and sum(word[0].isupper() for word in words) >= 0.7 * len(words)
+
+
+def could_be_heading(line: str) -> bool:
+    """Whether a line that stands alone could be a heading, by its form."""
+    text = line.strip()
+    # The length first: a line may have millions of words.
+    if not 2 <= len(text) <= _MAX_CHARACTERS or not 1 <= len(words := text.split()) <= _MAX_WORDS:
+        return False
+    if text[0] in _QUOTES or text[0].islower() or text[-1] in ",;!…" or _URL.search(text):
+        return False
+    if not any(len(word) >= 4 for word in _WORD.findall(text)) and not is_upper(text):
+        return False
+    if text[-1] == "." and not (is_title_case(text) and len(words) >= 2):
+        return False
+    return not _is_list_of_names(text)
 
 
 def _is_list_of_names(line: str) -> bool:
@@ -44,38 +81,21 @@ def _is_list_of_names(line: str) -> bool:
     return len(parts) >= few and all(len(part.split()) <= 4 for part in parts) and is_title_case(names)
 
 
-def could_be_heading(line: str) -> bool:
-    """Whether a line that stands alone could be a heading, by its own looks."""
-    text = line.strip()
-    # The length first: a line may have millions of words.
-    if not 2 <= len(text) <= _MAX_CHARACTERS or not 1 <= len(words := text.split()) <= _MAX_WORDS:
-        return False
-    if text[0] in _QUOTES or text[0].islower() or _URL.search(text):
-        return False
-    if not any(len(word) >= 4 for word in _WORD.findall(text)) and not is_upper(text):
-        return False
-    if text[-1] in ",;!…":
-        return False
-    if text[-1] == "." and not (is_title_case(text) and len(words) >= 2):
-        return False
-    return not _is_list_of_names(text)
-
-
 def is_sure(line: str) -> bool:
-    """Whether a possible heading is one even in a document that has few."""
+    """Whether a possible heading is one even in a document with few headings."""
     text = line.strip()
     return len(text.split()) <= _SURE_WORDS or text[-1] == "?" or is_title_case(text) or is_upper(text)
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """What heading inference looks at: one block of a document in order.
+class HeadingCandidate:
+    """A block of a document, as heading inference sees it.
 
     Attributes:
-        text: The block's text.
-        alone: One line with blank lines (or the document's edge) around it.
-        level: A level that markup states, 1 the outermost; 0 where there is none.
-        leaf: True for list items, code and tables: never a heading, always a body.
+        text: Of the block.
+        alone: It is one line with blank lines (or the edge of the document) around it.
+        level: As markup states it, 1 the outermost; 0 where there is none.
+        leaf: A list item, code or a table: never a heading, always body text.
     """
 
     text: str
@@ -84,119 +104,105 @@ class Line:
     leaf: bool = False
 
 
-def infer(lines: Sequence[Line]) -> list[tuple[str, ...] | None]:
-    """Decide for each block whether it is a heading, and under which headings it stands.
+def infer_headings(blocks: Sequence[HeadingCandidate]) -> list[tuple[str, ...] | None]:
+    """Decide which blocks are headings.
+
+    Its form, the text below it and repetition in the document decide about a line without markup.
 
     Returns:
-        For a heading its path, its own title last; for any other block None.
+        For each heading its path, its own title last; for any other block None.
     """
-    # Where headings are marked, unmarked lines are none.
-    marked = sum(line.level > 0 for line in lines) >= 2
-    possible = [bool(lines[i].level) or (not marked and _possible(lines, i)) for i in range(len(lines))]
-    bodies = sum(1 for i, line in enumerate(lines) if not possible[i] and len(line.text) >= _LONG_BODY)
-    # Where most long paragraphs have a short line above them, such lines are titles as a rule: a page of abstracts.
+    # A document that marks its headings has no others.
+    marked = sum(block.level > 0 for block in blocks) >= 2
+    possible = [bool(block.level) or (not marked and _is_possible(blocks, i)) for i, block in enumerate(blocks)]
+    bodies = sum(len(block.text) >= _LONG_BODY for i, block in enumerate(blocks) if not possible[i])
+    # On a page of abstracts, most long paragraphs have a short line above them: such lines are titles as a rule.
     regular = sum(possible) >= 0.6 * max(1, bodies)
     chosen = [
-        line.level > 0
-        or (possible[i] and (is_sure(line.text) or (regular and _long_body_follows(lines, i))))
-        or (regular and not marked and _is_long_title(lines, i))
-        for i, line in enumerate(lines)
+        block.level > 0
+        or (possible[i] and (is_sure(block.text) or (regular and _has_long_body(blocks, i))))
+        or (regular and not marked and _is_long_title(blocks, i))
+        for i, block in enumerate(blocks)
     ]
-    return _nest(lines, chosen)
+    return _nest(blocks, chosen)
 
 
-def _possible(lines: Sequence[Line], i: int) -> bool:
-    line = lines[i]
-    return line.alone and not line.leaf and i + 1 < len(lines) and could_be_heading(line.text)
+def _is_possible(blocks: Sequence[HeadingCandidate], i: int) -> bool:
+    block = blocks[i]
+    return block.alone and not block.leaf and i + 1 < len(blocks) and could_be_heading(block.text)
 
 
-def _is_long_title(lines: Sequence[Line], i: int) -> bool:
-    """Whether a line is longer than headings are, but written like the titles around it."""
-    line = lines[i]
-    if not line.alone or line.leaf or len(line.text) > LONGEST_HEADING:
+def _is_long_title(blocks: Sequence[HeadingCandidate], i: int) -> bool:
+    """Whether a line is longer than most headings but written like a title."""
+    block = blocks[i]
+    if not block.alone or block.leaf or len(block.text) > LONGEST_HEADING:
         return False
-    text = line.text.strip()
+    text = block.text.strip()
     if len(text) <= _MAX_CHARACTERS and len(text.split()) <= _MAX_WORDS:
         return False
-    ends = text[-1] in ".,;:!…" or text[0] in _QUOTES
-    return not ends and not _URL.search(text) and is_title_case(text) and _long_body_follows(lines, i)
+    odd = text[-1] in ".,;:!…" or text[0] in _QUOTES or _URL.search(text)
+    return not odd and is_title_case(text) and _has_long_body(blocks, i)
 
 
-def _long_body_follows(lines: Sequence[Line], i: int) -> bool:
-    return i + 1 < len(lines) and len(lines[i + 1].text) >= _LONG_BODY
+def _has_long_body(blocks: Sequence[HeadingCandidate], i: int) -> bool:
+    return i + 1 < len(blocks) and len(blocks[i + 1].text) >= _LONG_BODY
 
 
-def heading_title(text: str) -> str:
-    """A heading as a path shows it: one line, without the punctuation that ends it."""
-    return " ".join(text.split()).rstrip(":. ") or text.strip()
-
-
-def _nest(lines: Sequence[Line], chosen: Sequence[bool]) -> list[tuple[str, ...] | None]:
-    titles = [heading_title(line.text) if taken else "" for line, taken in zip(lines, chosen, strict=True)]
-    counts = Counter(titles[i] for i in range(len(lines)) if chosen[i])
+def _nest(blocks: Sequence[HeadingCandidate], chosen: Sequence[bool]) -> list[tuple[str, ...] | None]:
+    titles = [heading_title(block.text) if taken else "" for block, taken in zip(blocks, chosen, strict=True)]
+    counts = Counter(title for title, taken in zip(titles, chosen, strict=True) if taken)
     nesting = _Nesting(frozenset(title for title, count in counts.items() if count > 1))
-    paths: list[tuple[str, ...] | None] = [None] * len(lines)
+    paths: list[tuple[str, ...] | None] = [None] * len(blocks)
     i = 0
-    while i < len(lines):
-        run = [i] if chosen[i] else []
-        while run and run[-1] + 1 < len(lines) and chosen[run[-1] + 1] and not lines[run[-1] + 1].level:
-            run.append(run[-1] + 1)
-        if run:
-            # Marks decide where there are any; lines without a mark nest below the last marked one.
-            marked = nesting.mark(titles[i], lines[i].level) if lines[i].level else None
-            rest = run if marked is None else run[1:]
-            found = nesting.place([titles[j] for j in rest], masthead=i == 0)
-            for at, path in zip(run, found if marked is None else [marked, *found], strict=True):
-                paths[at] = path
-        i += max(1, len(run))
+    while i < len(blocks):
+        if not chosen[i]:
+            i += 1
+            continue
+        first = i
+        if blocks[i].level:
+            paths[i] = nesting.marked(titles[i], blocks[i].level)
+            i += 1
+        begin = i
+        while i < len(blocks) and chosen[i] and not blocks[i].level:
+            i += 1
+        paths[begin:i] = nesting.unmarked(titles[begin:i], masthead=first == 0)
     return paths
 
 
 class _Nesting:
-    """The headings that are open while a document is read from top to bottom."""
+    """The headings above the current place; unmarked headings nest below the last marked one."""
 
     def __init__(self, repeated: frozenset[str]) -> None:
         self._repeated = repeated
-        self._marked: list[tuple[int, str]] = []
+        self._marked = HeadingStack()
         self._parent: tuple[str, ...] = ()
         self._topic: tuple[str, ...] = ()
         self._in_child = False
 
-    def mark(self, title: str, level: int) -> tuple[str, ...]:
-        """Open a heading whose level is stated."""
-        while self._marked and self._marked[-1][0] >= level:
-            self._marked.pop()
-        self._marked.append((level, title))
+    def marked(self, title: str, level: int) -> tuple[str, ...]:
+        """Open a heading of a stated level."""
         self._parent = self._topic = ()
-        return self._base()
+        return self._marked.push(level, title)
 
-    def _base(self) -> tuple[str, ...]:
-        return tuple(title for _, title in self._marked)
+    def unmarked(self, run: list[str], *, masthead: bool) -> list[tuple[str, ...]]:
+        """Paths of unmarked headings with no text between them.
 
-    def place(self, run: list[str], *, masthead: bool) -> list[tuple[str, ...]]:
-        """Paths of a run of unmarked headings with no text between them.
-
-        "Context" and "What went wrong?", which come back under one topic after another, belong to the
-        topic above them. Of the others, one that stands right above another is its parent, and the
-        parent of those that follow; but a masthead, a menu or a caption is no parent.
+        Titles that recur under one topic after another, such as "Context", belong to the topic above them. Of
+        the others, one directly above another is its parent, and that of those that follow; but a masthead, a
+        menu or a caption is no parent.
         """
         own = [title for title in run if title not in self._repeated]
         parents_fit = not masthead and len(own) <= 3 and all(_could_be_parent(title) for title in own[:-1])
         if len(own) > 1:
             self._parent = tuple(own[:-1]) if parents_fit else ()
-        paths = []
-        for title in run:
-            if title in self._repeated:
-                self._in_child = bool(self._topic)
-                path = (*self._topic, title)
-            elif self._in_child and title.endswith("?"):
-                path = (*self._topic, title)
-            else:
-                path = self._open_topic(title, own)
-            paths.append(self._base() + path)
-        return paths
+        return [(*self._marked.path, *self._place(title, own)) for title in run]
 
-    def _open_topic(self, title: str, own: list[str]) -> tuple[str, ...]:
+    def _place(self, title: str, own: list[str]) -> tuple[str, ...]:
+        if title in self._repeated:
+            self._in_child = bool(self._topic)
+            return (*self._topic, title)
+        if self._in_child and title.endswith("?"):
+            return (*self._topic, title)
         self._in_child = False
         depth = own.index(title) if title in self._parent else len(self._parent)
         self._topic = (*self._parent[:depth], title)

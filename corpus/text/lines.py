@@ -1,12 +1,24 @@
-"""Line numbers of character offsets, and the lines of a text with their spans."""
+r"""Lines of a text: where they start, and which holds a character. A line ends at "\n" only."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 
 
+def line_spans(text: str) -> list[tuple[int, int]]:
+    """Return the characters of each line, without its newline and without a byte order mark."""
+    spans = []
+    start = int(text.startswith("\ufeff"))
+    while start < len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        spans.append((start, end))
+        start = end + 1
+    return spans
+
+
 class LineMap:
-    r"""Line starts of a text; a line ends at "\n" only, so "\r\n" and lone "\r" stay inside lines."""
+    """Line numbers of character offsets."""
 
     __slots__ = ("_starts", "_text")
 
@@ -24,11 +36,11 @@ class LineMap:
         return len(self._starts) - int(empty_tail)
 
     def line_of(self, offset: int) -> int:
-        """The line (1-based) that holds the character at `offset`."""
+        """Return the line (from 1) that contains a character."""
         return bisect_right(self._starts, offset)
 
     def span(self, line: int) -> tuple[int, int]:
-        """Characters of a line (1-based), without its newline.
+        """Return the characters of a line (from 1), without its newline.
 
         Raises:
             IndexError: There is no such line.
@@ -40,5 +52,5 @@ class LineMap:
         return start, end
 
     def range_of(self, start: int, end: int) -> tuple[int, int]:
-        """First and last line (1-based, inclusive) of the characters `start` to `end` (exclusive)."""
+        """Return the first and last line (from 1, inclusive) of the characters `start` to `end` (exclusive)."""
         return self.line_of(start), self.line_of(max(start, end - 1))

@@ -1,14 +1,14 @@
-"""The words in a path, which are often the best title a file has."""
+"""The words of a path, often the best title that a file has."""
 
 from __future__ import annotations
 
 import re
 
-# "CopAcc_NDA-and-ToP" -> Cop Acc NDA and To P; digits stand by themselves.
+# "CopAcc_NDA-and-ToP" -> Cop Acc NDA and To P; digits are words of their own.
 _WORD = re.compile(r"[^\W\d_A-Z][^\W\d_A-Z]*|[A-Z]+(?![^\W\d_A-Z])|[A-Z][^\W\d_A-Z]*|\d+")
 _SUFFIX = re.compile(r"\.\w{1,8}$")
 
 
 def path_words(path: str) -> str:
-    """The words of a path in order, its suffix left out: `travel/getting-around.txt` -> "travel getting around"."""
+    """Return the words of a path without its suffix: `travel/getting-around.txt` -> "travel getting around"."""
     return " ".join(_WORD.findall(_SUFFIX.sub("", path)))

@@ -1,11 +1,11 @@
-"""Sentence spans of a text, by punctuation and what stands around it."""
+"""Sentences of a text, by punctuation and its context."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-# A full stop behind one of these does not end a sentence.
+# A full stop after one of these does not end a sentence.
 _SHORTENED = """
     a.k.a al alg approx apr art aug avg bzw ca cf ch chap co col corp cp dec dept dipl dr ed eds e.g eg eq eqs esp est
     etc ex feb fig figs ft gen gov hon i.e ie inc incl jan jr jul jun lt ltd max min mr mrs ms mt mar messrs no
@@ -13,14 +13,14 @@ _SHORTENED = """
     thm u.a u.k u.s u.s.a usw v viz vol vols vs z.b
 """
 _ABBREVIATIONS = frozenset(_SHORTENED.split())
-# Abbreviations that end a sentence as often as not: decided by what follows.
+# These end a sentence as often as not: what follows decides.
 _EITHER = frozenset({"etc", "al", "inc", "ltd", "co", "corp", "jr", "sr", "u.s", "u.k", "u.s.a", "usw", "ph.d", "phd"})
-# Words of their own, and abbreviations before a number only: "no. 5", "He said no. They left."
+# Abbreviations only before a number: "no. 5", "He said no. They left."
 _BEFORE_NUMBERS = frozenset({"no", "art", "tab", "alg", "chap", "thm"})
 
 _BOUNDARY = re.compile(
     r"""
-    # A run of marks is looked at once, from its first: a line of dots would take quadratic time.
+    # A run of marks is matched once, from its first: a line of dots would take quadratic time.
     (?P<mark> (?<![.!?…])[.!?…]++ | [。！？｡]+ | (?<![؟۔])[؟۔]++ | (?<![।॥])[।॥]++ )
     (?P<close> ["'”’»)\]」』]* )
     (?P<gap> \s+ | $ | (?<=[。！？｡」』]) | (?<=[。！？｡][”’»)\]]) )
@@ -33,24 +33,17 @@ _OPENERS = "\"'“‘«([{「『*_"
 
 
 def sentence_spans(text: str, start: int = 0, end: int | None = None) -> list[tuple[int, int]]:
-    """Find the sentences in `text[start:end]`.
-
-    A blank line or a new list item ends a sentence too, whatever the punctuation.
-
-    Args:
-        text: Any text.
-        start: Where to begin, in characters.
-        end: Where to stop (exclusive); the end of the text by default.
+    """Find the sentences in `text[start:end]`; a blank line or a new list item ends one too.
 
     Returns:
-        Spans in characters of `text`, in order, stripped of white space at both ends;
-        every non-blank character of the range stands in exactly one.
+        Spans in characters of `text`, in order and stripped of white space; every non-blank character of the
+        range is in exactly one.
     """
-    return list(each_sentence(text, start, end))
+    return list(iter_sentences(text, start, end))
 
 
-def each_sentence(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
-    """Find the sentences one by one, for a text that may have millions; see `sentence_spans`."""
+def iter_sentences(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
+    """Yield the sentences of a text that may have millions; see `sentence_spans`."""
     stop = len(text) if end is None else end
     left = start
     for blank in _BLANK_LINE.finditer(text, start, stop):
@@ -92,5 +85,5 @@ def _ends_sentence(text: str, left: int, match: re.Match[str]) -> bool:
     if len(word) == 1 and word.isalpha():
         # An initial: "Diederik P. Kingma"; "plan B. Then" is the rarer reading.
         return False
-    # "3. Third item" at the head of a line is a number, not a sentence.
+    # "3. Third item" at the start of a line is a number, not a sentence.
     return not (word.isdigit() and found is not None and not text[left : found.start()].strip())

@@ -25,7 +25,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from corpus.chunking import splitter
-from corpus.errors import IncompatibleError, NoIndexError
+from corpus.discovery.safe_read import read_bytes
+from corpus.errors import IncompatibleError, NoIndexError, Unreadable
 from corpus.loading import load
 from index.dense.vector_rows import vector_digest
 from index.encoder.protocol import Vectors
@@ -248,11 +249,11 @@ class Folder(RuleBasedStateMachine):
     @precondition(lambda self: self.built)
     def update_while_files_cannot_be_read(self, refused: frozenset[str], how: Callable[[Request], BuildReport]) -> None:
         """What the index knew of such files stays."""
-        read = load.read_bytes
+        read = read_bytes
 
         def refusing(root: Path, path: str, **limits: int) -> bytes:
             if root == self.root and path in refused:
-                raise load.Unreadable("cannot be read: Permission denied", unknown=True)
+                raise Unreadable("cannot be read: Permission denied", unknown=True)
             return read(root, path, **limits)
 
         with pytest.MonkeyPatch.context() as patch:

@@ -35,14 +35,14 @@ NAMES = [
     named("caf\u00e9.md"),
     named("cafe\u0301.md"),
     named(" space.md"),
-    named("trailing .md ", "not a format"),
+    named("trailing .md ", "format not supported"),
     named("dot."),
     named("'\";$(touch evil)`.md"),
     named("%s%n{0}.md"),
     named("*?[a].md"),
     named("back\\slash.md"),
-    named("a.md:12", "not a format"),
-    named("a.md#page=3", "not a format"),
+    named("a.md:12", "format not supported"),
+    named("a.md#page=3", "format not supported"),
     named("12:a.md"),
     named("#page=3.md"),
     named("\u0301.md"),
@@ -74,7 +74,7 @@ BYTES = [
     data("bytes/letter.md", b"PK\x03\x04\x14\0\x06\0\x08\0", "damaged"),
     data("bytes/real.pdf", b"%PDF-1.7\n", "damaged"),
     data("bytes/cut.docx", b"PK\x03\x04", "damaged"),
-    data("bytes/locked.zip.md.gpg", b"\x85\x01", "not a format"),
+    data("bytes/locked.zip.md.gpg", b"\x85\x01", "format not supported"),
 ]
 _ESCAPES = (
     "# \x1b[31mRed\x1b[0m\n\n\x1b]0;title\x07 \x1b]8;;http://evil\x1b\\link\x1b]8;;\x1b\\ \x1b]52;c;ZXZpbA==\x07 "

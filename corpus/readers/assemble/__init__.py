@@ -1,1 +1,1 @@
-"""What all readers build their result with: text, blocks, pages and records, nothing lost."""
+"""For readers: builders of text, blocks, pages and records, and the guarantee that no text is lost."""

@@ -1,4 +1,4 @@
-"""Records with named fields, such as the rows of a table: which field is the title, and when they are too many."""
+"""Records with named fields, such as rows of a table: which field is the title, and how records are laid out."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from corpus.readers.assemble.document_builder import DocumentBuilder, one_line
 from corpus.types import BlockKind
 
 _TITLES = ("title", "name", "headline", "subject", "titel", "titre", "título", "label", "question", "term")
-# More records than this, of few characters each, are put several into a passage.
-MOST_SINGLE = 5000
+# Of more records than this, with few characters each, several share a passage.
+_MANY = 5000
 _SHORT = 400
 _LONGEST_TITLE = 200
 
@@ -17,65 +17,66 @@ Row = Sequence[tuple[str, str]]
 
 
 def title_field(names: Iterable[str]) -> str | None:
-    """The field that names a record, by its own name; None where there is none."""
+    """Return the field that holds a record's title, by its name; None where there is none."""
     given = {name.strip().lower(): name for name in reversed(list(names))}
     return next((given[name] for name in _TITLES if name in given), None)
 
 
-def are_table(records: Sequence[tuple[int, Row]]) -> bool:
-    """Whether records are so many and so short that they stay one table, several of them in a passage."""
-    size = sum(len(value) for _, record in records for _, value in record)
-    return len(records) > MOST_SINGLE and size < _SHORT * len(records)
+def are_table(rows: Sequence[tuple[int, Row]]) -> bool:
+    """Whether rows are so many and so short that they stay one table."""
+    size = sum(len(value) for _, row in rows for _, value in row)
+    return len(rows) > _MANY and size < _SHORT * len(rows)
 
 
 def add_records(
     builder: DocumentBuilder,
-    records: Sequence[tuple[int, Row]],
+    rows: Sequence[tuple[int, Row]],
     *,
     pages: bool,
     documents_from: int | None = None,
     above: str = "",
     level: int = 1,
 ) -> None:
-    """Write records, each with its number: one a page, or one a line where they are many and short.
+    """Add rows: one a page or section, or one a line where they are many and short.
 
     Args:
-        builder: Where to.
-        records: Number, and names and values of the fields, those without a value left out.
-        pages: Whether the number is that of a page.
-        documents_from: Those of this number and above are documents of their own, unless they are a table.
-        above: A heading for them all, such as the name of a sheet: it goes with the first.
-        level: Of the titles.
+        builder: Takes them.
+        rows: Number of each, with names and values of its fields that have one.
+        pages: Whether its number is that of a page.
+        documents_from: The first that is a document of its own, if any; rows of a table are none.
+        above: A heading for them all, such as the name of a sheet; it belongs to the first.
+        level: Of their titles.
     """
-    if are_table(records):
+    if are_table(rows):
         builder.heading(1, above)
-        builder.block("\n".join(f"Row {number}: {_line(record)}" for number, record in records), BlockKind.TABLE)
+        builder.block("\n".join(f"Row {number}: {_line(row)}" for number, row in rows), BlockKind.TABLE)
         return
-    at = 0
-    for number, record in records:
-        title, fields = _titled(record)
+    page = 0
+    for number, row in rows:
+        title, fields = _titled(row)
         if documents_from is not None and number >= documents_from:
-            builder.begin(title)
+            builder.begin_record(title)
         builder.heading(1, above)
         above = ""
         if pages:
-            builder.page(number - at)
-            at = number
-        if not pages:
-            builder.under(level, f"{title} (row {number})" if title else f"Row {number}")
-            builder.record_lines(record)
+            builder.page(number - page)
+            page = number
+            builder.section(level, "")
+            builder.heading(level, title)
+            builder.fields(fields)
         else:
-            builder.record(title, fields, level=level)
+            builder.section(level, f"{title} (row {number})" if title else f"Row {number}")
+            builder.fields(row)
 
 
-def _titled(record: Row) -> tuple[str, Row]:
-    """The title of a record, "" where it has none, and its other fields."""
-    named = title_field(name for name, _ in record)
-    title = next((one_line(value) for name, value in record if name == named), "") if named else ""
+def _titled(row: Row) -> tuple[str, Row]:
+    """The title of a row, or "", and its other fields."""
+    named = title_field(name for name, _ in row)
+    title = next((one_line(value) for name, value in row if name == named), "") if named else ""
     if not 0 < len(title) <= _LONGEST_TITLE:
-        return "", record
-    return title, [(name, value) for name, value in record if name != named]
+        return "", row
+    return title, [(name, value) for name, value in row if name != named]
 
 
-def _line(record: Row) -> str:
-    return "; ".join(f"{name}: {one_line(value)}" if name else one_line(value) for name, value in record)
+def _line(row: Row) -> str:
+    return "; ".join(f"{name}: {one_line(value)}" if name else one_line(value) for name, value in row)

@@ -1,18 +1,18 @@
-"""Put a text together line by line, so that its lines have the numbers that they have in the file."""
+"""Build a document line by line, so that its lines have the numbers that they have in the file."""
 
 from __future__ import annotations
 
 from corpus.readers.assemble.coverage import fill_gaps
 from corpus.readers.assemble.document_builder import one_line
-from corpus.text.headings import LONGEST_HEADING, heading_title
+from corpus.text.headings import LONGEST_HEADING, HeadingStack, heading_title
 from corpus.types import Block, BlockKind, Extracted, Record
 
 
 class LineBuilder:
-    """Takes every line of a file in order; blocks are runs of lines.
+    """Takes every line of a file in order; runs of lines are blocks.
 
     Attributes:
-        title: The document's title, or "".
+        title: Of the document, or "".
     """
 
     def __init__(self) -> None:
@@ -20,18 +20,18 @@ class LineBuilder:
         self._lines: list[str] = []
         self._length = 0
         self._blocks: list[Block] = []
-        self._open: list[tuple[int, str]] = []
+        self._headings = HeadingStack()
         self._records: list[Record] = []
         self._start: int | None = None
         self._kind = BlockKind.PARAGRAPH
 
-    def begin(self, title: str) -> None:
-        """Begin a record with the next line: a document of its own, titled "" where it states no title."""
+    def begin_record(self, title: str) -> None:
+        """Let the next line begin a record: a document of its own, titled "" if it has no title."""
         self.end_block()
         self._records.append(Record(self._length, one_line(title)))
 
     def line(self, text: str, kind: BlockKind = BlockKind.PARAGRAPH) -> None:
-        """The next line, part of a paragraph or of another kind of block; a blank one ends it."""
+        """Add a line to the current block; a blank line, another kind or a new item ends that."""
         text = one_line(text)
         if self._start is not None and (not text or kind is not self._kind or kind is BlockKind.ITEM):
             self.end_block()
@@ -40,32 +40,27 @@ class LineBuilder:
         self._append(text)
 
     def heading(self, level: int, text: str) -> None:
-        """The next line, a heading; `level` 1 is the outermost."""
+        """Add a line that is a heading; `level` 1 is the outermost."""
         self.end_block()
-        words = heading_title(one_line(text))[:LONGEST_HEADING]
-        if words:
-            self.under(level, words)
-            path = tuple(title for _, title in self._open)
-            self._blocks.append(Block(BlockKind.HEADING, self._length, self._length + len(one_line(text)), path))
-        self._append(one_line(text))
+        line = one_line(text)
+        if words := heading_title(line)[:LONGEST_HEADING]:
+            path = self._headings.push(level, words)
+            self._blocks.append(Block(BlockKind.HEADING, self._length, self._length + len(line), path))
+        self._append(line)
 
-    def under(self, level: int, words: str) -> None:
-        """Open a heading that does not stand in the text as such; "" only closes those of its level."""
+    def section(self, level: int, title: str) -> None:
+        """Open a heading without adding it to the text; "" only closes those of its level and below."""
         self.end_block()
-        while self._open and self._open[-1][0] >= level:
-            self._open.pop()
-        if words:
-            self._open.append((level, words))
+        self._headings.push(level, title)
 
     def end_block(self) -> None:
-        """What comes next is another block."""
+        """Let the next line begin a block."""
         if self._start is not None:
-            path = tuple(title for _, title in self._open)
-            self._blocks.append(Block(self._kind, self._start, self._length, path))
+            self._blocks.append(Block(self._kind, self._start, self._length, self._headings.path))
             self._start = None
 
     def build(self, media_type: str, *, note: str = "") -> Extracted:
-        """The document that was put together."""
+        """Return the document."""
         self.end_block()
         text = "".join(self._lines)
         blocks = fill_gaps(text, self._blocks)

@@ -31,7 +31,7 @@ def read(archive: Archive) -> Extracted:
         part = resolve(posixpath.dirname(name), item.get("href", ""))
         if part in encrypted:
             raise Unreadable("encrypted")
-        builder.under(1, "")
+        builder.section(1, "")
         add_html(builder, decode(archive.part(part))[0], level=1)
     metadata = first(package, "metadata")
     builder.title = "" if metadata is None else text_of(first(metadata, "title"))

@@ -23,7 +23,7 @@ def read(archive: Archive, main: str) -> Extracted:
         _, name = links.get(entry.get("r:id", ""), ("", ""))
         slide = archive.xml(name)
         builder.page()
-        builder.under(1, "")
+        builder.section(1, "")
         if slide.get("show") == "0":
             continue  # a hidden slide keeps its number
         _add_slide(builder, slide)

@@ -53,7 +53,7 @@ def read(archive: Archive, main: str) -> Extracted:
         builder.page()
         if one is None:
             continue
-        builder.under(1, "")
+        builder.section(1, "")
         if titled:
             add_records(builder, one.records, pages=False, documents_from=1, above=one.name, level=2)
         else:

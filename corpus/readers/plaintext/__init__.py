@@ -1,1 +1,1 @@
-"""Plain text, Markdown and reStructuredText, with exact spans."""
+"""For `reader_for`: plain text, Markdown and reStructuredText; other readers use `read_plain` and `read_markdown`."""

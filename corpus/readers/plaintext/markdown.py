@@ -1,8 +1,9 @@
-"""Markdown by its own grammar (CommonMark with tables), as blocks with exact spans."""
+"""Markdown: CommonMark with tables, as blocks with exact spans."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 
 from markdown_it import MarkdownIt
@@ -11,12 +12,12 @@ from markdown_it.token import Token
 
 from corpus.readers.assemble.coverage import fill_gaps
 from corpus.readers.plaintext.plain import read_plain
-from corpus.text.encodings import decode, require_few_lines
-from corpus.text.headings import LONGEST_HEADING
+from corpus.text.encodings import decode_lines
+from corpus.text.headings import LONGEST_HEADING, HeadingStack
 from corpus.text.lines import LineMap
 from corpus.types import Block, BlockKind, Extracted
 
-# A rule at the head of a text is no front matter: that begins with a key.
+# Front matter begins with a key, otherwise it is a horizontal rule.
 _FRONT_MATTER = re.compile(
     r"\A\ufeff?---[ \t]*\r?\n(?P<body>(?=\s*[\"']?\w[^\n:]*:).*?)^(?:---|\.\.\.)[ \t]*\r?$",
     re.DOTALL | re.MULTILINE,
@@ -32,39 +33,39 @@ _LEAVES = {
 }
 _NOT_PARSED = re.compile(r"\r\n?|\A\ufeff")
 _MARKUP = re.compile(r"[\[\]*_`<&\\]")
-# A heading with more marks than this is taken as it stands: they can be nested so that undoing them takes for ever.
+# The markup of a heading with more marks stays: nested marks can take unlimited time to parse.
 _MOST_MARKS = 32
 
 
 def read(path: str, data: bytes) -> Extracted:
     """Read a Markdown file; see `corpus.readers`."""
-    text, note = decode(data)
-    require_few_lines(text)
+    text, note = decode_lines(data)
     title, blocks = read_markdown(text)
     return Extracted(text, title, blocks, note=note)
 
 
 def read_markdown(text: str) -> tuple[str, tuple[Block, ...]]:
-    """Take Markdown apart into its title ("" where it states none) and blocks.
+    """Return the title of a Markdown text ("" where it states none) and its blocks.
 
-    A file without one heading is read as plain text, whose headings are inferred.
+    A text without headings is read as plain text, whose headings are inferred.
     """
     front = _FRONT_MATTER.match(text)
     offset = front.end() if front else 0
-    tokens = _parser().parse(_same_length(text[offset:]))
-    if not any(token.type == "heading_open" for token in tokens):
-        return _without_headings(text, front)
-    found = title, blocks = _blocks(text, offset, tokens)
+    body = text[offset:]
+    tokens = _parser().parse(_same_length(body))
+    is_plain = not any(token.type == "heading_open" for token in tokens)
+    title, blocks = read_plain(body) if is_plain else _blocks(body, tokens)
     if front is None:
-        return found
+        return title, blocks
+    moved = [replace(block, start=block.start + offset, end=block.end + offset) for block in blocks]
     meta = Block(BlockKind.META, front.start(), front.end())
-    return _front_title(front) or title, fill_gaps(text, [meta, *blocks])
+    return _front_title(front) or title, fill_gaps(text, [meta, *moved])
 
 
 @cache
 def _parser() -> MarkdownIt:
-    """The parser, which keeps nothing of a text; a notebook has thousands of texts."""
-    # Inline markup matters in headings alone, and is slow to parse where it is hostile.
+    """The parser, made once: a notebook has thousands of texts."""
+    # Inline markup matters only in headings, and hostile markup is slow to parse.
     parser = MarkdownIt("commonmark").enable("table").disable("inline")
     parser.block.ruler.at("table", _table, {"alt": ["paragraph", "reference"]})
     return parser
@@ -76,7 +77,7 @@ def _inline() -> MarkdownIt:
 
 
 def _table(state: StateBlock, first: int, end: int, silent: bool) -> bool:  # noqa: FBT001 - the parser's own signature
-    """The parser's rule for tables without its cells, of which a few lines can have millions."""
+    """The parser's rule for tables, without cells: a few lines can have millions."""
     if not table(state, first, end, True):  # noqa: FBT003
         return False
     if silent:
@@ -100,8 +101,7 @@ def _table(state: StateBlock, first: int, end: int, silent: bool) -> bool:  # no
 
 
 def _same_length(text: str) -> str:
-    # The parser counts a lone carriage return as a line end, offsets here are kept by "\n" alone;
-    # and it takes a byte order mark for the first letter.
+    # The parser takes a lone carriage return for a newline, and a byte order mark for a letter.
     return _NOT_PARSED.sub(lambda match: " \n" if match[0] == "\r\n" else " ", text)
 
 
@@ -111,46 +111,26 @@ def _front_title(front: re.Match[str]) -> str:
     return title.strip("\"'") if len(title) <= LONGEST_HEADING else ""
 
 
-def _without_headings(text: str, front: re.Match[str] | None) -> tuple[str, tuple[Block, ...]]:
-    if front is None:
-        return read_plain(text)
-    title, blocks = read_plain(text[front.end() :])
-    shifted = [
-        Block(block.kind, block.start + front.end(), block.end + front.end(), block.heading, block.depth)
-        for block in blocks
-    ]
-    meta = Block(BlockKind.META, front.start(), front.end())
-    return _front_title(front) or title, fill_gaps(text, [meta, *shifted])
-
-
-def _blocks(text: str, offset: int, tokens: list[Token]) -> tuple[str, tuple[Block, ...]]:
-    lines = LineMap(text[offset:])
+def _blocks(text: str, tokens: list[Token]) -> tuple[str, tuple[Block, ...]]:
+    lines = LineMap(text)
     blocks: list[Block] = []
-    open_headings: list[tuple[int, str]] = []
+    headings = HeadingStack()
     title = ""
     lists = 0
     for i, token in enumerate(tokens):
         lists += (token.type == "list_item_open") - (token.type == "list_item_close")
         if token.map is None:
             continue
-        start = offset + lines.span(token.map[0] + 1)[0]
-        end = offset + lines.span(min(token.map[1], len(lines)))[1]
+        start = lines.span(token.map[0] + 1)[0]
+        end = lines.span(min(token.map[1], len(lines)))[1]
         if token.type == "heading_open" and len(tokens[i + 1].content) <= LONGEST_HEADING:
-            level, words = int(token.tag[1]), _words(tokens[i + 1].content)
-            while open_headings and open_headings[-1][0] >= level:
-                open_headings.pop()
-            open_headings.append((level, words))
+            words = _words(tokens[i + 1].content)
             title = title or words
-            blocks.append(Block(BlockKind.HEADING, start, end, _path(open_headings)))
+            blocks.append(Block(BlockKind.HEADING, start, end, headings.push(int(token.tag[1]), words)))
         elif token.type in _LEAVES:
             kind = BlockKind.ITEM if lists and token.type == "paragraph_open" else _LEAVES[token.type]
-            depth = max(0, lists - 1)
-            blocks.append(Block(kind, start, end, _path(open_headings), depth))
+            blocks.append(Block(kind, start, end, headings.path, max(0, lists - 1)))
     return title, fill_gaps(text, blocks)
-
-
-def _path(open_headings: list[tuple[int, str]]) -> tuple[str, ...]:
-    return tuple(words for _, words in open_headings if words)
 
 
 def _words(heading: str) -> str:

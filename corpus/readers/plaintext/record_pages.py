@@ -1,4 +1,4 @@
-"""Pages of records in plain text, such as one of abstracts: one title after another, a paragraph below each."""
+"""Pages of records in plain text, such as a list of abstracts: titles with a paragraph each."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from itertools import pairwise
 from corpus.text.headings import heading_title
 from corpus.types import Block, BlockKind, Record
 
-# So many records make a page of them, with as large a share of one shape, and with so much of the text.
+# A page of records has at least so many, this share of one shape, in this share of the text.
 _FEWEST = 6
 _SAME_SHAPE = 0.9
 _SHARE_OF_TEXT = 0.8
-# A title says what its record is about; headings within one document, such as "Related work", mostly have fewer words.
+# Of the median title: headings within one document, such as "Related work", mostly have fewer words.
 _TITLE_WORDS = 4
-# Characters of the one paragraph that a record has at the least, and of a line beside it: authors, a date, a link.
+# A record has one paragraph of at least so many characters, and at most so many lines: authors, a date, a link.
 _PARAGRAPH = 200
 _MOST_LINES = 2
 _TEXT = frozenset({BlockKind.PARAGRAPH, BlockKind.TABLE})
@@ -23,7 +23,7 @@ _TEXT = frozenset({BlockKind.PARAGRAPH, BlockKind.TABLE})
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """A heading and what stands below it, up to the next."""
+    """A heading and the blocks up to the next."""
 
     heading: Block
     body: tuple[Block, ...]
@@ -35,11 +35,10 @@ class _Group:
 
 
 def find_records(text: str, blocks: Sequence[Block]) -> tuple[Record, ...]:
-    """The records of a page of them; () for any other text.
+    """Return the records of a page of records; () for any other text.
 
-    Nothing marks them, so that only the repetition tells: headings without markup, all of them side by side, with
-    one paragraph each, throughout the text. What stands before the first belongs to none, but for headings right
-    above it, such as that of the page.
+    Only repetition tells: headings without markup, side by side, with one paragraph each, throughout the text.
+    Text before the first belongs to none, except headings directly above it, such as that of the page.
     """
     groups = list(_groups(blocks))
     first = next((i for i, group in enumerate(groups) if group.is_one_paragraph), len(groups))
@@ -68,12 +67,12 @@ def _groups(blocks: Sequence[Block]) -> Iterator[_Group]:
 
 
 def _headings_above(groups: Sequence[_Group], first: int) -> int:
-    """Where a group begins, with the headings above it that have nothing else below them."""
+    """Start of a group, or of the headings directly above it."""
     while 0 < first < len(groups) and not groups[first - 1].body:
         first -= 1
     return groups[first].heading.start if first < len(groups) else 0
 
 
 def _is_bare(text: str, heading: Block) -> bool:
-    """Whether a heading is only a line on its own: whoever marks headings writes one document."""
+    """Whether a heading has no markup: whoever marks headings writes one document."""
     return heading_title(text[heading.start : heading.end]) == heading.heading[-1]

@@ -10,7 +10,7 @@ from corpus.errors import Unreadable
 from corpus.formats import MAX_BYTES
 from corpus.readers.assemble.document_builder import DocumentBuilder
 from corpus.readers.assemble.fields import Row, add_records, title_field
-from corpus.text.encodings import decode, require_few_lines
+from corpus.text.encodings import decode_lines
 from corpus.types import Extracted
 
 _SAMPLE = 64 * 1024
@@ -20,8 +20,7 @@ _LONGEST_NAME = 80
 
 def read(path: str, data: bytes) -> Extracted:
     """Read a table; see `corpus.readers`."""
-    text, note = decode(data)
-    require_few_lines(text)
+    text, note = decode_lines(data)
     text = text.removeprefix("\ufeff")
     tabs = path.lower().endswith(".tsv")
     csv.field_size_limit(MAX_BYTES)

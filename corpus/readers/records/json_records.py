@@ -9,7 +9,7 @@ from typing import Any
 from corpus.errors import Unreadable
 from corpus.readers.assemble.document_builder import DocumentBuilder
 from corpus.readers.assemble.fields import add_records
-from corpus.text.encodings import decode, require_few_lines
+from corpus.text.encodings import decode_lines
 from corpus.types import Extracted
 
 _MAX_FIELDS = 2000
@@ -17,8 +17,7 @@ _MAX_FIELDS = 2000
 
 def read(path: str, data: bytes) -> Extracted:
     """Read JSON or JSON lines; see `corpus.readers`."""
-    text, note = decode(data)
-    require_few_lines(text)
+    text, note = decode_lines(data)
     text = text.removeprefix("\ufeff")
     is_lines = not path.lower().endswith(".json")
     value = _parse_lines(text) if is_lines else _parse(text)

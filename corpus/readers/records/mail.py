@@ -46,7 +46,7 @@ def read(path: str, data: bytes) -> Extracted:
         return builder.build("message/rfc822", title=subject)
     messages = list(_split(data))
     if not messages:
-        raise Unreadable("not what its name says: no mailbox")
+        raise Unreadable("content does not match its name: not a mailbox")
     for message in messages:
         builder.page()
         _add_message(builder, message, mailbox=True)
@@ -69,14 +69,14 @@ def _add_message(builder: DocumentBuilder, data: bytes, *, mailbox: bool = False
     raw = {name.lower(): str(value) for name, value in reversed(list(message.raw_items()))}
     subject, sender, *others = (_header(raw.get(name, "")) for name in ("subject", "from", "to", "cc"))
     if not (sender or subject):
-        raise Unreadable("not what its name says: no message")
-    builder.under(1, "")
+        raise Unreadable("content does not match its name: not a message")
+    builder.section(1, "")
     if mailbox:
-        builder.begin(subject)
+        builder.begin_record(subject)
     if subject:
         builder.heading(1, subject)
     named = zip(("From", "To", "Cc", "Date"), (sender, *others, _date(raw.get("date", ""))), strict=True)
-    builder.record_lines([(name, value) for name, value in named if value])
+    builder.fields([(name, value) for name, value in named if value])
     for part in _text_parts(message):
         _add_body(builder, part)
     for name in _attachments(message):

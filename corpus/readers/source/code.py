@@ -14,15 +14,14 @@ from pathlib import PurePosixPath
 from corpus.formats import format_of
 from corpus.readers.assemble.coverage import fill_gaps
 from corpus.readers.source.grammars import Definition, definitions
-from corpus.text.encodings import decode, require_few_lines
+from corpus.text.encodings import decode_lines
 from corpus.text.lines import LineMap
 from corpus.types import Block, BlockKind, Extracted
 
 
 def read(path: str, data: bytes) -> Extracted:
     """Read a source file; see `corpus.readers`."""
-    text, note = decode(data)
-    require_few_lines(text)
+    text, note = decode_lines(data)
     kind = format_of(path)
     media_type = kind.media_type if kind is not None else "text/plain"
     if media_type == "text/x-python":

@@ -37,7 +37,7 @@ def _cells(notebook: Any) -> list[dict[str, Any]]:
     if cells is None and isinstance(notebook, dict) and isinstance(notebook.get("worksheets"), list):
         cells = [cell for sheet in notebook["worksheets"] for cell in sheet.get("cells", [])]
     if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
-        raise Unreadable("not what its name says: no notebook")
+        raise Unreadable("content does not match its name: not a notebook")
     return cells
 
 

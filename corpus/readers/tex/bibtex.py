@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from corpus.readers.assemble.line_builder import LineBuilder
 from corpus.readers.tex.commands import plain_tex
-from corpus.text.encodings import decode, require_few_lines
+from corpus.text.encodings import decode_lines
 from corpus.types import BlockKind, Extracted
 
 _ENTRY = re.compile(r"^\s*@(\w+)\s*[{(]\s*([^,\s{}()\"]*)\s*,?(.*)$")
@@ -21,8 +21,7 @@ _MAX_TITLE = 1000
 
 def read(path: str, data: bytes) -> Extracted:
     """Read a BibTeX file; see `corpus.readers`."""
-    text, note = decode(data)
-    require_few_lines(text)
+    text, note = decode_lines(data)
     lines = [line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n")]
     starts = [i for i, line in enumerate(lines) if _ENTRY.match(line)]
     builder = LineBuilder()
@@ -41,8 +40,8 @@ def _add_entry(builder: LineBuilder, lines: list[str]) -> None:
             builder.line("")
         return
     title = _title(" ".join([rest, *lines[1:]])) or key
-    builder.begin(title)
-    builder.under(1, title)
+    builder.begin_record(title)
+    builder.section(1, title)
     builder.line("; ".join([f"{kind.lower()} {key}", *_fields(rest)]), BlockKind.TABLE)
     for line in lines[1:]:
         builder.line("; ".join(_fields(line)), BlockKind.TABLE)

@@ -6,7 +6,7 @@ import re
 
 from corpus.readers.assemble.line_builder import LineBuilder
 from corpus.readers.tex.commands import plain_tex, without_comment
-from corpus.text.encodings import decode, require_few_lines
+from corpus.text.encodings import decode_lines
 from corpus.types import BlockKind, Extracted
 
 _SECTIONS = ("part", "chapter", "section", "subsection", "subsubsection", "paragraph", "subparagraph")
@@ -26,8 +26,7 @@ _ARGUMENT_LINES, _MAX_ARGUMENT = 4, 1000
 
 def read(path: str, data: bytes) -> Extracted:
     """Read a LaTeX file; see `corpus.readers`."""
-    text, note = decode(data)
-    require_few_lines(text)
+    text, note = decode_lines(data)
     return _Reader([line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n")]).read(note)
 
 
@@ -83,7 +82,7 @@ class _Reader:
             return
         if begin := _BEGIN.search(bare):
             if begin[1] == "abstract":
-                self._builder.under(_ABSTRACT_LEVEL, "Abstract")
+                self._builder.section(_ABSTRACT_LEVEL, "Abstract")
             elif begin[1] in _VERBATIM | _MATHS | _TABLES:
                 self._environment = begin[1]
         if self._environment in _MATHS:
@@ -93,7 +92,7 @@ class _Reader:
         self._builder.line(text, self._kind(bare))
         end = _END.search(bare)
         if end and end[1] == "abstract":
-            self._builder.under(_ABSTRACT_LEVEL, "")
+            self._builder.section(_ABSTRACT_LEVEL, "")
         if end and end[1] in (self._environment, "abstract"):
             self._environment = ""
 

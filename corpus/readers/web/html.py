@@ -180,7 +180,7 @@ class _Page:
         self._lists -= tag in ("ul", "ol")
         self._pre -= tag == "pre"
         if tag == "dl":
-            self._builder.under(self._term_level(), "")
+            self._builder.section(self._term_level(), "")
             self._terms.pop()
 
     def _term_level(self) -> int:

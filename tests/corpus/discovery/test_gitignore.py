@@ -48,7 +48,7 @@ PATTERNS = st.builds(
 
 
 def matches(line: str, path: str) -> bool:
-    return gitignore.specification([line]).match_file(path)
+    return gitignore.compile_patterns([line]).match_file(path)
 
 
 @settings(deadline=None)
@@ -90,10 +90,10 @@ def test_what_only_the_beginning_of_a_line_means_is_not_kept(line: str, moved: s
 @given(st.lists(PATTERNS.filter(usable), min_size=1, max_size=4), PATHS)
 def test_no_folder_is_spared_that_holds_what_is_taken_in(lines: list[str], path: str) -> None:
     """Whatever file matches, the walk gets to it."""
-    reach = gitignore.Reach(lines)
-    if gitignore.specification(lines).match_file(path):
+    reach = gitignore.FolderFilter(lines)
+    if gitignore.compile_patterns(lines).match_file(path):
         parts = path.split("/")
-        assert all(reach.holds("/".join(parts[:depth]) + "/") for depth in range(1, len(parts)))
+        assert all(reach.may_contain_matches("/".join(parts[:depth]) + "/") for depth in range(1, len(parts)))
 
 
 @pytest.mark.parametrize(
@@ -113,8 +113,8 @@ def test_no_folder_is_spared_that_holds_what_is_taken_in(lines: list[str], path:
     ],
 )
 def test_which_folders_are_looked_into(lines: list[str], held: list[str], spared: list[str]) -> None:
-    reach = gitignore.Reach(lines)
-    assert [folder for folder in (*held, *spared) if reach.holds(folder)] == held
+    reach = gitignore.FolderFilter(lines)
+    assert [folder for folder in (*held, *spared) if reach.may_contain_matches(folder)] == held
 
 
 COUNTING = """

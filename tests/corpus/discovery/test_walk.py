@@ -63,13 +63,13 @@ def test_hidden_files_and_folders_are_left_out_in_silence(tmp_path: Path) -> Non
 
 def test_other_formats_are_named(tmp_path: Path) -> None:
     make(tmp_path, "a.png", "b.md")
-    assert walk(tmp_path).skipped == (SkippedFile("a.png", "not a format that can be read"),)
+    assert walk(tmp_path).skipped == (SkippedFile("a.png", "format not supported"),)
 
 
 def test_the_settings_of_the_collection_are_no_document(tmp_path: Path) -> None:
     """Nor are they named as left out; a file of that name further down is one like any other."""
     make(tmp_path, "qa.toml", "sub/qa.toml", "a.md")
-    assert walk(tmp_path).skipped == (SkippedFile("sub/qa.toml", "not a format that can be read"),)
+    assert walk(tmp_path).skipped == (SkippedFile("sub/qa.toml", "format not supported"),)
     assert found(tmp_path) == ["a.md"]
 
 
@@ -119,7 +119,7 @@ def test_qaignore_overrules_gitignore_in_every_folder(tmp_path: Path) -> None:
 def test_a_line_that_is_no_pattern_is_named_and_the_others_count(tmp_path: Path) -> None:
     make(tmp_path, "a.md", "b.md", "c.md")
     ignore(tmp_path, ".gitignore", ["a.md", "!", "# comment", "c.md", "**/x/**/y/**/z"])
-    reason = "ignore file has lines that are no patterns (line 2, 5)"
+    reason = "ignore file has invalid patterns (line 2, 5)"
     assert walk(tmp_path).skipped == (SkippedFile(".gitignore", reason),)
     assert found(tmp_path) == ["b.md"]
     ignore(tmp_path, ".gitignore", ["!"] * 9)
@@ -161,7 +161,7 @@ def test_patterns_of_many_stars_are_passed_over(tmp_path: Path) -> None:
     assert found(tmp_path) == ["a" * 250, "a" * 245 + "b.md"]
     assert time.perf_counter() - begun < 1
     (skipped,) = walk(tmp_path).skipped
-    assert skipped == SkippedFile(".gitignore", "ignore file has lines that are no patterns (line 1, 2)")
+    assert skipped == SkippedFile(".gitignore", "ignore file has invalid patterns (line 1, 2)")
 
 
 def test_an_ignore_file_behind_a_link_is_not_read(tmp_path: Path) -> None:

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from corpus.discovery.safe_read import read_bytes
 from corpus.errors import Unreadable
-from corpus.formats import MAX_BYTES
+from corpus.formats import MAX_BYTES, MAX_LINES
 from corpus.loading import load
-from corpus.loading.load import digest, parse, read_bytes
-from corpus.text.encodings import MAX_LINES, decode
+from corpus.loading.load import digest, parse
+from corpus.text.encodings import decode
 from corpus.types import Block, BlockKind, Document
 
 TEXT = "# Title\n\nBody, naïve.\n"
@@ -69,7 +70,7 @@ def test_newlines_are_untouched() -> None:
     [
         (b"\x7fELF\0\0", "binary, not text"),
         (b"a" * 7999 + b"\0", "binary, not text"),
-        (b"\xff\xfea", "not UTF-16-LE, which its first bytes promise (byte 2)"),
+        (b"\xff\xfea", "not valid UTF-16-LE, which its first bytes announce (byte 2)"),
         ("naïve".encode("utf-16-be"), "binary, not text"),
     ],
 )
@@ -85,7 +86,7 @@ def test_a_nul_far_into_a_text_is_a_character() -> None:
 
 def test_a_format_without_a_reader(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(b"\x89PNG")
-    with pytest.raises(Unreadable, match=r"^not a format that can be read$"):
+    with pytest.raises(Unreadable, match=r"^format not supported$"):
         load.load(tmp_path, "a.png")
 
 

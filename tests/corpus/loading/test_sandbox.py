@@ -146,7 +146,7 @@ def test_a_worker_that_was_closed_reads_nothing(tmp_path: Path) -> None:
     sandbox.close()
     with pytest.raises(Unreadable) as caught:
         sandbox.read("lakes.tsv", FILES["lakes.tsv"])
-    assert (caught.value.reason, caught.value.unknown) == ("given up", True)
+    assert (caught.value.reason, caught.value.unknown) == ("cancelled", True)
     assert len(children()) == len(before) - 1
 
 

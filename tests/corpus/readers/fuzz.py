@@ -120,7 +120,7 @@ def main() -> int:
 
 def is_bad(reason: str) -> bool:
     """Whether a file was only refused because its reader hung, died or took too much memory."""
-    return reason.startswith(("took longer", "its reader died", "needs more than"))
+    return reason.startswith(("took longer", "its reader crashed", "needs more than"))
 
 
 if __name__ == "__main__":

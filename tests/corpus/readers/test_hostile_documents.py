@@ -142,7 +142,7 @@ def test_a_locked_archive_is_named_as_such(sandbox: Sandbox) -> None:
 
 def test_office_encrypts_into_another_container(sandbox: Sandbox) -> None:
     data = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)
-    assert reason(sandbox, "locked.docx", data).startswith("encrypted, or in the format of Office before 2007")
+    assert reason(sandbox, "locked.docx", data).startswith("encrypted or in a format of Office before 2007")
 
 
 NEVER_EMPTY = [f"empty.{suffix}" for suffix in ["pdf", "ipynb", "eml", "mbox", "docx", "pptx", "xlsx", "odt", "epub"]]
@@ -233,14 +233,14 @@ def content(document: Document) -> tuple[object, ...]:
 @pytest.mark.parametrize(
     ("name", "data", "why"),
     [
-        ("a.pdf", b"just words", "not what its name says: no PDF file"),
-        ("a.docx", b"just words", "not what its name says: no DOCX file"),
+        ("a.pdf", b"just words", "content does not match its name: not a PDF file"),
+        ("a.docx", b"just words", "content does not match its name: not a DOCX file"),
         ("a.xlsx", archives.pack({"a.txt": "words"}), "an archive, but no document that can be read"),
-        ("a.ipynb", b'{"cells": 3}', "not what its name says: no notebook"),
+        ("a.ipynb", b'{"cells": 3}', "content does not match its name: not a notebook"),
         ("a.json", b'{"cells": ', "damaged: no JSON"),
         ("a.jsonl", b'{"a": 1}\nno\n', "damaged: no JSON in line 2"),
-        ("a.eml", b"just words", "not what its name says: no message"),
-        ("a.mbox", b"just words", "not what its name says: no mailbox"),
+        ("a.eml", b"just words", "content does not match its name: not a message"),
+        ("a.mbox", b"just words", "content does not match its name: not a mailbox"),
     ],
 )
 def test_what_is_not_what_its_name_says(name: str, data: bytes, why: str, sandbox: Sandbox) -> None:
@@ -249,7 +249,9 @@ def test_what_is_not_what_its_name_says(name: str, data: bytes, why: str, sandbo
 
 @pytest.mark.parametrize("path", sorted({f"empty{Path(path).suffix}" for path in FILES}))
 def test_empty_files_are_no_error_but_for_formats_that_cannot_be_empty(path: str, sandbox: Sandbox) -> None:
-    assert outcome(sandbox, path, b"").startswith(("not what its name says", "damaged") if path in NEVER_EMPTY else "")
+    assert outcome(sandbox, path, b"").startswith(
+        ("content does not match its name", "damaged") if path in NEVER_EMPTY else ""
+    )
     assert path in NEVER_EMPTY or parse(path, b"", sandbox=sandbox).blocks == ()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from corpus.formats import format_of, is_readable_name
+from corpus.formats import format_of
 from corpus.readers import reader_for
 from corpus.readers.plaintext import markdown, plain
 
@@ -28,7 +28,6 @@ from corpus.readers.plaintext import markdown, plain
 def test_the_name_decides(path: str, kind: str | None) -> None:
     found = format_of(path)
     assert (None if found is None else found.media_type) == kind
-    assert is_readable_name(path) == (kind is not None)
 
 
 def test_markdown_has_a_reader_of_its_own() -> None:

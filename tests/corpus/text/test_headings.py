@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from corpus.text.headings import Line, could_be_heading, heading_title, infer, is_sure, is_title_case, is_upper
+from corpus.text.headings import (
+    HeadingCandidate,
+    could_be_heading,
+    heading_title,
+    infer_headings,
+    is_sure,
+    is_title_case,
+    is_upper,
+)
 
 BODY = "This paragraph is long enough to be a body of text. " * 5
 
 
 def paths(*texts: str) -> list[tuple[str, ...] | None]:
     """What is inferred where every line but the bodies stands alone."""
-    return infer([Line(text, alone=text != BODY) for text in texts])
+    return infer_headings([HeadingCandidate(text, alone=text != BODY) for text in texts])
 
 
 @pytest.mark.parametrize(
@@ -154,9 +162,15 @@ def test_a_run_of_captions_is_no_parent() -> None:
 
 def test_marked_headings_switch_inference_off() -> None:
     """Two marks are enough: short lines of such a document are only short."""
-    lines = [Line("Guide", alone=True, level=1), Line("Note This", alone=True), Line(BODY, alone=False)]
-    assert infer(lines) == [("Guide",), ("Guide", "Note This"), None]
-    assert infer([*lines, Line("Usage", alone=True, level=2), Line(BODY, alone=False)]) == [
+    lines = [
+        HeadingCandidate("Guide", alone=True, level=1),
+        HeadingCandidate("Note This", alone=True),
+        HeadingCandidate(BODY, alone=False),
+    ]
+    assert infer_headings(lines) == [("Guide",), ("Guide", "Note This"), None]
+    assert infer_headings(
+        [*lines, HeadingCandidate("Usage", alone=True, level=2), HeadingCandidate(BODY, alone=False)]
+    ) == [
         ("Guide",),
         None,
         None,
@@ -167,7 +181,7 @@ def test_marked_headings_switch_inference_off() -> None:
 
 def test_marked_headings_nest_by_level() -> None:
     levels = [("A", 1), ("B", 2), ("C", 3), ("D", 2), ("E", 1), ("F", 3)]
-    assert infer([Line(title, alone=True, level=level) for title, level in levels]) == [
+    assert infer_headings([HeadingCandidate(title, alone=True, level=level) for title, level in levels]) == [
         ("A",),
         ("A", "B"),
         ("A", "B", "C"),
@@ -208,11 +222,19 @@ def test_a_sentence_among_paragraphs_is_no_title() -> None:
 
 def test_the_last_line_and_lines_inside_text_are_no_headings() -> None:
     assert (
-        infer([Line("Some Title", alone=False), Line(BODY, alone=False), Line("The Last Line", alone=True)])
+        infer_headings(
+            [
+                HeadingCandidate("Some Title", alone=False),
+                HeadingCandidate(BODY, alone=False),
+                HeadingCandidate("The Last Line", alone=True),
+            ]
+        )
         == [None] * 3
     )
-    assert infer([Line("Item Title", alone=True, leaf=True), Line(BODY, alone=False)]) == [None, None]
+    assert infer_headings(
+        [HeadingCandidate("Item Title", alone=True, leaf=True), HeadingCandidate(BODY, alone=False)]
+    ) == [None, None]
 
 
 def test_nothing_has_no_headings() -> None:
-    assert infer([]) == []
+    assert infer_headings([]) == []

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from corpus.errors import ModelError, StorageError
+from corpus.discovery.safe_read import read_bytes
+from corpus.errors import ModelError, StorageError, Unreadable
 from corpus.loading import load
 from index.dense import faiss_segments, merge_policy
 from index.encoder.protocol import Vectors
@@ -62,10 +63,10 @@ def refuse(path: Path, _: object) -> None:
     raise StorageError(f"no space for {path}")
 
 
-def refuse_some(root: Path, path: str, read: Callable[..., bytes] = load.read_bytes, **limits: int) -> bytes:
+def refuse_some(root: Path, path: str, read: Callable[..., bytes] = read_bytes, **limits: int) -> bytes:
     """What is indexed of such files is kept, also by a rebuild."""
     if path < "2":
-        raise load.Unreadable("Permission denied", unknown=True)
+        raise Unreadable("Permission denied", unknown=True)
     return read(root, path, **limits)
 
 

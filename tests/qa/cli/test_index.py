@@ -37,7 +37,7 @@ def test_index_json_is_the_contract(notes: Path) -> None:
         "changed": 0,
         "removed": 0,
         "unchanged": 0,
-        "skipped": [{"path": "picture.png", "reason": "not a format that can be read"}],
+        "skipped": [{"path": "picture.png", "reason": "format not supported"}],
         "notes": [],
         "documents": 2,
         "passages": 3,
@@ -54,8 +54,7 @@ def test_index_groups_what_it_skips(notes: Path) -> None:
     lines = qa("index").stdout.splitlines()[2:]
     assert lines == [
         "Skipped 5:",
-        r"  - 5 not a format that can be read: p0\x1b.png, p1\x1b.png, p2\x1b.png and 2",
-        "    more",
+        r"  - 5 format not supported: p0\x1b.png, p1\x1b.png, p2\x1b.png and 2 more",
         "Worth knowing:",
         "  - 1 read as windows-1252: z.md",
     ]
