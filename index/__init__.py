@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from index.encoder.model_files import DEFAULT_MODEL
     from index.encoder.openvino_compile import Hint
     from index.encoder.protocol import Encoder, TokenVectors, Vectors
-    from index.integrity.salvage import is_set_aside, salvaged_model
+    from index.integrity.salvage import salvaged_model
     from index.integrity.verify import Verified, verify
     from index.lexical.analyzer import Word, cut, term_of, terms, word_terms, words
     from index.lexical.query_terms import STOP_WORDS, Analysis, analyse, query_terms
@@ -50,7 +50,6 @@ _HOMES = {
     "Verified": "index.integrity.verify",
     "analyse": "index.lexical.query_terms",
     "cut": "index.lexical.analyzer",
-    "is_set_aside": "index.integrity.salvage",
     "load_encoder": "index.encoder.load",
     "salvaged_model": "index.integrity.salvage",
     "preview_update": "index.update.update",
@@ -94,7 +93,6 @@ __all__ = [
     "analyse",
     "cut",
     "find_changes",
-    "is_set_aside",
     "load_encoder",
     "preview_update",
     "query_terms",

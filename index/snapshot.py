@@ -1,4 +1,4 @@
-"""The reading side: one generation, held for as long as it is open, without writing anything."""
+"""The index opened for reading: one generation, for as long as it is open."""
 
 # ruff: noqa: S608 - statements are put together from names in this package; values are bound
 
@@ -39,17 +39,17 @@ from index.storage.wal import require_log_follows
 
 
 class Snapshot:
-    """One generation of an index, unaffected by what is committed after it was opened.
+    """One generation of an index, unaffected by later commits; a context manager that several threads may use.
 
-    Open it as a context manager, or close it. Several threads may ask at once.
+    Every row is checked as it is read: all methods raise DamagedIndexError where one is damaged or missing.
 
     Args:
         folder: The index folder, `.qa`.
 
     Raises:
-        NoIndexError: There is no index, or the first was never finished.
-        IncompatibleError: Written by another format version.
-        DamagedIndexError: It does not hold what was written to it.
+        NoIndexError: There is no index, or the first build was never finished.
+        IncompatibleError: It has another format version.
+        DamagedIndexError: It is damaged.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -74,43 +74,35 @@ class Snapshot:
         self.close()
 
     def close(self) -> None:
-        """Let go of the generation."""
+        """Close the index."""
         self._connection.close()
 
     def load(self) -> None:
-        """Read now what the first question would read of both halves of the index."""
+        """Read now what the first question would have to read of the keyword index and the FAISS files."""
         with translate_errors(self._file):
             self._postings.load()
         self._nearest.load()
 
     def documents(self) -> tuple[StoredDocument, ...]:
-        """All files, by path.
-
-        Raises:
-            DamagedIndexError: One is missing or does not hold what was written.
-        """
+        """Return all files, by path."""
         with translate_errors(self._file):
             found = tuple(read_documents(self._connection, self._file))
         if len(found) != self.info.files:
-            raise damaged(self._file, "the number of documents")
+            raise damaged(self._file, "the number of documents is inconsistent")
         return found
 
     def skipped(self) -> tuple[SkippedRow, ...]:
-        """What was left out, by path.
-
-        Raises:
-            DamagedIndexError: One is missing or does not hold what was written.
-        """
+        """Return the files and folders that were skipped, by path."""
         with translate_errors(self._file):
             return read_skipped(self._connection, self._file, self.info.skipped)
 
     def dense(self, vector: Vectors, limit: int, *, documents: frozenset[int] | None = None) -> list[Candidate]:
-        """The passages whose vectors are nearest, best first; ties by passage key.
+        """Return the passages whose vectors are nearest, best first; ties by passage key.
 
         Args:
             vector: `(dim,) float32`, unit L2 norm.
             limit: At most this many.
-            documents: Row numbers of the documents to choose from, or None for all.
+            documents: Row ids of the documents to choose from, or None for all.
 
         Returns:
             Scores are cosines, computed in float64 from the stored vectors.
@@ -130,12 +122,12 @@ class Snapshot:
     def keyword(
         self, question: str | Mapping[str, float], limit: int, *, documents: frozenset[int] | None = None
     ) -> list[Candidate]:
-        """The passages that share the question's words, by BM25, best first; ties by passage key.
+        """Return the passages with the terms of a question, by BM25, best first; ties by passage key.
 
         Args:
             question: Any text, in which nothing is an operator, or terms with their weights.
             limit: At most this many.
-            documents: Row numbers of the documents to choose from, or None for all.
+            documents: Row ids of the documents to choose from, or None for all.
         """
         wanted = query_weights(question) if isinstance(question, str) else question
         if not wanted or limit < 1:
@@ -145,59 +137,43 @@ class Snapshot:
             ids, scores = self._postings.search(wanted, limit, among=among)
         links = self._links(ids.tolist())
         if documents is not None and any(link.document not in documents for link in links.values()):
-            raise damaged(self._file, "the list of passages of documents")
+            raise damaged(self._file, "the passages of documents are inconsistent")
         found = [Candidate(links[one], score) for one, score in zip(ids.tolist(), scores.tolist(), strict=True)]
         return sorted(found, key=lambda one: (-one.score, one.key))[:limit]
 
     def document_frequency(self, words: Sequence[str]) -> dict[str, int]:
-        """In how many passages each word stands, after stemming; of writing without spaces, its rarest pair."""
+        """Return the number of passages that have each word, stemmed; of a script without spaces, its rarest pair."""
         terms = {word: [term for piece in cut(word) for term in term_of(piece)] for word in words}
         found = self.frequencies([term for several in terms.values() for term in several])
         return {word: min((found[term] for term in several), default=0) for word, several in terms.items()}
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
-        """In how many passages each term stands; terms as `index.lexical.query_terms.query_terms` gives them."""
+        """Return the number of passages that have each term."""
         with translate_errors(self._file):
             return self._postings.frequencies(terms)
 
     def passages(self, ids: Sequence[int]) -> list[StoredPassage]:
-        """Passages by row number, in the order asked.
-
-        Raises:
-            DamagedIndexError: One is missing or does not hold what was written.
-        """
+        """Return passages by row id, in the order asked."""
         found = {passage.id: passage for passage in self._passages(f"p.id IN {AMONG}", ids_json(ids))}
         missing = [number for number in ids if number not in found]
         if missing:
-            raise damaged(self._file, f"passage {missing[0]} (missing)")
+            raise damaged(self._file, f"passage {missing[0]} is missing")
         return [found[number] for number in ids]
 
     def cosines(self, vectors: Sequence[int], vector: Vectors) -> Floats:
-        """Cosines of stored vectors, by their own row numbers, with a question's: `(n,)`, as `dense` scores them.
-
-        Raises:
-            DamagedIndexError: One is missing or does not hold what was written.
-        """
+        """Return the cosines of stored vectors, by row id, with a question's: `(n,)`, as `dense` scores them."""
         return self._nearest.cosines(vectors, vector)
 
     def vectors(self, vectors: Sequence[int]) -> Stored:
-        """Vectors as they are stored, by their own row numbers, in the order asked: `(n, dim)`.
-
-        Raises:
-            DamagedIndexError: One is missing or does not hold what was written.
-        """
+        """Return vectors by row id, in the order asked: `(n, dim) float16`."""
         with translate_errors(self._file):
             return read_vectors(self._connection, self._file, vectors, self.info.dimension)
 
     def duplicates(self, passages: Sequence[StoredPassage]) -> dict[int, tuple[StoredPassage, ...]]:
-        """For each passage, by row number, the others with the same text, by path and place; none for most.
-
-        Raises:
-            DamagedIndexError: One is missing or does not hold what was written.
-        """
+        """Return for each passage, by row id, the others with the same text, by path and span."""
         ids = ids_json([passage.id for passage in passages])
         asked = f"(SELECT text_digest FROM passages WHERE id IN {AMONG})"
-        # By number: a damaged index can give out a row more than once.
+        # A set, as a damaged index can return a row more than once.
         same: dict[object, set[int]] = {passage.text_digest: set() for passage in passages}
         for digest, number in self._rows(f"SELECT text_digest, id FROM passages WHERE text_digest IN {asked}", ids):
             same.setdefault(digest, set()).add(number)
@@ -206,42 +182,42 @@ class Snapshot:
         for passage in passages:
             group = same[passage.text_digest]
             if passage.id not in group or len(group) != counts[passage.text_digest]:
-                raise damaged(self._file, f"what has the text of passage {passage.id}")
+                raise damaged(self._file, f"the duplicates of passage {passage.id} are inconsistent")
         others = {number for passage in passages for number in same[passage.text_digest] - {passage.id}}
         read = sorted(self.passages(sorted(others)), key=lambda one: (one.document.path, one.start)) if others else []
         found = {passage.id: tuple(one for one in read if _are_duplicates(one, passage)) for passage in passages}
         if any(len(found[passage.id]) != counts[passage.text_digest] - 1 for passage in passages):
-            raise damaged(self._file, "what has the same text")
+            raise damaged(self._file, "the duplicates of a passage are inconsistent")
         return found
 
     def find(self, key: str) -> StoredPassage | None:
-        """The passage with this stable id, if there is one."""
+        """Return the passage with this stable id, or None."""
         found = next(iter(self._passages("p.key = ?", key)), None)
         if found is None or found.key != key:
-            # That there is none, only the table itself can tell.
+            # Only the table itself proves that there is none; a damaged index of it can lack the row.
             with translate_errors(self._file):
                 links = read_links(self._connection, self._file, "true")
                 number = next((link.id for link in links if link.key == key), None)
             if number is not None or found is not None:
-                raise damaged(self._file, f"the way to passage {key}")
+                raise damaged(self._file, f"passage {key} cannot be found by its key")
         return found
 
     def passages_of(self, path: str) -> tuple[StoredPassage, ...]:
-        """The passages of a document, in the order of the text; none where there is no such document."""
+        """Return the passages of a document in the order of the text; none where there is no such document."""
         document = next((one for one in self.documents() if one.path == path), None)
         if document is None:
             return ()
         rows = self._passages("p.document = ? ORDER BY p.start, p.end", document.id)
         found = {one.id: one for one in rows if one.document.id == document.id}
         if len(found) != document.passages:
-            raise damaged(self._file, f"the list of passages of document {document.id}")
+            raise damaged(self._file, f"the passages of document {document.id} are inconsistent")
         return tuple(found.values())
 
     def match_paths(self, pattern: str) -> frozenset[int]:
-        """Row numbers of the documents whose paths match a pattern, in the syntax of .gitignore.
+        """Return the row ids of documents whose paths match a pattern, in the syntax of .gitignore.
 
         Raises:
-            UsageError: The pattern cannot be read.
+            UsageError: The pattern is invalid.
         """
         from pathspec import GitIgnoreSpec  # noqa: PLC0415 - most questions have no pattern
 
@@ -256,7 +232,7 @@ class Snapshot:
         if info is None:
             raise NoIndexError(f"the first index in {self._folder} was never finished. Run `qa index` again.")
         if count_documents(self._connection) != (info.files, info.documents):
-            raise damaged(self._file, "the number of rows")
+            raise damaged(self._file, "the number of documents is inconsistent")
         return info
 
     def _rows(self, query: str, *values: object) -> list[Any]:
@@ -268,18 +244,16 @@ class Snapshot:
             yield from read_passages(self._connection, self._file, condition, values)
 
     def _links(self, ids: Sequence[int]) -> dict[int, Link]:
-        """What a search needs of passages, by row number; all must be there."""
         with translate_errors(self._file):
             found = {
                 link.id: link for link in read_links(self._connection, self._file, f"id IN {AMONG}", (ids_json(ids),))
             }
         missing = [number for number in ids if number not in found]
         if missing:
-            raise damaged(self._file, f"passage {missing[0]} (missing)")
+            raise damaged(self._file, f"passage {missing[0]} is missing")
         return found
 
     def _scope(self, documents: frozenset[int]) -> Scope:
-        """What a path pattern leaves of the collection."""
         scope = self._last_scope
         if scope is None or scope.documents != documents:
             size = sum(document.passages for document in self.documents() if document.id in documents)
@@ -305,7 +279,7 @@ def require_same_encoder(info: Info, encoder: Encoder) -> None:
     """Refuse to compare vectors of different models.
 
     Raises:
-        IncompatibleError: The index was built with another model, or the same one with other files.
+        IncompatibleError: The index was built with another model, or with other files of the same.
     """
     if info.fingerprint != encoder.fingerprint:
         raise IncompatibleError(

@@ -1,13 +1,13 @@
-"""What a commit is told: the documents to write, those to remove, and what was looked at."""
+"""What a commit changes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 from corpus.types import Passage
-from index.storage.metadata import Info
+from index.storage.metadata import BuildConfig, SkippedRow
 
 
 class BuildMode(Enum):
@@ -18,8 +18,8 @@ class BuildMode(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A file to be written, its passages cut.
+class SplitFile:
+    """A file to write to the index, split into passages.
 
     Attributes:
         path: Relative to the corpus root, with forward slashes.
@@ -30,8 +30,8 @@ class Entry:
         media_type: Such as `text/markdown`.
         title: The file's own title, or "".
         passages: In order.
-        digests: `records.vector_digest` of what the encoder reads of each passage.
-        records: Documents of their own that it holds; 0 where it is one itself.
+        digests: The `vector_digest` of each passage.
+        records: Number of its records; 0 where it is one document.
     """
 
     path: str
@@ -48,7 +48,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class UnchangedFile:
-    """A file that was read again and found to hold the same bytes."""
+    """A file that was read again and has the same bytes, with its new stat values."""
 
     path: str
     size: int
@@ -57,45 +57,21 @@ class UnchangedFile:
 
 
 @dataclass(frozen=True, slots=True)
-class BuildConfig:
-    """What passages and vectors are made with."""
-
-    model: str
-    fingerprint: str
-    dimension: int
-    splitter: int
-    include: tuple[str, ...]
-    exclude: tuple[str, ...]
-    paths: tuple[str, ...] = ()
-
-
-def config_of(info: Info) -> BuildConfig:
-    """What a generation was made with."""
-    return BuildConfig(
-        model=info.model,
-        fingerprint=info.fingerprint,
-        dimension=info.dimension,
-        splitter=info.splitter,
-        include=info.include,
-        exclude=info.exclude,
-        paths=info.paths,
-    )
-
-
-@dataclass(frozen=True, slots=True)
 class ChangeSet:
-    """What turns one generation into the next.
+    """What turns one generation into the next, beside the files that are staged.
 
     Attributes:
-        mode: With `FULL`, documents that are neither in `entries` nor in `kept` go.
-        entries: Documents to write, new or in place of the old state.
-        paths: Of these documents.
+        mode: With `FULL`, files that are neither staged nor kept are removed.
+        config: What the passages and vectors were made with.
         removed: Paths to remove, with `INCREMENTAL`.
         kept: Paths to carry over, with `FULL`.
+        unchanged: Files whose stat values are to be updated.
+        skipped: Everything that was skipped, by path.
     """
 
     mode: BuildMode
-    entries: Iterable[Entry]
-    paths: Sequence[str]
+    config: BuildConfig
     removed: frozenset[str] = frozenset()
     kept: frozenset[str] = frozenset()
+    unchanged: Sequence[UnchangedFile] = ()
+    skipped: Sequence[SkippedRow] = ()

@@ -1,17 +1,17 @@
-"""Write documents and their passages into the tables, inside the transaction that makes a generation."""
+"""Insert the rows of files and passages, inside the transaction of a commit."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
 from array import array
-from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import astuple
+from itertools import chain, count
 
 from corpus import path_words
 from corpus.types import Passage
-from index.commit.change import Entry
+from index.commit.change import SplitFile
 from index.lexical.writer import Fields, LexicalWriter
 from index.storage.rows import (
     Link,
@@ -26,58 +26,48 @@ from index.storage.rows import (
 
 
 class Inserter:
-    """Writes documents and their passages in one transaction, under the lowest row numbers that are free.
+    """Inserts files and their passages; deleted passages' ids are reused, the lowest first.
 
     Args:
         connection: In the transaction.
-        postings: Told of each passage.
-        texts: Where the digest of each passage's text is noted, if anywhere.
+        lexical: Gets the terms of each passage.
 
     Attributes:
-        vectors: The vector of each passage written.
+        vectors: The vector of each passage inserted.
+        texts: The text digest of each, unless that is turned off.
     """
 
-    def __init__(
-        self, connection: sqlite3.Connection, postings: LexicalWriter, *, texts: set[bytes] | None = None
-    ) -> None:
+    def __init__(self, connection: sqlite3.Connection, lexical: LexicalWriter, *, texts: set[bytes] | None) -> None:
         self._connection = connection
-        self._postings = postings
-        self._texts = texts
+        self._lexical = lexical
+        self.texts = texts
         self.vectors: array[int] = array("q")
 
-    def insert(self, entries: Iterable[Entry]) -> None:
-        """Write entries; their vectors are there already."""
-        self._number()
-        given = len(self._free)
-        taken = list(self._free)
-        for entry in entries:
-            self._insert(entry)
-        taken = taken[: given - len(self._free)]
+    def insert(self, files: Iterable[SplitFile]) -> None:
+        """Insert files whose vectors are stored."""
+        (last_document,) = self._connection.execute("SELECT coalesce(max(id), 0) FROM documents").fetchone()
+        (last_passage,) = self._connection.execute("SELECT coalesce(max(id), 0) FROM passages").fetchone()
+        self._connection.execute("DELETE FROM free_ids WHERE passage NOT BETWEEN 1 AND ?", (last_passage,))
+        free = [number for (number,) in self._connection.execute("SELECT passage FROM free_ids ORDER BY passage")]
+        ids = chain(free, count(last_passage + 1))
+        before = len(self.vectors)
+        for number, file in enumerate(files, last_document + 1):
+            self._insert(number, file, ids)
+        taken = free[: len(self.vectors) - before]
         self._connection.executemany("DELETE FROM free_ids WHERE passage = ?", [(number,) for number in taken])
 
-    def _number(self) -> None:
-        """Find the row numbers to give."""
-        self._document: int
-        self._passage: int
-        (self._document,) = self._connection.execute("SELECT coalesce(max(id), 0) FROM documents").fetchone()
-        (self._passage,) = self._connection.execute("SELECT coalesce(max(id), 0) FROM passages").fetchone()
-        gaps = "SELECT passage FROM free_ids WHERE passage BETWEEN 1 AND ? ORDER BY passage"
-        self._free: deque[int] = deque(number for (number,) in self._connection.execute(gaps, (self._passage,)))
-        self._connection.execute("DELETE FROM free_ids WHERE passage > ?", (self._passage,))
-
-    def _insert(self, entry: Entry) -> None:
-        self._document += 1
+    def _insert(self, number: int, file: SplitFile, ids: Iterator[int]) -> None:
         document = StoredDocument(
-            id=self._document,
-            path=entry.path,
-            sha256=entry.sha256,
-            size=entry.size,
-            mtime_ns=entry.mtime_ns,
-            checked_ns=entry.checked_ns,
-            media_type=entry.media_type,
-            title=entry.title,
-            passages=len(entry.passages),
-            records=entry.records,
+            id=number,
+            path=file.path,
+            sha256=file.sha256,
+            size=file.size,
+            mtime_ns=file.mtime_ns,
+            checked_ns=file.checked_ns,
+            media_type=file.media_type,
+            title=file.title,
+            passages=len(file.passages),
+            records=file.records,
         )
         self._connection.execute(
             "INSERT INTO documents (id, path, sha256, size, mtime_ns, checked_ns, media_type, title, passages, "
@@ -85,10 +75,10 @@ class Inserter:
             (*astuple(document), document_checksum(document)),
         )
         rows = []
-        for passage, digest in zip(entry.passages, entry.digests, strict=True):
-            number = self._next_passage()
-            rows.append(self._row(number, entry, passage, digest))
-            self._postings.add(number, fields_of(entry.path, entry.title, passage))
+        for passage, digest in zip(file.passages, file.digests, strict=True):
+            passage_id = next(ids)
+            rows.append(self._row(passage_id, document, passage, digest))
+            self._lexical.add(passage_id, fields_of(file.path, file.title, passage))
         self._connection.executemany(
             "INSERT INTO passages (id, key, document, vector, start, end, link_checksum, body, line_first, line_last, "
             "page, title, heading, context, text, text_digest, checksum) "
@@ -96,41 +86,29 @@ class Inserter:
             rows,
         )
 
-    def _next_passage(self) -> int:
-        if self._free:
-            return self._free.popleft()
-        self._passage += 1
-        return self._passage
-
-    def _row(self, number: int, entry: Entry, passage: Passage, digest: bytes) -> tuple[object, ...]:
+    def _row(self, number: int, document: StoredDocument, passage: Passage, digest: bytes) -> tuple[object, ...]:
         (vector,) = self._connection.execute("SELECT id FROM vectors WHERE digest = ?", (digest,)).fetchone()
-        same = text_digest(passage.text)
+        text = text_digest(passage.text)
         self.vectors.append(vector)
-        if self._texts is not None:
-            self._texts.add(same)
-        key = passage_key(entry.path, passage.start, passage.end, same)
-        link = Link(number, key, self._document, vector, passage.start, passage.end)
+        if self.texts is not None:
+            self.texts.add(text)
+        key = passage_key(document.path, passage.start, passage.end, text)
+        link = Link(number, key, document.id, vector, passage.start, passage.end)
         fields = (
             *link,
             link_checksum(link),
             passage.body,
             *passage.lines,
             passage.page,
-            None if passage.title == entry.title else passage.title,
+            None if passage.title == document.title else passage.title,
             json.dumps(passage.heading, ensure_ascii=False),
             passage.context,
             passage.text,
-            same,
+            text,
         )
-        return (*fields, passage_checksum(entry.path, fields))
+        return (*fields, passage_checksum(document.path, fields))
 
 
 def fields_of(path: str, title: str, passage: Passage | StoredPassage) -> Fields:
-    """The text that a passage is found by.
-
-    Args:
-        path: Of its file.
-        title: The file's own title; that of a record is the first of the headings.
-        passage: Itself.
-    """
+    """Return the text that a passage of a file is found by; a record's title is the first of its headings."""
     return Fields(title, "\n".join(passage.heading), passage.text[passage.body :], path_words(path))

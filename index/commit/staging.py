@@ -1,4 +1,4 @@
-"""Documents that are read but not committed yet: in temporary tables, so that a build holds few of them in memory."""
+"""Files that are read but not committed yet: in temporary tables, so that a build holds few of them in memory."""
 
 from __future__ import annotations
 
@@ -11,13 +11,11 @@ from pathlib import Path
 
 from corpus.errors import StorageError
 from corpus.types import Passage
-from index.commit.change import Entry
+from index.commit.change import SplitFile
 
 # SQLite moves temporary tables to a file that is deleted as soon as it is open, so a killed process leaves nothing.
 _TABLES = """
-DROP TABLE IF EXISTS temp.staged_documents;
-DROP TABLE IF EXISTS temp.staged_passages;
-CREATE TEMP TABLE staged_documents (
+CREATE TEMP TABLE staged_files (
     path, sha256, size, mtime_ns, checked_ns, media_type, title, records, passages
 );
 CREATE TEMP TABLE staged_passages (
@@ -27,65 +25,72 @@ CREATE TEMP TABLE staged_passages (
 
 
 class Staging:
-    """Entries of the next commit, in the order in which they are added.
+    """The files of the next commit, in the order in which they are added.
 
     Args:
         connection: Open for writing, in no transaction.
         file: The database, for error messages.
 
     Attributes:
-        paths: Of the entries.
+        paths: Of the files.
 
     Raises:
-        StorageError: The disk is full, here or later.
+        StorageError: There is no space for temporary files, here or later.
     """
 
     def __init__(self, connection: sqlite3.Connection, file: Path) -> None:
         self._connection = connection
         self._file = file
         self.paths: list[str] = []
-        with _translate_errors(file):
+        with self._translate_errors():
             connection.executescript(_TABLES)
 
-    def add(self, entry: Entry) -> None:
-        """Append an entry."""
-        with _translate_errors(self._file):
+    def add(self, file: SplitFile) -> None:
+        """Append a file."""
+        with self._translate_errors():
             self._connection.execute(
-                "INSERT INTO temp.staged_documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO temp.staged_files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
-                    *(entry.path, entry.sha256, entry.size, entry.mtime_ns, entry.checked_ns, entry.media_type),
-                    *(entry.title, entry.records, len(entry.passages)),
+                    *(file.path, file.sha256, file.size, file.mtime_ns, file.checked_ns, file.media_type),
+                    *(file.title, file.records, len(file.passages)),
                 ),
             )
             self._connection.executemany(
                 "INSERT INTO temp.staged_passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [_row_of(*pair) for pair in zip(entry.passages, entry.digests, strict=True)],
+                [_row_of(*pair) for pair in zip(file.passages, file.digests, strict=True)],
             )
-        self.paths.append(entry.path)
+        self.paths.append(file.path)
 
-    def __iter__(self) -> Iterator[Entry]:
-        """All entries."""
-        with _translate_errors(self._file):
+    def __iter__(self) -> Iterator[SplitFile]:
+        """Yield all files."""
+        with self._translate_errors():
             passages = self._connection.execute("SELECT * FROM temp.staged_passages ORDER BY rowid")
-            documents = self._connection.execute("SELECT * FROM temp.staged_documents ORDER BY rowid")
-            for path, sha256, size, mtime_ns, checked_ns, media_type, title, records, count in documents:
+            files = self._connection.execute("SELECT * FROM temp.staged_files ORDER BY rowid")
+            for path, sha256, size, mtime_ns, checked_ns, media_type, title, records, count in files:
                 rows = list(islice(passages, count))
                 found = tuple(
                     Passage(start, end, text, body, title, tuple(json.loads(heading)), context, (first, last), page)
                     for start, end, text, body, title, heading, context, first, last, page, _ in rows
                 )
                 digests = tuple(row[-1] for row in rows)
-                yield Entry(path, sha256, size, mtime_ns, checked_ns, media_type, title, found, digests, records)
+                yield SplitFile(path, sha256, size, mtime_ns, checked_ns, media_type, title, found, digests, records)
 
+    def clear(self) -> None:
+        """Remove all files."""
+        with self._translate_errors():
+            for table in ("staged_files", "staged_passages"):
+                self._connection.execute(f"DELETE FROM temp.{table}")  # noqa: S608 - a name from above
+        self.paths = []
 
-@contextlib.contextmanager
-def _translate_errors(file: Path) -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise StorageError(
-            f"cannot keep what was read for {file}: {error}. Free space where temporary files go ($TMPDIR or /var/tmp)."
-        ) from error
+    @contextlib.contextmanager
+    def _translate_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise StorageError(
+                f"cannot keep what was read for {self._file}: {error}. "
+                "Free space where temporary files go ($TMPDIR or /var/tmp)."
+            ) from error
 
 
 def _row_of(passage: Passage, digest: bytes) -> tuple[object, ...]:

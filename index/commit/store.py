@@ -1,20 +1,21 @@
-"""The writing side: embeddings as they come, and the one transaction that makes a new generation."""
+"""The index opened for writing: vectors as they are embedded, and the one transaction that makes a generation."""
 
 # ruff: noqa: S608 - statements are put together from names in this package; values are bound
 
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import TracebackType
 
 import numpy as np
 
 from corpus.errors import ModelError, NoIndexError
-from index.commit.change import BuildConfig, BuildMode, ChangeSet, UnchangedFile, config_of
+from index.commit.change import BuildMode, ChangeSet, SplitFile, UnchangedFile
 from index.commit.insert import Inserter, fields_of
 from index.commit.staging import Staging
 from index.dense.faiss_segments import Ids, delete_others
@@ -25,7 +26,7 @@ from index.encoder.protocol import Vectors
 from index.lexical.writer import LexicalWriter
 from index.storage import disk
 from index.storage.database import DATABASE, open_for_writing, translate_errors
-from index.storage.duplicates import count
+from index.storage.duplicates import count_duplicates
 from index.storage.metadata import Info, SkippedRow, read_info, read_skipped, write_info, write_skipped
 from index.storage.rows import (
     AMONG,
@@ -39,9 +40,9 @@ from index.storage.rows import (
 )
 from index.storage.wal import require_log_follows
 
-# Vectors that no passage refers to any more are kept for undo, up to this many or as many as are in use.
+# So many vectors without a passage are kept for undo, or as many as are in use.
 SPARE_VECTORS = 10_000
-# Lengths of an encoder's vectors differ from 1 by less than this.
+# Norms of an encoder's vectors differ from 1 by less than this.
 _UNIT = 1e-3
 
 
@@ -52,9 +53,9 @@ class Store:
         folder: The index folder, `.qa`.
 
     Raises:
-        IncompatibleError: Written by another format version.
+        IncompatibleError: It has another format version.
         DamagedIndexError: It cannot be read.
-        StorageError: The disk refused.
+        StorageError: A read or write failed.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -63,6 +64,7 @@ class Store:
         with suppress(NoIndexError):
             require_log_follows(self._file)
         self._connection = open_for_writing(self._file)
+        self._staging = Staging(self._connection, self._file)
 
     def __enter__(self) -> Store:
         return self
@@ -74,145 +76,135 @@ class Store:
             self._connection.close()
 
     def info(self) -> Info | None:
-        """What the current generation is made of, or None before the first."""
+        """Return the metadata of the current generation, or None before the first."""
         with translate_errors(self._file):
             return read_info(self._connection, self._file)
 
     def documents(self) -> dict[str, StoredDocument]:
-        """All documents by path."""
+        """Return all documents, by path."""
         with translate_errors(self._file):
             return {document.path: document for document in read_documents(self._connection, self._file)}
 
     def skipped(self) -> tuple[SkippedRow, ...]:
-        """What was left out, by path."""
+        """Return what was skipped, by path."""
+        info = self.info()
         with translate_errors(self._file):
-            info = read_info(self._connection, self._file)
-            return read_skipped(self._connection, self._file, None if info is None else info.skipped)
+            return () if info is None else read_skipped(self._connection, self._file, info.skipped)
 
     def known(self, digests: Iterable[bytes]) -> frozenset[bytes]:
-        """Those of the digests whose vectors are stored and undamaged."""
-        found = set()
+        """Return those of the digests whose vectors are stored and undamaged."""
+        query = "SELECT digest, vector, checksum FROM vectors WHERE digest = ?"
         with translate_errors(self._file):
-            for digest in digests:
-                row = self._connection.execute(
-                    "SELECT digest, vector, checksum FROM vectors WHERE digest = ?", (digest,)
-                ).fetchone()
-                if row is not None and is_sound(*row):
-                    found.add(digest)
-        return frozenset(found)
+            rows = [(digest, self._connection.execute(query, (digest,)).fetchone()) for digest in digests]
+        return frozenset(digest for digest, row in rows if row is not None and is_sound(*row))
 
     def add_vectors(self, digests: Sequence[bytes], vectors: Vectors) -> None:
-        """Keep embeddings at once, so that an interrupted build loses none; the generation stays the same.
+        """Commit embeddings at once, so that an interrupted build loses none; the generation stays the same.
+
+        Args:
+            digests: `vector_digest` of each text.
+            vectors: `(n, dim) float32`, unit L2 norm.
 
         Raises:
-            ModelError: The encoder gave something that is no vector.
+            ModelError: A vector is not finite or not of unit length.
         """
         norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-        # Written so that what is not a number fails too.
+        # Negated, so that NaN fails too.
         if not (np.abs(norms - 1) < _UNIT).all():
             raise ModelError("the model gave a vector that is not finite or not of length 1. Choose another model.")
-        rows = []
-        for digest, vector in zip(digests, vectors / norms[:, np.newaxis], strict=True):
-            data = pack_vector(vector)
-            rows.append((digest, data, vector_checksum(digest, data)))
-        with self._transaction():
-            self._connection.executemany(
-                "INSERT INTO vectors (digest, vector, checksum) VALUES (?, ?, ?) ON CONFLICT (digest) "
-                "DO UPDATE SET vector = excluded.vector, checksum = excluded.checksum",
-                rows,
-            )
-            self._enter_places(digests)
+        packed = map(pack_vector, vectors / norms[:, np.newaxis])
+        replaced = "ON CONFLICT (digest) DO UPDATE SET vector = excluded.vector, checksum = excluded.checksum"
+        self._store_vectors(list(zip(digests, packed, strict=True)), replaced)
 
     def adopt_vectors(self, rows: Sequence[tuple[bytes, bytes]]) -> None:
-        """Take over digests and vectors of another database, those known already left as they are."""
-        with self._transaction():
-            self._connection.executemany(
-                "INSERT OR IGNORE INTO vectors (digest, vector, checksum) VALUES (?, ?, ?)",
-                [(digest, data, vector_checksum(digest, data)) for digest, data in rows],
-            )
-            self._enter_places([digest for digest, _ in rows])
+        """Commit digests and vectors of another database, unless they are known."""
+        self._store_vectors(rows, "ON CONFLICT (digest) DO NOTHING")
 
-    def _enter_places(self, digests: Sequence[bytes]) -> None:
-        """Every vector has a place; that of a vector which is known already stays as it is."""
-        used = self._next_generation()
-        query = (
+    def _store_vectors(self, rows: Sequence[tuple[bytes, bytes]], on_conflict: str) -> None:
+        unreferenced = (
             "SELECT id FROM vectors v WHERE digest = ? "
             "AND NOT EXISTS (SELECT 1 FROM vector_refs r WHERE r.vector = v.id)"
         )
-        rows = (self._connection.execute(query, (digest,)).fetchone() for digest in digests)
-        write_refs(self._connection, [VectorRef(row[0], 0, 0, used) for row in rows if row is not None])
+        with self._transaction():
+            self._connection.executemany(
+                f"INSERT INTO vectors (digest, vector, checksum) VALUES (?, ?, ?) {on_conflict}",
+                [(digest, data, vector_checksum(digest, data)) for digest, data in rows],
+            )
+            generation = self._next_generation()
+            new = [self._connection.execute(unreferenced, (digest,)).fetchone() for digest, _ in rows]
+            write_refs(self._connection, [VectorRef(row[0], 0, 0, generation) for row in new if row is not None])
 
     def require_intact(self) -> None:
-        """Check the structure of the whole database, which reading single rows does not.
-
-        Raises:
-            DamagedIndexError: SQLite finds a fault.
-        """
+        """Check the structure of the whole database; raises DamagedIndexError where SQLite finds a fault."""
         with translate_errors(self._file):
             (verdict,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
         if verdict != "ok":
-            raise damaged(self._file, f"the database ({verdict})")
+            raise damaged(self._file, str(verdict))
 
-    def note(self, seen: Sequence[UnchangedFile], left: Sequence[SkippedRow]) -> None:
-        """Remember what was looked at; the generation stays the same."""
+    def stage(self, file: SplitFile) -> None:
+        """Keep a file for the next commit."""
+        self._staging.add(file)
+
+    @property
+    def staged(self) -> Sequence[str]:
+        """Paths of the files that are staged."""
+        return self._staging.paths
+
+    def update_stats(self, unchanged: Sequence[UnchangedFile], skipped: Sequence[SkippedRow]) -> None:
+        """Commit new stat values of unchanged files, and what was skipped; the generation stays the same."""
         with self._transaction():
-            self._note(seen, left)
+            self._update_stats(unchanged, skipped)
             info = self.info()
-            if info is not None and info.skipped != len(left):
-                write_info(self._connection, replace(info, skipped=len(left)))
+            if info is not None and info.skipped != len(skipped):
+                write_info(self._connection, replace(info, skipped=len(skipped)))
 
-    def stage(self) -> Staging:
-        """Room for the documents of the next commit, empty."""
-        return Staging(self._connection, self._file)
-
-    def commit(
-        self, change: ChangeSet, config: BuildConfig, *, seen: Sequence[UnchangedFile], left: Sequence[SkippedRow]
-    ) -> Info:
+    def commit(self, change: ChangeSet) -> Info:
         """Make the next generation; after a crash at any moment there is the old one or the new one.
 
         Raises:
-            DamagedIndexError: A row to be replaced does not hold what was written.
-            StorageError: The disk refused; the old generation stands.
+            DamagedIndexError: A row to be replaced is damaged.
+            StorageError: A read or write failed; the old generation remains.
         """
-        with translate_errors(self._file):
-            before = read_info(self._connection, self._file)
+        before = self.info()
         with self._transaction():
             generation = self._next_generation()
-            postings = LexicalWriter(self._connection, self._file)
-            settled, came, gone = SegmentState(0, ()), array("q"), array("q")
-            # Where much is written, all texts are counted again.
-            texts: set[bytes] | None = None
+            lexical = LexicalWriter(self._connection, self._file)
+            # In a small change only the texts that were added or removed are counted again.
+            is_small = change.mode is BuildMode.INCREMENTAL and before is not None
+            inserter = Inserter(self._connection, lexical, texts=set() if is_small else None)
+            state, removed = SegmentState(0, ()), array("q")
             if change.mode is BuildMode.FULL:
-                came = self._clear(change.kept, generation, postings)
+                inserter.vectors = self._clear(change.kept, generation, lexical)
             elif before is not None:
-                settled = SegmentState(before.vectors, before.segments)
-                gone, texts = self._remove(change, postings)
-            inserter = Inserter(self._connection, postings, texts=texts)
-            inserter.insert(change.entries)
-            postings.flush()
-            count(self._connection, texts)
-            self._note(seen, left)
-            settling = SegmentWriter(self._connection, self._file, generation=generation, dimension=config.dimension)
-            settled = settling.update(settled, added=_ids(came + inserter.vectors), removed=_ids(gone))
-            info = self._info(config, generation, settled, len(left))
+                state = SegmentState(before.vectors, before.segments)
+                removed = self._remove(change, inserter, lexical)
+            inserter.insert(self._staging)
+            lexical.flush()
+            count_duplicates(self._connection, inserter.texts)
+            self._update_stats(change.unchanged, change.skipped)
+            writer = SegmentWriter(
+                self._connection, self._file, generation=generation, dimension=change.config.dimension
+            )
+            state = writer.update(state, added=_ids(inserter.vectors), removed=_ids(removed))
+            info = self._info(change, generation, state)
             self._prune(info)
             write_info(self._connection, info)
+        self._staging.clear()
         delete_others(self.folder, [segment.name for segment in info.segments])
         return info
 
-    def rederive(self) -> None:
-        """Make anew, from documents, passages and vectors, all that follows from them; nothing is read or embedded.
+    def rebuild_derived(self) -> None:
+        """Rebuild everything that follows from documents, passages and vectors; nothing is read or embedded.
 
         Raises:
-            DamagedIndexError: They themselves do not hold what was written.
+            DamagedIndexError: Those rows are damaged themselves.
         """
         documents, info = self.documents(), self.info()
         if info is None or len(documents) != info.files:
-            raise damaged(self._file, "the number of documents")
+            raise damaged(self._file, "the number of documents is inconsistent")
         with translate_errors(self._file):
             self._connection.execute("REINDEX")
-        change = ChangeSet(BuildMode.FULL, (), (), kept=frozenset(documents))
-        self.commit(change, config_of(info), seen=(), left=self.skipped())
+        self.commit(ChangeSet(BuildMode.FULL, info.config, kept=frozenset(documents), skipped=self.skipped()))
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -230,73 +222,72 @@ class Store:
                 raise
 
     def _next_generation(self) -> int:
-        with translate_errors(self._file):
-            info = read_info(self._connection, self._file)
+        info = self.info()
         return 1 if info is None else info.generation + 1
 
-    def _clear(self, kept: frozenset[str], generation: int, postings: LexicalWriter) -> array[int]:
-        """Empty everything but some documents, whose words are entered again; returns their passages' vectors."""
+    def _clear(self, kept: frozenset[str], generation: int, lexical: LexicalWriter) -> array[int]:
+        """Delete everything but some documents, whose terms are written again; returns their passages' vectors."""
         for table in ("vector_refs", "free_ids"):
             self._connection.execute(f"DELETE FROM {table}")
-        self._forget_broken_vectors()
+        # The texts that need a damaged vector have a new one by now.
+        rows = self._connection.execute("SELECT id, digest, vector, checksum FROM vectors")
+        broken = ids_json([number for number, *row in rows if not is_sound(*row)])
+        self._connection.execute(f"DELETE FROM vectors WHERE id IN {AMONG}", (broken,))
         numbers = self._connection.execute("SELECT id FROM vectors").fetchall()
         write_refs(self._connection, (VectorRef(number, 0, 0, generation) for (number,) in numbers))
-        postings.clear()
-        kept_documents = [(one.id, one.passages) for one in self.documents().values() if one.path in kept]
-        ids = ids_json([number for number, _ in kept_documents])
+        lexical.clear()
+        documents = [one for one in self.documents().values() if one.path in kept]
+        ids = ids_json([one.id for one in documents])
         for table, column in (("passages", "document"), ("documents", "id")):
             self._connection.execute(f"DELETE FROM {table} WHERE {column} NOT IN {AMONG}", (ids,))
         vectors = array("q")
         held = set()
         for passage in read_passages(self._connection, self._file, f"p.document IN {AMONG}", (ids,)):
-            if passage.id in held:  # a damaged index can give out a row more than once
-                continue
-            held.add(passage.id)
-            vectors.append(passage.vector)
-            postings.add(passage.id, fields_of(passage.document.path, passage.document.title, passage))
-        if len(held) != sum(passages for _, passages in kept_documents):
-            raise damaged(self._file, "the number of passages of documents")
+            if passage.id not in held:  # a damaged index can return a row more than once
+                held.add(passage.id)
+                vectors.append(passage.vector)
+                lexical.add(passage.id, fields_of(passage.document.path, passage.document.title, passage))
+        if len(held) != sum(one.passages for one in documents):
+            raise damaged(self._file, "the number of passages of documents is inconsistent")
         gaps = [(number,) for number in range(1, max(held, default=0)) if number not in held]
         self._connection.executemany("INSERT INTO free_ids (passage) VALUES (?)", gaps)
         return vectors
 
-    def _forget_broken_vectors(self) -> None:
-        """A text that needs one has it again by now; what is left would be kept for undo, and found by every check."""
-        rows = self._connection.execute("SELECT id, digest, vector, checksum FROM vectors")
-        broken = ids_json([number for number, *row in rows if not is_sound(*row)])
-        self._connection.execute(f"DELETE FROM vectors WHERE id IN {AMONG}", (broken,))
-
-    def _remove(self, change: ChangeSet, postings: LexicalWriter) -> tuple[array[int], set[bytes]]:
-        """Take documents out; returns the vectors of their passages, and the texts."""
-        paths = change.removed | set(change.paths)
+    def _remove(self, change: ChangeSet, inserter: Inserter, lexical: LexicalWriter) -> array[int]:
+        """Delete documents that are removed or staged anew; returns the vectors of their passages."""
+        paths = change.removed.union(self.staged)
         rows = self._connection.execute("SELECT id, path, passages FROM documents").fetchall()
-        documents = [(number, passages) for number, path, passages in rows if path in paths]
-        chosen = (ids_json([number for number, _ in documents]),)
-        passages = list(read_passages(self._connection, self._file, f"p.document IN {AMONG}", chosen))
-        if len(passages) != sum(count for _, count in documents) or not change.removed <= {path for _, path, _ in rows}:
-            raise damaged(self._file, "the number of passages of documents")
+        expected = {number: count for number, path, count in rows if path in paths}
+        ids = (ids_json(tuple(expected)),)
+        passages = list(read_passages(self._connection, self._file, f"p.document IN {AMONG}", ids))
+        found = Counter(passage.document.id for passage in passages)
+        if any(found[number] != count for number, count in expected.items()) or not change.removed <= {
+            path for _, path, _ in rows
+        }:
+            raise damaged(self._file, "the number of passages of documents is inconsistent")
         for passage in passages:
-            postings.remove(passage.id, fields_of(passage.document.path, passage.document.title, passage))
-        self._connection.executemany(
-            "INSERT INTO free_ids (passage) VALUES (?)", [(passage.id,) for passage in passages]
-        )
-        self._connection.execute(f"DELETE FROM passages WHERE document IN {AMONG}", chosen)
-        self._connection.execute(f"DELETE FROM documents WHERE id IN {AMONG}", chosen)
-        return array("q", [passage.vector for passage in passages]), {passage.text_digest for passage in passages}
+            lexical.remove(passage.id, fields_of(passage.document.path, passage.document.title, passage))
+        if inserter.texts is not None:
+            inserter.texts.update(passage.text_digest for passage in passages)
+        freed = [(passage.id,) for passage in passages]
+        self._connection.executemany("INSERT INTO free_ids (passage) VALUES (?)", freed)
+        self._connection.execute(f"DELETE FROM passages WHERE document IN {AMONG}", ids)
+        self._connection.execute(f"DELETE FROM documents WHERE id IN {AMONG}", ids)
+        return array("q", [passage.vector for passage in passages])
 
-    def _note(self, seen: Sequence[UnchangedFile], left: Sequence[SkippedRow]) -> None:
-        documents = self.documents() if seen else {}
-        for file in seen:
+    def _update_stats(self, unchanged: Sequence[UnchangedFile], skipped: Sequence[SkippedRow]) -> None:
+        documents = self.documents() if unchanged else {}
+        for file in unchanged:
             old = documents[file.path]
             check = document_checksum(replace(old, size=file.size, mtime_ns=file.mtime_ns, checked_ns=file.checked_ns))
             self._connection.execute(
                 "UPDATE documents SET size = ?, mtime_ns = ?, checked_ns = ?, checksum = ? WHERE id = ?",
                 (file.size, file.mtime_ns, file.checked_ns, check, old.id),
             )
-        write_skipped(self._connection, left)
+        write_skipped(self._connection, skipped)
 
     def _prune(self, info: Info) -> None:
-        """Forget the vectors that were used longest ago; what a FAISS file holds stays as long as the file."""
+        """Delete the vectors that were unused for longest; those in a FAISS file remain as long as the file."""
         (spare,) = self._connection.execute("SELECT count(*) FROM vector_refs WHERE refcount = 0").fetchone()
         over = spare - max(SPARE_VECTORS, info.vectors)
         if over > 0:
@@ -304,28 +295,22 @@ class Store:
                 "SELECT vector FROM vector_refs WHERE refcount = 0 AND segment = 0 "
                 "ORDER BY unused_since, vector LIMIT ?"
             )
-            gone = ids_json([number for (number,) in self._connection.execute(oldest, (over,))])
-            self._connection.execute(f"DELETE FROM vector_refs WHERE vector IN {AMONG}", (gone,))
-            self._connection.execute(f"DELETE FROM vectors WHERE id IN {AMONG}", (gone,))
+            ids = ids_json([number for (number,) in self._connection.execute(oldest, (over,))])
+            self._connection.execute(f"DELETE FROM vector_refs WHERE vector IN {AMONG}", (ids,))
+            self._connection.execute(f"DELETE FROM vectors WHERE id IN {AMONG}", (ids,))
 
-    def _info(self, config: BuildConfig, generation: int, settled: SegmentState, skipped: int) -> Info:
+    def _info(self, change: ChangeSet, generation: int, state: SegmentState) -> Info:
         files, documents = count_documents(self._connection)
         (passages,) = self._connection.execute("SELECT count(*) FROM passages").fetchone()
         return Info(
+            **asdict(change.config),
             generation=generation,
             files=files,
             documents=documents,
             passages=passages,
-            model=config.model,
-            fingerprint=config.fingerprint,
-            dimension=config.dimension,
-            splitter=config.splitter,
-            include=config.include,
-            exclude=config.exclude,
-            vectors=settled.vectors,
-            segments=settled.segments,
-            skipped=skipped,
-            paths=config.paths,
+            vectors=state.vectors,
+            skipped=len(change.skipped),
+            segments=state.segments,
         )
 
 

@@ -43,12 +43,12 @@ def read_scope(connection: sqlite3.Connection, file: Path, documents: frozenset[
     if size <= _FEW:
         links = list(read_links(connection, file, f"document IN {AMONG}", among))
         if any(link.document not in documents for link in links):
-            raise damaged(file, "the list of passages of documents")
+            raise damaged(file, "the passages of documents are inconsistent")
         passages = np.array([link.id for link in links], dtype=np.int64)
         vectors = np.unique(np.array([link.vector for link in links], dtype=np.int64))
     else:
         rows = connection.execute(f"SELECT id FROM passages WHERE document IN {AMONG}", among).fetchall()
         passages = np.array(rows, dtype=np.int64).reshape(-1)
     if len(passages) != size or len(np.unique(passages)) != size:
-        raise damaged(file, "the number of passages of documents")
+        raise damaged(file, "the number of passages of documents is inconsistent")
     return Scope(documents, passages, vectors)

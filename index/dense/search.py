@@ -130,7 +130,7 @@ class DenseIndex:
             places = read_refs(self._connection, self._file, "segment = ? AND refcount > 0", (segment.number,))
             found = np.array(sorted(place.vector for place in places), dtype=np.int64)
         if len(found) != segment.live:
-            raise damaged(self._file, f"the number of vectors of {segment.name}")
+            raise damaged(self._file, f"the number of vectors in {segment.name} is inconsistent")
         return found
 
     def _scored(self, ids: Ids, query: Vectors) -> list[tuple[float, int]]:
@@ -149,7 +149,7 @@ class DenseIndex:
         counted = Counter(link.vector for link in links)
         if counted != Counter(uses):
             wrong = min(vector for vector in counted.keys() | uses.keys() if counted[vector] != uses.get(vector))
-            raise damaged(self._file, f"the number of passages of vector {wrong}")
+            raise damaged(self._file, f"the refcount of vector {wrong} is inconsistent")
         return sorted(
             (negative_of[link.vector], link.key, link)
             for link in links

@@ -85,7 +85,7 @@ class SegmentWriter:
         counted = dict(self._connection.execute(query, (ids_json(vectors.tolist()),)))
         for vector, number in zip(vectors.tolist(), uses.tolist(), strict=True):
             if counted.get(vector, 0) != number:
-                raise damaged(self._file, f"the number of passages of vector {vector}")
+                raise damaged(self._file, f"the refcount of vector {vector} is inconsistent")
 
     def _placed(self, segments: Sequence[Segment], new: RefTable) -> tuple[Segment, ...]:
         folder = self._file.parent
@@ -117,7 +117,7 @@ class SegmentWriter:
         for one in segments:
             inside = table.segments == one.number
             if (int(inside.sum()), int((inside & (table.refcounts > 0)).sum())) != (one.held, one.live):
-                raise damaged(self._file, f"the number of vectors in {one.name}")
+                raise damaged(self._file, f"the number of vectors in {one.name} is inconsistent")
         return table
 
     def _fetch(self, wanted: Ids) -> Stored:

@@ -48,10 +48,11 @@ def read_refs(
         DamagedIndexError: A row does not hold what was written.
     """
     query = f"SELECT vector, segment, refcount, unused_since, checksum FROM vector_refs WHERE {condition}"
-    for *fields, check in connection.execute(query, tuple(values)):
-        if ref_checksum(*fields) != check:
-            raise damaged(file, f"the place of vector {fields[0]}")
-        yield VectorRef(*fields)
+    for vector, segment, refcount, unused_since, check in connection.execute(query, tuple(values)):
+        right_types = type(vector) is type(segment) is type(refcount) is type(unused_since) is int
+        if not right_types or ref_checksum(vector, segment, refcount, unused_since) != check:
+            raise damaged(file, f"checksum mismatch in the reference of vector {vector}")
+        yield VectorRef(vector, segment, refcount, unused_since)
 
 
 def write_refs(connection: sqlite3.Connection, refs: Iterable[VectorRef]) -> None:
@@ -68,16 +69,12 @@ def read_refcounts(connection: sqlite3.Connection, file: Path, vectors: Sequence
     Raises:
         DamagedIndexError: The place of one is missing or does not hold what was written.
     """
-    query = f"SELECT vector, segment, refcount, unused_since, checksum FROM vector_refs WHERE vector IN {AMONG}"
-    uses: dict[int, int] = {}
-    for vector, segment, count, used, check in connection.execute(query, (ids_json(vectors),)):
-        if ref_checksum(vector, segment, count, used) != check:
-            raise damaged(file, f"the place of vector {vector}")
-        uses[vector] = count
-    missing = [vector for vector in vectors if vector not in uses]
+    refs = read_refs(connection, file, f"vector IN {AMONG}", (ids_json(vectors),))
+    refcounts = {ref.vector: ref.refcount for ref in refs}
+    missing = [vector for vector in vectors if vector not in refcounts]
     if missing:
-        raise damaged(file, f"the place of vector {missing[0]} (missing)")
-    return uses
+        raise damaged(file, f"the reference of vector {missing[0]} is missing")
+    return refcounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,5 +106,5 @@ def ref_table_of(connection: sqlite3.Connection, file: Path, vectors: Ids) -> Re
     """
     table = read_ref_table(connection, file, f"vector IN {AMONG}", (ids_json(vectors.tolist()),))
     if not np.array_equal(table.vectors, vectors):
-        raise damaged(file, "the places of vectors (one is missing)")
+        raise damaged(file, "the reference of a vector is missing")
     return table

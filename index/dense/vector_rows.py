@@ -47,11 +47,11 @@ def read_vectors(connection: sqlite3.Connection, file: Path, ids: Sequence[int],
     found: dict[int, bytes] = {}
     for number, digest, data, check in connection.execute(query, (ids_json(ids),)):
         if not is_sound(digest, data, check) or len(data) != 2 * dimension:
-            raise damaged(file, f"vector {number}")
+            raise damaged(file, f"checksum mismatch in vector {number}")
         found[number] = data
     missing = [number for number in ids if number not in found]
     if missing:
-        raise damaged(file, f"vector {missing[0]} (missing)")
+        raise damaged(file, f"vector {missing[0]} is missing")
     data = b"".join([found[number] for number in ids])
     vectors: Stored = np.frombuffer(data, dtype="<f2").reshape(len(ids), dimension)
     norms = np.linalg.norm(vectors.astype(np.float32), axis=1)
@@ -63,7 +63,7 @@ def read_vectors(connection: sqlite3.Connection, file: Path, ids: Sequence[int],
 
 def not_unit(file: Path) -> DamagedIndexError:
     """The error for a stored vector of another length than 1."""
-    return damaged(file, "a vector, which has not the length 1,")
+    return damaged(file, "a vector is not of unit length")
 
 
 def is_sound(digest: object, data: object, check: object) -> bool:

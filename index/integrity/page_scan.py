@@ -1,39 +1,36 @@
-"""Rows of a database found page by page, without its trees: whatever leads to a page may be damaged.
+"""Read the rows of a SQLite database page by page, without its trees: whatever leads to a page may be damaged.
 
-The layout of pages, cells and logs is SQLite's: https://www.sqlite.org/fileformat2.html
+The layout of pages, cells, rows and logs is SQLite's: https://www.sqlite.org/fileformat2.html
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import BinaryIO
 
 from index.storage.database import PAGE_SIZE
 
-# The first byte of a leaf: of a table with row numbers, of one without or an index.
+# The first byte of a leaf page: of a table with row ids, and of one without.
 TABLE, INDEX = 0x0D, 0x0A
-# Nothing a file says fills the memory or makes this run for hours: bytes of a row, of which a vector of 32,768
-# dimensions has as many; a cell and what points to it, at the least; and what is read of rows that go on elsewhere, in
-# bytes for each byte of the files: one of a log may be there in many versions.
-_LONGEST_ROW = (1 << 16) + 128
-_SMALLEST_CELL = 6
-_MOST_READ = 16
 
-_LOG_HEADER = 32
-_FRAME_HEADER = 24
-_PAGE_HEADER = 8
-# Bytes of a value of the first kinds; the others are texts and blobs, or not in use.
+# Limits, so that no file fills the memory or keeps this running for hours: bytes of a row, of which a vector of 32,768
+# dimensions has as many; bytes of a cell with its pointer, at least; and bytes read from overflow pages, for each byte
+# of the files (pages can occur in a log in many versions).
+_MAX_ROW = (1 << 16) + 128
+_MIN_CELL = 6
+_MAX_READ = 16
+
+_LOG_HEADER, _FRAME_HEADER, _PAGE_HEADER = 32, 24, 8
+# Bytes of a value by its serial type; from 12 on they are blobs and texts, 10 and 11 are not in use.
 _SIZES = (0, 1, 2, 3, 4, 6, 8, 8, 0, 0)
-_FLOAT, _ONE = 7, 9
-_TEXT_OR_BLOB = 12
+_NULL, _FLOAT, _ONE, _BLOB = 0, 7, 9, 12
 
 Value = int | bytes | None
-Record = list[Value]
 
 
-class Pages:
-    """The pages of a database and its log, the last written first.
+class PageScan:
+    """The pages of a database and its write-ahead log.
 
     Args:
         database: Open for reading.
@@ -43,137 +40,121 @@ class Pages:
     def __init__(self, database: BinaryIO, log: BinaryIO | None) -> None:
         self._database = database
         self._log = log
-        self.size = _page_size(database)
-        # Where in the log a page stands as it was written last.
-        self._logged: dict[int, int] = {}
-        self._left = _MOST_READ * (_length(database) + _length(log))
+        size = int.from_bytes(_read(database, 16, 2), "big")
+        size = 1 << 16 if size == 1 else size
+        self._size = size if size >= 512 and not size & (size - 1) else PAGE_SIZE
+        self._budget = _MAX_READ * (_length(database) + _length(log))
+        step = _FRAME_HEADER + self._size
+        self._frames = range(_LOG_HEADER, _length(log) - step + 1, step)
+        # Where in the log the last version of each page is, by page number.
+        self._logged = {int.from_bytes(_read(log, at, 4), "big"): at + _FRAME_HEADER for at in self._frames}
 
-    def leaves(self, kind: int) -> Iterator[bytes]:
-        """Pages that look like leaves of this kind; those that cannot be read are passed over."""
-        step = _FRAME_HEADER + self.size
-        frames = range(_LOG_HEADER, _length(self._log) - step + 1, step)
-        for place in frames:
-            number = int.from_bytes(_read(self._log, place, 4), "big")
-            self._logged[number] = place + _FRAME_HEADER
-        pages = ((self._log, place + _FRAME_HEADER) for place in reversed(frames))
-        yield from self._of_kind(pages, kind)
-        starts = range(0, _length(self._database), self.size)
-        yield from self._of_kind(((self._database, start) for start in starts), kind)
+    def rows(self, leaf: int, columns: int) -> Iterator[list[Value]]:
+        """Yield the rows with so many columns on leaves of a type, the last written first; texts come as bytes."""
+        leaves = (page for page in self._pages() if page[:1] == bytes([leaf]))
+        # The last page of a file may be cut short.
+        for page in (page.ljust(self._size, b"\0") for page in leaves):
+            cells = min(int.from_bytes(page[3:5], "big"), (self._size - _PAGE_HEADER) // _MIN_CELL)
+            # As in SQLite, a pointer beyond the page is taken modulo its size; many may point to one cell.
+            pointers = (at % self._size for at in struct.unpack_from(f">{cells}H", page, _PAGE_HEADER))
+            for at in dict.fromkeys(pointers):
+                row = self._row(page, at, leaf, columns)
+                if row is not None:
+                    yield row
 
-    def _of_kind(self, places: Iterable[tuple[BinaryIO | None, int]], kind: int) -> Iterator[bytes]:
-        for file, place in places:
-            page = _read(file, place, self.size)
-            # The last page of a file that was cut short holds what it holds.
-            if page[:1] == bytes([kind]):
-                yield page.ljust(self.size, b"\0")
+    def _pages(self) -> Iterator[bytes]:
+        for at in reversed(self._frames):
+            yield _read(self._log, at + _FRAME_HEADER, self._size)
+        for at in range(0, _length(self._database), self._size):
+            yield _read(self._database, at, self._size)
 
-    def records(self, kind: int, columns: int) -> Iterator[Record]:
-        """Values of the rows on all leaves of a kind that have so many columns, as far as they can be made out."""
-        for page in self.leaves(kind):
-            cells = min(int.from_bytes(page[3:5], "big"), (self.size - _PAGE_HEADER) // _SMALLEST_CELL)
-            # As SQLite does, what leads beyond the page is taken to lead into it; many may lead to one cell.
-            places = (place % self.size for place in struct.unpack_from(f">{cells}H", page, _PAGE_HEADER))
-            for place in dict.fromkeys(places):
-                record = self._record(page, place, kind, columns)
-                if record is not None:
-                    yield record
-
-    def _record(self, page: bytes, place: int, kind: int, columns: int) -> Record | None:
+    def _row(self, page: bytes, at: int, leaf: int, columns: int) -> list[Value] | None:
         try:
-            _, place = _number(page, place)
-            if kind == TABLE:
-                _, place = _number(page, place)
-            head, kinds = _kinds(page, place, columns)
+            _, at = _varint(page, at)  # bytes of the row
+            if leaf == TABLE:
+                _, at = _varint(page, at)  # its id
+            header, types = _header(page, at, columns + 1)
         except IndexError:
             return None
-        if len(kinds) != columns or any(one in (10, 11) for one in kinds):
+        if len(types) != columns or 10 in types or 11 in types:
             return None
-        sizes = [_SIZES[one] if one < _TEXT_OR_BLOB else (one - _TEXT_OR_BLOB) // 2 for one in kinds]
-        length = head + sum(sizes)
-        if length > _LONGEST_ROW:
+        sizes = [_SIZES[one] if one < _BLOB else (one - _BLOB) // 2 for one in types]
+        length = header + sum(sizes)
+        if length > _MAX_ROW:
             return None
-        data = self._payload(page, place, length, kind)
-        values: Record = []
-        for one, size in zip(kinds, sizes, strict=True):
-            values.append(_value(one, data[head : head + size]))
-            head += size
-        return values if head == len(data) else None
+        data = self._payload(page, at, length, leaf)
+        if len(data) != length:
+            return None
+        values = []
+        for one, size in zip(types, sizes, strict=True):
+            values.append(_value(one, data[header : header + size]))
+            header += size
+        return values
 
-    def _payload(self, page: bytes, place: int, length: int, kind: int) -> bytes:
-        """The bytes of a row: on its page, or, where it is long, on a chain of others from there on."""
-        usable = self.size
-        most = usable - 35 if kind == TABLE else (usable - 12) * 64 // 255 - 23
+    def _payload(self, page: bytes, at: int, length: int, leaf: int) -> bytes:
+        """Return the bytes of a row: those on its page, and, if it is long, those on a chain of overflow pages."""
+        usable = self._size
+        most = usable - 35 if leaf == TABLE else (usable - 12) * 64 // 255 - 23
         if length <= most:
-            return page[place : place + length]
+            return page[at : at + length]
         least = (usable - 12) * 32 // 255 - 23
-        here = least + (length - least) % (usable - 4)
-        here = here if here <= most else least
-        data = bytearray(page[place : place + here])
-        following = page[place + here : place + here + 4]
-        while len(data) < length and self._left > 0:
-            self._left -= usable
-            part = self._numbered(int.from_bytes(following, "big"))
+        local = least + (length - least) % (usable - 4)
+        local = local if local <= most else least
+        data = bytearray(page[at : at + local])
+        following = page[at + local : at + local + 4]
+        while len(data) < length and self._budget > 0:
+            self._budget -= usable
+            part = self._page(int.from_bytes(following, "big"))
             if len(part) < 5:
                 break
             following = part[:4]
             data += part[4 : 4 + length - len(data)]
         return bytes(data)
 
-    def _numbered(self, number: int) -> bytes:
+    def _page(self, number: int) -> bytes:
         if number in self._logged:
-            return _read(self._log, self._logged[number], self.size)
-        return _read(self._database, (number - 1) * self.size, self.size) if number else b""
-
-
-def _page_size(database: BinaryIO) -> int:
-    """As the header says it, if that can be."""
-    size = int.from_bytes(_read(database, 16, 2), "big")
-    size = 1 << 16 if size == 1 else size
-    return size if size >= 512 and not size & (size - 1) else PAGE_SIZE
+            return _read(self._log, self._logged[number], self._size)
+        return _read(self._database, (number - 1) * self._size, self._size) if number else b""
 
 
 def _length(file: BinaryIO | None) -> int:
     return 0 if file is None else file.seek(0, 2)
 
 
-def _read(file: BinaryIO | None, place: int, size: int) -> bytes:
-    """Bytes of a file, fewer at its end; none where the disk cannot give them."""
+def _read(file: BinaryIO | None, at: int, size: int) -> bytes:
+    """Return bytes of a file: fewer at its end, none where the disk cannot read them."""
     if file is None:
         return b""
     try:
-        file.seek(place)
+        file.seek(at)
         return file.read(size)
     except OSError:
         return b""
 
 
-def _kinds(page: bytes, place: int, most: int) -> tuple[int, list[int]]:
-    """How long the head of a row is, and the kinds of its values that it lists: one more than wanted, at most."""
-    start = place
-    head, place = _number(page, place)
-    kinds: list[int] = []
-    while place < start + head and len(kinds) <= most:
-        one, place = _number(page, place)
-        kinds.append(one)
-    return head, kinds
+def _header(page: bytes, start: int, most: int) -> tuple[int, list[int]]:
+    """Return the length of a row's header, and the serial types it lists: `most` at most."""
+    length, at = _varint(page, start)
+    types: list[int] = []
+    while at < start + length and len(types) < most:
+        one, at = _varint(page, at)
+        types.append(one)
+    return length, types
 
 
-def _number(data: bytes, place: int) -> tuple[int, int]:
-    """A number in seven bits a byte, eight in the ninth, and where it ends."""
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    """Return a number of 7 bits a byte, 8 in the ninth, and where it ends."""
     value = 0
-    for _ in range(8):
-        byte = data[place]
-        place += 1
-        value = value << 7 | byte & 0x7F
-        if not byte & 0x80:
-            return value, place
-    return value << 8 | data[place], place + 1
+    for end in range(at + 1, at + 9):
+        value = value << 7 | data[end - 1] & 0x7F
+        if not data[end - 1] & 0x80:
+            return value, end
+    return value << 8 | data[at + 8], at + 9
 
 
-def _value(kind: int, data: bytes) -> Value:
-    """A whole number, a text (in UTF-8) or a blob; no other kind is looked for."""
-    if kind >= _TEXT_OR_BLOB:
+def _value(serial_type: int, data: bytes) -> Value:
+    if serial_type >= _BLOB:
         return data
-    if kind in (0, _FLOAT):
+    if serial_type in (_NULL, _FLOAT):  # no floats are stored
         return None
-    return 1 if kind == _ONE else int.from_bytes(data, "big", signed=True)
+    return 1 if serial_type == _ONE else int.from_bytes(data, "big", signed=True)

@@ -1,4 +1,4 @@
-"""What a database that cannot be used any more still yields: its embeddings, row by row."""
+"""What a database that cannot be used any more still yields: its embeddings, its model and its selection of files."""
 
 from __future__ import annotations
 
@@ -10,69 +10,65 @@ from typing import Any, BinaryIO
 
 from corpus.errors import StorageError
 from index.dense.vector_rows import vector_checksum
-from index.integrity import page_scan
+from index.integrity.page_scan import INDEX, TABLE, PageScan
 from index.storage import disk
 from index.storage.database import DATABASE
+from index.storage.metadata import Selection
 
 _ASIDE = DATABASE + ".damaged"
-# Behind the database itself: SQLite drops a log whose database is gone.
-_COMPANIONS = ("", "-wal", "-shm")
-# Bytes of the digest that a vector is found again by.
+# The database comes first: SQLite deletes a log whose database is gone.
+_SUFFIXES = ("", "-wal", "-shm")
+# Bytes of `vector_digest`.
 _DIGEST = 16
 
 Row = tuple[bytes, bytes]
 
 
 def set_aside(folder: Path) -> None:
-    """Make room for a new database; the old one stays until the new one has a generation.
+    """Rename the database to make room for a new one; it stays until that has a generation.
 
     Raises:
-        StorageError: The disk refused.
+        StorageError: A rename failed.
     """
     try:
-        for companion in _COMPANIONS:
-            disk.delete_all(folder / (_ASIDE + companion))
-        _move(folder, _COMPANIONS)
+        _delete(folder)
+        _rename(folder, _SUFFIXES)
     except OSError as error:
         raise _refused(folder / DATABASE, "set aside", error) from error
 
 
 def resume(folder: Path) -> None:
-    """Finish what `set_aside` began, if its process was killed: the log follows its database.
+    """Finish `set_aside` if its process was killed: the log follows its database.
 
     Raises:
-        StorageError: The disk refused.
+        StorageError: A rename failed.
     """
-    if (folder / _ASIDE).exists() and not (folder / DATABASE).exists():
+    if is_set_aside(folder) and not (folder / DATABASE).exists():
         try:
-            _move(folder, _COMPANIONS[1:])
+            _rename(folder, _SUFFIXES[1:])
         except OSError as error:
             raise _refused(folder / DATABASE, "set aside", error) from error
 
 
-def _move(folder: Path, companions: tuple[str, ...]) -> None:
-    for companion in companions:
-        path = folder / (DATABASE + companion)
-        if path.exists():
-            disk.rename(path, folder / (_ASIDE + companion))
-    disk.sync_folder(folder)
-
-
 def is_set_aside(folder: Path) -> bool:
-    """Whether a database was set aside and is not made anew yet."""
+    """Return whether a database was set aside and is not rebuilt yet."""
     return (folder / _ASIDE).exists()
 
 
+def discard(folder: Path) -> None:
+    """Delete the database that was set aside; what cannot be deleted is tried again the next time."""
+    with contextlib.suppress(OSError):
+        _delete(folder)
+
+
 def salvaged_vectors(folder: Path) -> Iterator[Row]:
-    """Digests and vectors of the database that was set aside, as far as they can be read and hold.
+    """Yield the digests and vectors of the database that was set aside whose checksums match.
 
     Raises:
-        StorageError: The system refused to open it; what it holds is not known to be lost.
+        StorageError: It cannot be opened, so that its vectors may not be lost.
     """
-    with _pages(folder / _ASIDE) as pages:
-        if pages is None:
-            return
-        for _, digest, vector, check in pages.records(page_scan.TABLE, columns=4):
+    with _open_pages(folder / _ASIDE) as pages:
+        for _, digest, vector, check in () if pages is None else pages.rows(TABLE, columns=4):
             if not isinstance(digest, bytes) or not isinstance(vector, bytes) or len(digest) != _DIGEST:
                 continue
             if vector_checksum(digest, vector) == check:
@@ -80,53 +76,60 @@ def salvaged_vectors(folder: Path) -> Iterator[Row]:
 
 
 def salvaged_model(folder: Path) -> str | None:
-    """The model that a database which cannot be used, or was set aside, says it was built with, if it still does."""
-    model = _said(folder, "model", lambda value: isinstance(value, str))
-    return None if model is None else str(model)
+    """Return the model of a database that cannot be used or was set aside, if it can be found."""
+    model: str | None = _salvaged_value(folder, "model", lambda value: isinstance(value, str))
+    return model
 
 
-def salvaged_patterns(folder: Path) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]] | None:
-    """`include`, `exclude` and `paths` that such a database says it was built with, if it still says so."""
-    include, exclude, paths = (_said(folder, key, _are_lines) for key in ("include", "exclude", "paths"))
-    # An earlier version wrote no paths.
-    return None if include is None or exclude is None else (tuple(include), tuple(exclude), tuple(paths or ()))
+def salvaged_selection(folder: Path) -> Selection | None:
+    """Return which files such a database selected, if that can be found."""
+    include, exclude, paths = (_salvaged_value(folder, key, _is_lines) for key in ("include", "exclude", "paths"))
+    if include is None or exclude is None:
+        return None
+    # Formats before 7 may have no paths.
+    return Selection(include=tuple(include), exclude=tuple(exclude), paths=tuple(paths or ()))
 
 
-def _are_lines(value: object) -> bool:
+def _is_lines(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(line, str) for line in value)
 
 
-def _said(folder: Path, key: str, fits: Callable[[object], bool]) -> Any:
-    """The value of a key of `meta`, in the first row found whose value is of the right kind; else None."""
-    # Beside one that was set aside there is only one that was never finished.
+def _salvaged_value(folder: Path, key: str, is_valid: Callable[[object], bool]) -> Any:
+    """Return the first valid value of a key of table meta, the last written first, or None."""
+    # Beside a database that was set aside there is only one without a generation.
     file = folder / (_ASIDE if is_set_aside(folder) else DATABASE)
-    with contextlib.suppress(StorageError), _pages(file) as pages:
-        if pages is not None:
-            for own, value in pages.records(page_scan.INDEX, columns=2):
-                if own == key.encode() and isinstance(value, bytes):
-                    with contextlib.suppress(ValueError, RecursionError):
-                        found = json.loads(value)
-                        if fits(found):
-                            return found
+    with contextlib.suppress(StorageError), _open_pages(file) as pages:
+        for own, value in () if pages is None else pages.rows(INDEX, columns=2):
+            if own == key.encode() and isinstance(value, bytes):
+                with contextlib.suppress(ValueError, RecursionError):
+                    found = json.loads(value)
+                    if is_valid(found):
+                        return found
     return None
 
 
-def discard(folder: Path) -> None:
-    """Delete the database that was set aside; what the disk refuses to delete is there the next time."""
-    with contextlib.suppress(OSError):
-        for companion in _COMPANIONS:
-            disk.delete_all(folder / (_ASIDE + companion))
+def _delete(folder: Path) -> None:
+    for suffix in _SUFFIXES:
+        disk.delete_all(folder / (_ASIDE + suffix))
+
+
+def _rename(folder: Path, suffixes: tuple[str, ...]) -> None:
+    for suffix in suffixes:
+        path = folder / (DATABASE + suffix)
+        if path.exists():
+            disk.rename(path, folder / (_ASIDE + suffix))
+    disk.sync_folder(folder)
 
 
 @contextlib.contextmanager
-def _pages(file: Path) -> Iterator[page_scan.Pages | None]:
-    """The pages of a database and its log, or None where there is none."""
+def _open_pages(file: Path) -> Iterator[PageScan | None]:
+    """Open a database and its log, or nothing where there is none."""
     with contextlib.ExitStack() as stack:
-        database, log = (_opened(path, stack) for path in (file, file.with_name(file.name + "-wal")))
-        yield None if database is None else page_scan.Pages(database, log)
+        database, log = (_open(path, stack) for path in (file, file.with_name(file.name + "-wal")))
+        yield None if database is None else PageScan(database, log)
 
 
-def _opened(path: Path, stack: contextlib.ExitStack) -> BinaryIO | None:
+def _open(path: Path, stack: contextlib.ExitStack) -> BinaryIO | None:
     try:
         return stack.enter_context(path.open("rb"))
     except FileNotFoundError:
@@ -135,8 +138,8 @@ def _opened(path: Path, stack: contextlib.ExitStack) -> BinaryIO | None:
         raise _refused(path, "read", error) from error
 
 
-def _refused(file: Path, what: str, error: Exception) -> StorageError:
-    reason = getattr(error, "strerror", None) or error
+def _refused(file: Path, action: str, error: OSError) -> StorageError:
     return StorageError(
-        f"cannot {what} {file}: {reason}. Check space and permissions; the embeddings in it are lost if it is deleted."
+        f"cannot {action} {file}: {error.strerror or error}. Check space and permissions; the embeddings in it are "
+        "lost if it is deleted."
     )

@@ -1,4 +1,4 @@
-"""Read all of an index and compare it with its checksums and with itself: what a question checks only in part."""
+"""Check all of an index: its checksums, and that its parts agree; a question checks only what it reads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from corpus.errors import DamagedIndexError
 from index.dense.faiss_segments import Ids, load, members
-from index.dense.vector_refs import RefTable, read_ref_table
+from index.dense.vector_refs import read_ref_table
 from index.dense.vector_rows import read_vectors
 from index.lexical.bm25 import LexicalIndex
 from index.storage.database import DATABASE, REPAIR, open_for_reading, translate_errors
@@ -23,16 +23,16 @@ from index.storage.metadata import Info, read_info, read_skipped
 from index.storage.rows import damaged, read_documents, read_links, read_passages
 from index.storage.wal import require_log_follows
 
-_PART = 10_000
+_BATCH = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What was read, and what of it does not hold what was written.
+    """What was checked.
 
     Attributes:
-        documents: Documents.
-        passages: Passages.
+        documents: Number of documents.
+        passages: Number of passages.
         problems: A message for each part of the index that is damaged.
     """
 
@@ -42,7 +42,7 @@ class Verified:
 
 
 def verify(folder: Path) -> Verified:
-    """Check everything: SQLite's own structure, every row, every FAISS file, and that they agree.
+    """Check the structure of the database, every row, every FAISS file, and that they agree.
 
     Raises:
         NoIndexError: There is no index.
@@ -55,17 +55,17 @@ def verify(folder: Path) -> Verified:
         with translate_errors(file):
             info = read_info(connection, file)
         if info is None:
-            raise damaged(file, "table meta (empty)")
+            raise damaged(file, "table meta is empty")
         check = _Check(connection, file, info)
         parts: tuple[Callable[[], None], ...] = (
             check.structure,
             check.documents,
             check.passages,
             check.vectors,
-            check.places,
+            check.vector_refs,
             check.segments,
-            check.repeats,
-            check.terms,
+            check.duplicates,
+            check.lexical,
             check.rest,
         )
         problems = [problem for part in parts if (problem := _problem(part, file))]
@@ -82,7 +82,7 @@ def _problem(part: Callable[[], None], file: Path) -> str:
 
 
 class _Check:
-    """One reading of one generation; each part raises DamagedIndexError."""
+    """The checks of one generation; each raises DamagedIndexError."""
 
     def __init__(self, connection: sqlite3.Connection, file: Path, info: Info) -> None:
         self._connection = connection
@@ -92,12 +92,12 @@ class _Check:
     def structure(self) -> None:
         (verdict,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
         if verdict != "ok":
-            raise DamagedIndexError(f"{self._file} is damaged: {' '.join(str(verdict).split())}. {REPAIR}")
+            raise damaged(self._file, " ".join(str(verdict).split()).rstrip("."))
 
     def documents(self) -> None:
         found = [max(1, document.records) for document in read_documents(self._connection, self._file)]
-        counted = (self._info.files, self._info.documents)
-        self._require((len(found), sum(found)) == counted, "the number of documents")
+        counts = (self._info.files, self._info.documents)
+        self._require((len(found), sum(found)) == counts, "the number of documents")
 
     def passages(self) -> None:
         found: Counter[int] = Counter()
@@ -105,23 +105,23 @@ class _Check:
         for passage in read_passages(self._connection, self._file, "true"):
             found[passage.document.id] += 1
             expected[passage.document.id] = passage.document.passages
-            self._require(len(passage.text) == passage.end - passage.start, f"the place of passage {passage.id}")
         self._require(found == expected, "the number of passages of a document")
         self._require(found.total() == self._info.passages, "the number of passages")
 
     def vectors(self) -> None:
         ids = self._numbers("SELECT id FROM vectors")
-        for start in range(0, len(ids), _PART):
-            read_vectors(self._connection, self._file, ids[start : start + _PART].tolist(), self._info.dimension)
+        for start in range(0, len(ids), _BATCH):
+            read_vectors(self._connection, self._file, ids[start : start + _BATCH].tolist(), self._info.dimension)
 
-    def places(self) -> None:
+    def vector_refs(self) -> None:
         table = read_ref_table(self._connection, self._file)
-        self._require(np.array_equal(table.vectors, self._numbers("SELECT id FROM vectors")), "the places of vectors")
+        same = np.array_equal(table.vectors, self._numbers("SELECT id FROM vectors"))
+        self._require(same, "the list of vector references")
         links = read_links(self._connection, self._file, "true")
-        vectors, uses = np.unique(_array(link.vector for link in links), return_counts=True)
-        used = table.refcounts > 0
-        counted = np.array_equal(table.vectors[used], vectors) and np.array_equal(table.refcounts[used], uses)
-        self._require(counted, "the number of passages of vectors")
+        vectors, refcounts = np.unique(_array(link.vector for link in links), return_counts=True)
+        live = table.refcounts > 0
+        same = np.array_equal(table.vectors[live], vectors) and np.array_equal(table.refcounts[live], refcounts)
+        self._require(same, "the refcount of a vector")
         self._require(len(vectors) == self._info.vectors, "the number of vectors in use")
 
     def segments(self) -> None:
@@ -132,47 +132,43 @@ class _Check:
                 index = load(folder, segment, dimension=self._info.dimension)
             except (OSError, ValueError) as error:
                 raise DamagedIndexError(
-                    f"{folder / segment.name} is damaged: {error}. Questions are still answered rightly, but slower. "
-                    f"{REPAIR}"
+                    f"{folder / segment.name} is damaged: {error}. Answers are still right, but slower. {REPAIR}"
                 ) from error
             held = table.segments == segment.number
-            self._require(np.array_equal(np.sort(members(index)), table.vectors[held]), f"the list of {segment.name}")
-            self._require(_live(table, held) == segment.live, f"the number of vectors in {segment.name}")
-        known = [segment.number for segment in self._info.segments]
-        self._require(not (table.segments[~np.isin(table.segments, known)]).any(), "the list of FAISS files")
+            same = np.array_equal(np.sort(members(index)), table.vectors[held])
+            self._require(same, f"the list of vectors in {segment.name}")
+            live = int((table.refcounts[held] > 0).sum())
+            self._require(live == segment.live, f"the number of vectors in {segment.name}")
+        known = [0, *(segment.number for segment in self._info.segments)]
+        self._require(bool(np.isin(table.segments, known).all()), "the list of FAISS files")
 
-    def repeats(self) -> None:
-        counted: Counter[bytes] = Counter()
+    def duplicates(self) -> None:
         query = "SELECT text_digest, count(*) FROM passages GROUP BY text_digest HAVING count(*) > 1"
-        counted.update(dict(self._connection.execute(query)))
+        counted = dict(self._connection.execute(query))
         known = [digest for (digest,) in self._connection.execute("SELECT text_digest FROM duplicates")]
-        self._require(read_duplicates(self._connection, self._file, known) == counted, "the list of repeated texts")
+        self._require(read_duplicates(self._connection, self._file, known) == counted, "the list of duplicates")
 
-    def terms(self) -> None:
-        postings = LexicalIndex(self._connection, self._file, self._info.passages)
-        postings.verify()
-        ids = self._numbers("SELECT id FROM passages")
-        self._require(np.array_equal(postings.passages(), ids), "the list of passages in the keyword index")
+    def lexical(self) -> None:
+        index = LexicalIndex(self._connection, self._file, self._info.passages)
+        index.verify()
+        same = np.array_equal(index.passages(), self._numbers("SELECT id FROM passages"))
+        self._require(same, "the list of passages in the keyword index")
 
     def rest(self) -> None:
         read_skipped(self._connection, self._file, self._info.skipped)
         ids, free = self._numbers("SELECT id FROM passages"), self._numbers("SELECT passage FROM free_ids")
         every = np.unique(np.concatenate([ids, free]))
-        dense = len(every) == len(ids) + len(free) == every.max(initial=0) and every.min(initial=1) == 1
-        self._require(bool(dense), "the list of free row numbers")
+        gapless = len(every) == len(ids) + len(free) == every.max(initial=0) and every.min(initial=1) == 1
+        self._require(bool(gapless), "the list of free ids")
 
     def _numbers(self, query: str) -> Ids:
         return np.sort(_array(number for (number,) in self._connection.execute(query)))
 
-    def _require(self, holds: bool, what: str) -> None:  # noqa: FBT001 - what is claimed
-        if not holds:
-            raise damaged(self._file, what)
+    def _require(self, is_consistent: bool, what: str) -> None:  # noqa: FBT001 - what is claimed
+        if not is_consistent:
+            raise damaged(self._file, f"{what} is inconsistent")
 
 
 def _array(numbers: Iterable[int]) -> Ids:
     flat = array("q", numbers)
     return np.frombuffer(flat, dtype=np.int64) if flat else np.empty(0, dtype=np.int64)
-
-
-def _live(table: RefTable, held: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:
-    return int((table.refcounts[held] > 0).sum())

@@ -146,7 +146,7 @@ class LexicalIndex:
                     raise lost(self._file, number)
             seen[at[number], bucket >> 3] |= 1 << (bucket & 7)
         if not np.array_equal(seen, self._blocks.buckets):
-            raise damaged(self._file, "the keyword index (a row is missing)")
+            raise damaged(self._file, "a row of the keyword index is missing")
 
     def _hold(self, wanted: Collection[str]) -> _Held:
         """What is kept of each term, read where it was not lately."""
@@ -160,7 +160,7 @@ class LexicalIndex:
         """In how many passages each term stands."""
         counted = {term: sum(map(len, rows.values())) // 3 for term, rows in held.items()}
         if max(counted.values(), default=0) > self._passages:
-            raise damaged(self._file, "the number of passages that have a word")
+            raise damaged(self._file, "a document frequency in the keyword index is inconsistent")
         return counted
 
     def _read(self, wanted: Sequence[str]) -> _Held:
@@ -185,7 +185,7 @@ class LexicalIndex:
     def _blocks(self) -> _Blocks:
         blocks = read_blocks(self._connection, self._file)
         if sum(int(np.count_nonzero(block.lengths)) for block in blocks.values()) != self._passages:
-            raise damaged(self._file, "the number of passages in the keyword index")
+            raise damaged(self._file, "the number of passages in the keyword index is inconsistent")
         total = sum(int(block.lengths.sum(dtype=np.int64)) for block in blocks.values())
         mean = total / max(self._passages, 1)
         norms = {

@@ -118,7 +118,7 @@ def read_posting_lists(
         found += 1
         yield row[0], posting_lists_in(row, file)
     if found != len(wanted):
-        raise damaged(file, "the keyword index (a row is missing)")
+        raise damaged(file, "a row of the keyword index is missing")
 
 
 def posting_lists_in(row: tuple[Any, ...], file: Path) -> PostingLists:
@@ -169,7 +169,7 @@ def unpack_postings(data: bytes) -> tuple[Numbers, Floats]:
 
 def lost(file: Path, block: int) -> DamagedIndexError:
     """The error for a block of which something does not hold what was written."""
-    return damaged(file, f"the keyword index (block {block})")
+    return damaged(file, f"checksum mismatch in the keyword index (block {block})")
 
 
 def _packed(bucket: PostingLists) -> bytes:

@@ -23,13 +23,14 @@ _BUSY_SECONDS = 5.0
 _WRITER_CACHE = 64 * 1024
 _READER_CACHE = 32 * 1024
 
+# Every column is described in ../FORMAT.md.
 _TABLES = """
 CREATE TABLE meta (
     key TEXT PRIMARY KEY,
     value TEXT NOT NULL  -- JSON
 ) WITHOUT ROWID;
 
-CREATE TABLE documents (
+CREATE TABLE documents (  -- one row for each file
     id INTEGER PRIMARY KEY,
     path TEXT NOT NULL UNIQUE,
     sha256 TEXT NOT NULL,
@@ -38,14 +39,14 @@ CREATE TABLE documents (
     checked_ns INTEGER NOT NULL,
     media_type TEXT NOT NULL,
     title TEXT NOT NULL,
-    passages INTEGER NOT NULL,  -- how many it has
-    records INTEGER NOT NULL,  -- documents of their own that the file holds; 0: it is one itself
+    passages INTEGER NOT NULL,  -- number of its passages
+    records INTEGER NOT NULL,  -- number of its records; 0: the file is one document
     checksum BLOB NOT NULL
 );
 CREATE INDEX documents_records ON documents (records) WHERE records > 0;
 
 CREATE TABLE vectors (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never given twice: FAISS files know vectors by it
+    id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never reused: FAISS files refer to vectors by it
     digest BLOB NOT NULL UNIQUE,
     vector BLOB NOT NULL,  -- float16, little-endian
     checksum INTEGER NOT NULL
@@ -53,9 +54,9 @@ CREATE TABLE vectors (
 
 CREATE TABLE vector_refs (  -- one row for each vector
     vector INTEGER PRIMARY KEY REFERENCES vectors (id),
-    segment INTEGER NOT NULL,  -- the FAISS file that holds it, or 0
-    refcount INTEGER NOT NULL,  -- passages that refer to it
-    unused_since INTEGER NOT NULL,  -- where none does: the generation that was being made when the last one went
+    segment INTEGER NOT NULL,  -- number of the FAISS file that holds it, or 0
+    refcount INTEGER NOT NULL,  -- number of passages that refer to it
+    unused_since INTEGER NOT NULL,  -- generation whose commit left it without a passage, else 0
     checksum INTEGER NOT NULL
 );
 CREATE INDEX vector_refs_unused ON vector_refs (unused_since, vector) WHERE refcount = 0;
@@ -83,13 +84,13 @@ CREATE INDEX passages_document ON passages (document);
 CREATE INDEX passages_text ON passages (text_digest);
 CREATE INDEX passages_vector ON passages (vector);
 
-CREATE TABLE duplicates (  -- texts that more than one passage has
+CREATE TABLE duplicates (  -- texts that several passages have
     text_digest BLOB PRIMARY KEY,
-    passages INTEGER NOT NULL,
+    passages INTEGER NOT NULL,  -- how many
     checksum INTEGER NOT NULL
 ) WITHOUT ROWID;
 
-CREATE TABLE free_ids (  -- row numbers of passages to be given again
+CREATE TABLE free_ids (  -- ids of deleted passages, to be reused
     passage INTEGER PRIMARY KEY
 );
 
@@ -104,22 +105,22 @@ CREATE TABLE skipped (
 );
 
 CREATE TABLE posting_lists (
-    id INTEGER PRIMARY KEY,  -- block * 65536 + bucket
-    data BLOB NOT NULL,  -- the terms of the bucket, each with its passages
+    id INTEGER PRIMARY KEY,  -- block * 65536 + hash
+    data BLOB NOT NULL,  -- the posting lists of all terms of the block with this hash
     checksum INTEGER NOT NULL
 );
 
 CREATE TABLE blocks (
     block INTEGER PRIMARY KEY,
     lengths BLOB NOT NULL,  -- words of each passage as uint16, little-endian; 0 where there is none
-    hashes BLOB NOT NULL,  -- a bit for each hash that has a row
+    hashes BLOB NOT NULL,  -- a bit for each hash that has a row in posting_lists
     checksum INTEGER NOT NULL
 );
 """
 
 
 def checksum(*fields: object) -> bytes:
-    """Eight bytes of BLAKE2b over fields, each preceded by its length so that none runs into the next."""
+    """Return 8 bytes of BLAKE2b over fields, each preceded by its length so that none runs into the next."""
     digest = hashlib.blake2b(digest_size=8)
     for field in fields:
         data = field if isinstance(field, bytes) else str(field).encode("utf-8", "surrogatepass")
@@ -130,18 +131,19 @@ def checksum(*fields: object) -> bytes:
 
 @contextlib.contextmanager
 def translate_errors(file: Path) -> Iterator[None]:
-    """Turn what SQLite raises into the errors that users meet."""
+    """Raise the errors of SQLite as those of `corpus.errors`."""
     try:
         yield
     except sqlite3.ProgrammingError:
         raise  # a mistake in this package, not in the file
     except sqlite3.Error as error:
-        raise _meaning(error, file) from error
-    except UnicodeDecodeError as error:  # a message of SQLite that quotes what it could not read
+        raise _translated(error, file) from error
+    # A message of SQLite that quotes what it could not read; a number of a damaged row to which one was added.
+    except (UnicodeDecodeError, OverflowError) as error:
         raise DamagedIndexError(f"{file} is damaged: {error}. {REPAIR}") from error
 
 
-def _meaning(error: sqlite3.Error, file: Path) -> DamagedIndexError | LockedError | StorageError:
+def _translated(error: sqlite3.Error, file: Path) -> DamagedIndexError | LockedError | StorageError:
     # Errors that Python raises itself, such as undecodable text, carry no name.
     name: str = getattr(error, "sqlite_errorname", "")
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
@@ -153,12 +155,12 @@ def _meaning(error: sqlite3.Error, file: Path) -> DamagedIndexError | LockedErro
 
 
 def open_for_writing(file: Path) -> sqlite3.Connection:
-    """Open the database, creating it where there is none; the caller holds the writer lock.
+    """Open the database, or create it; the caller holds the writer lock.
 
     Raises:
-        IncompatibleError: Written by another format version, or by another program.
+        IncompatibleError: It has another format version, or another program wrote it.
         DamagedIndexError: It cannot be read.
-        StorageError: The disk refused.
+        StorageError: A read or write failed.
     """
     with translate_errors(file):
         connection = sqlite3.connect(file, timeout=_BUSY_SECONDS, isolation_level=None)
@@ -183,11 +185,11 @@ def open_for_writing(file: Path) -> sqlite3.Connection:
 
 
 def open_for_reading(file: Path) -> sqlite3.Connection:
-    """Open the database without writing anything, and hold the state it is in now.
+    """Open the database read-only, in a transaction that holds its current state.
 
     Raises:
         NoIndexError: There is no index.
-        IncompatibleError: Written by another format version, or by another program.
+        IncompatibleError: It has another format version, or another program wrote it.
         DamagedIndexError: It cannot be read.
     """
     if not file.is_file():
@@ -205,16 +207,12 @@ def open_for_reading(file: Path) -> sqlite3.Connection:
 
 
 def open_without_log(file: Path) -> sqlite3.Connection:
-    """Open the database file alone, as if there were no log.
-
-    Raises:
-        sqlite3.Error: It cannot be read.
-    """
+    """Open the database file as if there were no write-ahead log; raises `sqlite3.Error` where that fails."""
     return _begin(file, "immutable=1")
 
 
 def has_log(file: Path) -> bool:
-    """Whether there is a log that is not part of the database file yet."""
+    """Return whether there is a write-ahead log that is not part of the database file yet."""
     try:
         return file.with_name(file.name + "-wal").stat().st_size > 0
     except OSError:
@@ -225,10 +223,10 @@ def _connect_reading(file: Path) -> sqlite3.Connection:
     try:
         return _begin(file, "mode=ro")
     except sqlite3.OperationalError as error:
-        # In a read-only folder SQLite cannot create the files that a WAL database is shared through.
-        # Without a log the database file alone is complete, and nobody can write it.
+        # In a read-only folder SQLite cannot create the files through which a WAL database is shared.
+        # Without a log the database file is complete, and nobody can write it.
         refused = error.sqlite_errorname.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY"))
-        # Only the transaction that makes the tables has a journal, and a reader cannot roll it back.
+        # Only the transaction that creates the tables has a journal, and a reader cannot roll it back.
         if refused and file.with_name(file.name + "-journal").exists():
             raise NoIndexError(f"the index in {file.parent} was never finished. Run `qa index` again.") from error
         if not refused or has_log(file):
@@ -257,7 +255,7 @@ def _begin(file: Path, option: str) -> sqlite3.Connection:
 
 
 def _distrust(connection: sqlite3.Connection) -> None:
-    """A file may hold anything: pages are checked as they are read, and nothing in it can call functions."""
+    """Check pages as they are read, and let nothing in the file call functions: it may hold anything."""
     connection.execute("PRAGMA cell_size_check = ON")
     connection.execute("PRAGMA trusted_schema = OFF")
 
@@ -281,4 +279,4 @@ def _require_format(connection: sqlite3.Connection, file: Path) -> None:
 
 
 class NewerFormatError(IncompatibleError):
-    """A later version of the tool wrote the index; this one leaves it untouched."""
+    """A later version of the tool wrote the index, which is left untouched."""

@@ -1,4 +1,4 @@
-"""Documents and passages as values, and the one place where their rows are read back and checked."""
+"""The rows of documents and passages: value types, and the functions that read and check them."""
 
 # ruff: noqa: S608 - statements are put together from names in this package; values are bound
 
@@ -26,16 +26,16 @@ class StoredDocument:
     """A file of the index: one document, or as many as it has records.
 
     Attributes:
-        id: Row number; good for this generation only.
+        id: Row id, valid in this generation only.
         path: Relative to the corpus root, with forward slashes.
-        sha256: Digest of the file's bytes when it was read, hex.
+        sha256: Digest of the file's bytes, hex.
         size: Bytes.
         mtime_ns: Time of the file's last change when it was read.
         checked_ns: When its bytes were last read.
         media_type: Such as `text/markdown`.
         title: The file's own title, or "".
-        passages: How many it has.
-        records: Documents of their own that it holds; 0 where it is one itself.
+        passages: Number of its passages.
+        records: Number of its records; 0 where it is one document.
     """
 
     id: int
@@ -55,10 +55,10 @@ class StoredPassage:
     """A passage of the index, its row checked.
 
     Attributes:
-        id: Row number; good for this generation only.
-        key: Stable: 16 hex digits over path, span and text.
-        document: Where it stands.
-        vector: Row number of its vector.
+        id: Row id, valid in this generation only.
+        key: Stable id: 16 hex digits over path, span and text.
+        document: The file it is from.
+        vector: Row id of its vector.
         start: First character in the document.
         end: One past the last.
         body: Where the text proper begins in `text`.
@@ -68,7 +68,7 @@ class StoredPassage:
         context: What the encoder reads before the text proper, or "".
         text: The passage.
         text_digest: BLAKE2b-128 of `text`.
-        record_title: That of the record it stands in, "" where that has none; None: the file's.
+        record_title: Title of its record, "" where that has none; None for the title of the file.
     """
 
     id: int
@@ -88,17 +88,17 @@ class StoredPassage:
 
     @property
     def title(self) -> str:
-        """Of the record that it stands in, else of the file, or ""."""
+        """The title of its record, else of the file, or ""."""
         return self.document.title if self.record_title is None else self.record_title
 
     @property
     def encoder_text(self) -> str:
-        """What the encoder reads of it, as `corpus.chunking.splitter.encoder_text`."""
+        """What the encoder reads of it."""
         return join_context(self.context, self.text[self.body :])
 
 
 class Link(NamedTuple):
-    """What a search needs of a passage's row, checked by itself, as it needs that of many."""
+    """The columns of a passage that a search needs of many passages; they have a checksum of their own."""
 
     id: int
     key: str
@@ -111,45 +111,41 @@ class Link(NamedTuple):
 _DOCUMENT = (
     "d.id, d.path, d.sha256, d.size, d.mtime_ns, d.checked_ns, d.media_type, d.title, d.passages, d.records, d.checksum"
 )
-_DOCUMENT_KINDS = (int, str, str, int, int, int, str, str, int, int, bytes)
+_DOCUMENT_TYPES = (int, str, str, int, int, int, str, str, int, int, bytes)
 _LINK = "id, key, document, vector, start, end, link_checksum"
 _PASSAGE = (
     "p.id, p.key, p.document, p.vector, p.start, p.end, p.link_checksum, p.body, p.line_first, p.line_last, p.page, "
     "p.title, p.heading, p.context, p.text, p.text_digest, p.checksum"
 )
-_PASSAGE_KINDS = (int, str, int, int, int, int, int, int, int, int, int | None, str | None, str, str, str, bytes, bytes)
-# The ids are bound as one JSON list, which has no limit on their number.
+_PASSAGE_TYPES = (int, str, int, int, int, int, int, int, int, int, int | None, str | None, str, str, str, bytes, bytes)
+# Ids are bound as one JSON list, whose length has no limit.
 AMONG = "(SELECT value FROM json_each(?))"
 
 
 def ids_json(ids: Sequence[int]) -> str:
-    """Row numbers as the one value that `AMONG` takes."""
+    """Return row ids as the one value that `AMONG` binds."""
     return json.dumps([int(number) for number in ids])
 
 
 def passage_key(path: str, start: int, end: int, text_digest: bytes) -> str:
-    """The stable id of a passage: 16 hex digits of BLAKE2b over path, span and text digest."""
+    """Return the stable id of a passage: 16 hex digits of BLAKE2b over path, span and text digest."""
     return checksum(path, start, end, text_digest).hex()
 
 
 def text_digest(text: str) -> bytes:
-    """What tells passages of the same text: BLAKE2b-128."""
+    """Return the BLAKE2b-128 of a text; duplicates have the same."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def read_documents(connection: sqlite3.Connection, file: Path) -> Iterator[StoredDocument]:
-    """All files, by path.
-
-    Raises:
-        DamagedIndexError: A row does not hold what was written.
-    """
-    # The table itself: an index can lose a row.
+    """Yield all files, by path; raises DamagedIndexError where a row is damaged."""
+    # From the table itself: a damaged index of it can lack a row.
     for row in connection.execute(f"SELECT {_DOCUMENT} FROM documents d NOT INDEXED ORDER BY d.path"):
         yield _document_of(row, file)
 
 
 def count_documents(connection: sqlite3.Connection) -> tuple[int, int]:
-    """Files, and the documents in them: a file counts as many as it has records, or one."""
+    """Return the numbers of files and of documents: a file counts as many as it has records, or one."""
     (files,) = connection.execute("SELECT count(*) FROM documents").fetchone()
     several = "SELECT count(*), coalesce(sum(records), 0) FROM documents WHERE records > 0"
     with_records, records = connection.execute(several).fetchone()
@@ -157,32 +153,32 @@ def count_documents(connection: sqlite3.Connection) -> tuple[int, int]:
 
 
 def document_checksum(document: StoredDocument) -> bytes:
-    """The checksum of a document's row: over its columns in their order."""
+    """Return the checksum of a document's row."""
     return checksum(*astuple(document))
 
 
 def _document_of(row: Sequence[Any], file: Path) -> StoredDocument:
-    if checksum(*row[:-1]) != row[-1] or not are(row, _DOCUMENT_KINDS) or not _stays_inside(row[1]):
-        raise damaged(file, f"document {row[0]}")
+    if checksum(*row[:-1]) != row[-1] or not have_types(row, _DOCUMENT_TYPES) or not _stays_inside(row[1]):
+        raise damaged(file, f"checksum mismatch in document {row[0]}")
     found = StoredDocument(*row[:-1])
     if min(found.passages, found.records) < 0:
-        raise damaged(file, f"document {found.id}")
+        raise damaged(file, f"document {found.id} has a negative count")
     return found
 
 
-def are(row: Sequence[object], kinds: Sequence[type | UnionType]) -> bool:
-    """Whether values are of these kinds; SQLite keeps any in any column, whatever the checksum says."""
-    return all(isinstance(value, kind) for value, kind in zip(row, kinds, strict=True))
+def have_types(row: Sequence[object], types: Sequence[type | UnionType]) -> bool:
+    """Return whether the values have these types: SQLite stores any value in any column, and so may damage."""
+    return all(isinstance(value, one) for value, one in zip(row, types, strict=True))
 
 
 def _stays_inside(path: str) -> bool:
-    """Whether a path leads to no place but one below the root; whoever writes checksums can also write paths."""
+    """Return whether a path is below the root: who writes an index can compute checksums."""
     parts = set(path.replace(os.sep, "/").split("/"))
     return "\0" not in path and not {"", ".", ".."} & parts and not os.path.splitdrive(path)[0]
 
 
 def link_checksum(link: Link) -> int:
-    """The checksum of a `Link`: CRC-32, since a question reads hundreds of them."""
+    """Return the checksum of a link: CRC-32, as a question reads hundreds of them."""
     number, key, document, vector, start, end = link
     return zlib.crc32(f"{number} {key} {document} {vector} {start} {end}".encode("utf-8", "surrogatepass"))
 
@@ -190,28 +186,24 @@ def link_checksum(link: Link) -> int:
 def read_links(
     connection: sqlite3.Connection, file: Path, condition: str, values: Sequence[object] = ()
 ) -> Iterator[Link]:
-    """The links of the passages that meet an SQL condition.
-
-    Raises:
-        DamagedIndexError: A row does not hold what was written.
-    """
+    """Yield the links of passages that meet an SQL condition; raises DamagedIndexError where a row is damaged."""
     query = f"SELECT {_LINK} FROM passages WHERE {condition}"
-    # Written out, as a question does this hundreds of times.
+    # Without calls in the loop, as a question reads hundreds of rows.
     for number, key, document, vector, start, end, check in connection.execute(query, tuple(values)):
-        kinds = type(number) is type(document) is type(vector) is type(start) is type(end) is int and type(key) is str
+        integers = type(number) is type(document) is type(vector) is type(start) is type(end) is int
         link = Link(number, key, document, vector, start, end)
-        if not kinds or link_checksum(link) != check:
-            raise damaged(file, f"passage {number}")
+        if not integers or type(key) is not str or link_checksum(link) != check:
+            raise damaged(file, f"checksum mismatch in passage {number}")
         yield link
 
 
 def read_passages(
     connection: sqlite3.Connection, file: Path, condition: str, values: Sequence[object] = ()
 ) -> Iterator[StoredPassage]:
-    """Passages (as `p`) of documents (as `d`) that meet an SQL condition.
+    """Yield passages (`p`) of documents (`d`) that meet an SQL condition.
 
     Raises:
-        DamagedIndexError: A row does not hold what was written.
+        DamagedIndexError: A row is damaged.
     """
     query = f"SELECT {_PASSAGE}, {_DOCUMENT} FROM passages p JOIN documents d ON d.id = p.document WHERE {condition}"
     width = _PASSAGE.count(",") + 1
@@ -224,26 +216,26 @@ def read_passages(
 
 
 def passage_checksum(path: str, fields: Sequence[object]) -> bytes:
-    """The checksum of a passage's row: over its document's path, and the columns before it in their order."""
+    """Return the checksum of a passage's row, which covers the path of its document too."""
     return checksum(path, *fields)
 
 
 def _passage_of(row: Sequence[Any], document: StoredDocument, file: Path) -> StoredPassage:
-    if passage_checksum(document.path, row[:-1]) != row[-1] or not are(row, _PASSAGE_KINDS):
-        raise damaged(file, f"passage {row[0]}")
+    if passage_checksum(document.path, row[:-1]) != row[-1] or not have_types(row, _PASSAGE_TYPES):
+        raise damaged(file, f"checksum mismatch in passage {row[0]}")
     number, key, _, vector, start, end, _, body, first, last, page, title, heading, context, text, digest, _ = row
-    sound = len(text) == end - start and 0 <= body <= len(text) and 0 < first <= last
+    valid = len(text) == end - start and 0 <= body <= len(text) and 0 < first <= last
     headings: object = None
     with contextlib.suppress(ValueError, RecursionError):
         headings = json.loads(heading)
-    if not sound or not isinstance(headings, list) or not are(headings, [str] * len(headings)):
-        raise damaged(file, f"passage {number}")
+    if not valid or not isinstance(headings, list) or not have_types(headings, [str] * len(headings)):
+        raise damaged(file, f"checksum mismatch in passage {number}")
     lines = (first, last)
     return StoredPassage(
         number, key, document, vector, start, end, body, lines, page, tuple(headings), context, text, digest, title
     )
 
 
-def damaged(file: Path, what: str) -> DamagedIndexError:
-    """The error for a row that does not hold what was written to it."""
-    return DamagedIndexError(f"{file} is damaged: {what} does not hold what was written. {REPAIR}")
+def damaged(file: Path, problem: str) -> DamagedIndexError:
+    """Return the error for a problem, such as a checksum mismatch, with how to repair it."""
+    return DamagedIndexError(f"{file} is damaged: {problem}. {REPAIR}")

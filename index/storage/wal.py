@@ -1,4 +1,4 @@
-"""SQLite's log of what is not in the database file yet: whether it belongs there."""
+"""The write-ahead log of SQLite: whether it belongs to the database file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from corpus.errors import DamagedIndexError
 from index.storage.database import has_log, open_for_reading, open_without_log, translate_errors
-from index.storage.metadata import Info, read_info
+from index.storage.metadata import read_info
 from index.storage.rows import damaged
 
 
@@ -16,7 +16,7 @@ def require_log_follows(file: Path) -> None:
     """Refuse a log that is older than its database, as a restored backup may leave it: SQLite would mix the two.
 
     Raises:
-        DamagedIndexError: It is; or nothing can be read.
+        DamagedIndexError: The log is older, or nothing can be read.
         NoIndexError: There is no index.
         IncompatibleError: It has another format version.
     """
@@ -26,16 +26,12 @@ def require_log_follows(file: Path) -> None:
     with contextlib.closing(open_for_reading(file)) as connection:
         with translate_errors(file):
             now = read_info(connection, file)
-        before: Info | None = None
+        before = None
         # Before the log is part of it, the file need not be readable by itself.
-        with contextlib.suppress(sqlite3.Error), contextlib.closing(open_without_log(file)) as alone:
-            before = _read_alone(alone, file)
+        with (
+            contextlib.suppress(sqlite3.Error, DamagedIndexError),
+            contextlib.closing(open_without_log(file)) as alone,
+        ):
+            before = read_info(alone, file)
     if before is not None and (now is None or now.generation < before.generation):
-        raise damaged(file.with_name(file.name + "-wal"), "the log, which is older than its database,")
-
-
-def _read_alone(connection: sqlite3.Connection, file: Path) -> Info | None:
-    try:
-        return read_info(connection, file)
-    except DamagedIndexError:
-        return None
+        raise damaged(file.with_name(file.name + "-wal"), "the log is older than its database")

@@ -1,18 +1,18 @@
-"""Compare a folder with its index by what the file system says, without reading a file."""
+"""Compare a folder with its index by stat, without reading a file."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from corpus import FoundFile, walk
 from index.snapshot import Snapshot
-from index.storage.metadata import SkippedRow
+from index.storage.metadata import Selection, SkippedRow
 from index.storage.rows import StoredDocument
 
-# File systems keep times as coarsely as 2 s (FAT), so a file read this soon after its last change
-# may have changed again without showing it.
+# Some file systems (FAT) keep times to 2 s only, so a file read this soon after its last change may have changed again
+# without showing it.
 _RACY_NS = 2_000_000_000
 
 
@@ -21,13 +21,13 @@ class Diff:
     """How a folder differs from its index.
 
     Attributes:
-        added: Files the index does not know.
+        added: Files that are not in the index.
         suspect: Files whose size or time differs, or that changed too recently to tell.
         removed: Paths of the index that are gone.
-        unchanged: Files that are as they were.
-        kept: Paths of the index about which nothing can be said now.
-        left: What is left out, and why.
-        folders: Where it was looked, as in `corpus.discovery.walk.Walk`.
+        unchanged: Files with the same size and time.
+        kept: Paths of the index that cannot be seen now.
+        skipped: Files and folders that are skipped, by path.
+        folders: The folders that were listed, as in `corpus.discovery.walk.Walk`.
     """
 
     added: tuple[FoundFile, ...]
@@ -35,98 +35,84 @@ class Diff:
     removed: tuple[str, ...]
     unchanged: tuple[FoundFile, ...]
     kept: tuple[str, ...]
-    left: tuple[SkippedRow, ...]
+    skipped: tuple[SkippedRow, ...]
     folders: tuple[str, ...]
 
     @property
     def is_current(self) -> bool:
-        """Whether the index needs no update as far as can be seen."""
+        """Whether the index needs no update, as far as stat tells."""
         return not (self.added or self.suspect or self.removed)
 
 
 def find_changes(root: Path, snapshot: Snapshot) -> Diff:
-    """What an update would look at; a stat for each file, nothing is read or written.
+    """Return what an update would look at.
 
     Raises:
         CorpusError: The folder is missing or cannot be read.
     """
-    info = snapshot.info
     documents = {document.path: document for document in snapshot.documents()}
-    diff = compare(root, documents, snapshot.skipped(), include=info.include, exclude=info.exclude, paths=info.paths)
-    # Trying again what the last update could not read is for the next update, not for every question.
-    tried = {one.path: one for one in snapshot.skipped() if one.unreadable}
+    skipped = snapshot.skipped()
+    diff = compare(root, documents, skipped, snapshot.info)
+    # Files that could not be read are tried again by the next update, not by every question.
+    tried = {one.path: one for one in skipped if one.unreadable}
     return replace(
         diff,
-        added=tuple(file for file in diff.added if not _is_as_left(file, tried)),
-        suspect=tuple(file for file in diff.suspect if not _is_as_left(file, tried)),
+        added=tuple(file for file in diff.added if not _is_unchanged(file, tried.get(file.path))),
+        suspect=tuple(file for file in diff.suspect if not _is_unchanged(file, tried.get(file.path))),
     )
 
 
 def compare(
-    root: Path,
-    documents: Mapping[str, StoredDocument],
-    left: Iterable[SkippedRow],
-    *,
-    include: Sequence[str],
-    exclude: Sequence[str],
-    paths: Sequence[str],
+    root: Path, documents: Mapping[str, StoredDocument], skipped: Iterable[SkippedRow], selection: Selection
 ) -> Diff:
-    """Compare a folder with what the index holds.
+    """Return how a folder differs from what the index holds.
 
     Args:
         root: The corpus root.
         documents: Of the index, by path.
-        left: What was left out last time.
-        include: Patterns of the files to take in, none for all.
-        exclude: Patterns of the files to leave out.
-        paths: Files and folders to look at, none for all.
+        skipped: What the last update skipped.
+        selection: Which files to look at.
 
     Raises:
         CorpusError: The folder is missing or cannot be read.
     """
-    found = walk(root, include=include, exclude=exclude, paths=paths)
-    judged = {one.path: one for one in left if not one.unreadable}
-    added, suspect, unchanged, still_left = [], [], [], []
+    found = walk(root, include=selection.include, exclude=selection.exclude, paths=selection.paths)
+    judged = {one.path: one for one in skipped if not one.unreadable}
+    added: list[FoundFile] = []
+    suspect: list[FoundFile] = []
+    unchanged: list[FoundFile] = []
+    still_skipped: list[SkippedRow] = []
     for file in found.files:
         document = documents.get(file.path)
-        if document is None:
-            if _is_as_left(file, judged):
-                still_left.append(judged[file.path])
-            else:
-                added.append(file)
-        elif _is_same(file, document):
-            unchanged.append(file)
+        if document is not None:
+            (unchanged if _is_unchanged(file, document) else suspect).append(file)
+        elif _is_unchanged(file, judged.get(file.path)):
+            still_skipped.append(judged[file.path])
         else:
-            suspect.append(file)
+            added.append(file)
     absent = sorted(documents.keys() - {file.path for file in found.files})
-    hidden = frozenset(skip.path.rstrip("/") for skip in found.skipped if skip.unreadable)
-    kept = tuple(path for path in absent if _lies_under(path, hidden))
-    gone = sorted(set(absent).difference(kept))
-    walked = (SkippedRow(skip.path, skip.reason, skip.unreadable) for skip in found.skipped)
+    hidden = {one.path.rstrip("/") for one in found.skipped if one.unreadable}
+    now_skipped = (SkippedRow(one.path, one.reason, one.unreadable) for one in found.skipped)
     return Diff(
         added=tuple(added),
         suspect=tuple(suspect),
-        removed=tuple(gone),
+        removed=tuple(path for path in absent if not _is_under(path, hidden)),
         unchanged=tuple(unchanged),
-        kept=kept,
-        left=tuple(sorted((*walked, *still_left), key=lambda one: one.path)),
+        kept=tuple(path for path in absent if _is_under(path, hidden)),
+        skipped=tuple(sorted((*now_skipped, *still_skipped), key=lambda one: one.path)),
         folders=found.folders,
     )
 
 
-def _is_same(file: FoundFile, known: StoredDocument | SkippedRow) -> bool:
-    if known.checked_ns is None or known.mtime_ns is None:
+def _is_unchanged(file: FoundFile, known: StoredDocument | SkippedRow | None) -> bool:
+    if known is None or known.checked_ns is None or known.mtime_ns is None:
         return False
     same = (file.size, file.mtime_ns) == (known.size, known.mtime_ns)
     return same and abs(known.checked_ns - known.mtime_ns) > _RACY_NS
 
 
-def _is_as_left(file: FoundFile, left: Mapping[str, SkippedRow]) -> bool:
-    return file.path in left and _is_same(file, left[file.path])
-
-
-def _lies_under(path: str, places: Set[str]) -> bool:
-    """Whether a path or a folder above it is among some places, the root being ""."""
-    while path and path not in places:
+def _is_under(path: str, folders: Set[str]) -> bool:
+    """Return whether a path or a folder above it is among `folders`; the root is ""."""
+    while path and path not in folders:
         path = path.rpartition("/")[0]
-    return path in places
+    return path in folders

@@ -1,4 +1,4 @@
-"""What an update is asked to do, what it tells on the way, and what it reports."""
+"""What an update is asked to do, how it reports progress, and what it returns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from index.encoder.protocol import Encoder
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an update is, in bytes of the files it has to read."""
+    """How far an update is, in bytes of the files that it reads."""
 
     done: int
     total: int
@@ -20,7 +20,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What a person should know about how a file was read, such as its encoding."""
+    """What a user should know about how a file was read, such as its encoding."""
 
     path: str
     text: str
@@ -34,14 +34,14 @@ class BuildReport:
         added: Files that are new in the index.
         changed: Files whose bytes differ from the indexed ones.
         removed: Files that are no longer in the index.
-        unchanged: Files that hold the same bytes as before.
-        skipped: What was left out, and why.
+        unchanged: Files with the same bytes as before.
+        skipped: Files and folders that were skipped, and why.
         documents: Documents in the index now: a file counts as many as it has records, or one.
         passages: Passages in the index now.
-        embedded: Texts given to the encoder now.
-        reused: Passages written now that did not need embedding: their text was known, or came up twice.
-        seconds: How long it took.
-        notes: What should be known about files that were read now, in the order of their paths.
+        embedded: Texts that were embedded.
+        reused: Passages that were written without embedding: their text was known, or occurred twice.
+        seconds: Wall time.
+        notes: On files that were read, by path.
     """
 
     added: int
@@ -65,15 +65,15 @@ class Request:
     """What an update is asked to do.
 
     Attributes:
-        root: The corpus root; the index lies in its folder `.qa`.
+        root: The corpus root; the index is in its folder `.qa`.
         encoder: Embeds passages.
-        include: Patterns of the files to take in, () for all, None for those of the last time.
-        exclude: Patterns of the files to leave out, None for those of the last time.
+        include: Patterns of the files to index, () for all, None for those of the last update.
+        exclude: Patterns of the files to leave out, None for those of the last update.
         paths: Limits the collection to these files, and folders with a slash at the end, relative to the root; () for
-            all of it, None for those of the last time.
-        more_paths: Adds files and folders to a new collection or one that is limited; one of the whole root has them.
-        allow_empty: Whether an index with documents may become one without.
-        progress: Told how far it is.
+            all of it, None for those of the last update.
+        more_paths: Adds files and folders to a new or limited collection; one of the whole root has them already.
+        allow_empty: Whether an index may lose its last documents.
+        progress: Called with how far it is.
     """
 
     root: Path

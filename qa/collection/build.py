@@ -255,13 +255,11 @@ def model_of(root: Path) -> str:
     try:
         with Snapshot(root / INDEX_FOLDER) as snapshot:
             return snapshot.info.model
-    except (NoIndexError, DamagedIndexError, IncompatibleError) as error:
-        from index import is_set_aside, salvaged_model
+    except (NoIndexError, DamagedIndexError, IncompatibleError):
+        from index import salvaged_model
 
-        if isinstance(error, NoIndexError) and not is_set_aside(root / INDEX_FOLDER):
-            return DEFAULT_MODEL
         model = salvaged_model(root / INDEX_FOLDER)
-        _log.debug("%s was built with %s", root, model or "a model that cannot be told; the default is taken")
+        _log.debug("model of %s: %s", root, model or "unknown, the default is used")
         return model or DEFAULT_MODEL
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from corpus.types import Passage
-from index.commit.change import BuildConfig, BuildMode, ChangeSet, Entry
+from index.commit.change import BuildMode, ChangeSet, SplitFile
 from index.commit.store import Store
 from index.dense import faiss_segments
 from index.dense.faiss_segments import Ids, Stored, VectorIndex, cosines
@@ -22,11 +22,11 @@ from index.dense.vector_rows import read_vectors
 from index.encoder.protocol import Vectors
 from index.snapshot import Snapshot
 from index.storage.database import DATABASE
-from index.storage.metadata import Info, read_info
+from index.storage.metadata import BuildConfig, Info, read_info
 from index.storage.rows import Link, StoredPassage
 
 DIMENSION = 64
-CONFIG = BuildConfig("random", "f" * 64, DIMENSION, 1, (), ())
+CONFIG = BuildConfig(model="random", fingerprint="f" * 64, dimension=DIMENSION, splitter=1)
 
 
 def limit_sizes(patch: pytest.MonkeyPatch, *, exact: int, most: int) -> None:
@@ -84,13 +84,13 @@ def digest(number: int) -> bytes:
     return number.to_bytes(16, "big")
 
 
-def entry(path: str, numbers: Sequence[int]) -> Entry:
+def split_file(path: str, numbers: Sequence[int]) -> SplitFile:
     """A document whose passages are known by numbers."""
     texts = [f"{number}" for number in numbers]
     passages = tuple(
         Passage(20 * place, 20 * place + len(text), text, 0, "", (), "", (1, 1)) for place, text in enumerate(texts)
     )
-    return Entry(path, "0" * 64, 1, 1, 1, "text/plain", "", passages, tuple(digest(number) for number in numbers))
+    return SplitFile(path, "0" * 64, 1, 1, 1, "text/plain", "", passages, tuple(digest(number) for number in numbers))
 
 
 def commit(
@@ -101,9 +101,9 @@ def commit(
     with Store(folder) as store:
         if numbers:
             store.add_vectors([digest(number) for number in numbers], rows[numbers])
-        entries = [entry(path, several) for path, several in documents.items()]
-        change = ChangeSet(BuildMode.INCREMENTAL, entries, list(documents), removed)
-        info = store.commit(change, CONFIG, seen=(), left=())
+        for path, several in documents.items():
+            store.stage(split_file(path, several))
+        info = store.commit(ChangeSet(BuildMode.INCREMENTAL, CONFIG, removed=removed))
     check(folder)
     return info
 

@@ -113,7 +113,7 @@ def test_the_vector_of_another_passage_is_found_by_a_check(sample: Sample) -> No
     """Where links are forged with care, a question takes the one vector for the other."""
     other = "(SELECT vector FROM passages WHERE id = 40)"
     edit(sample.folder / "index.db", f"UPDATE passages SET vector = {other} WHERE id = 5")
-    assert "the number of passages of vectors" in asked_and_checked(sample).check
+    assert "the refcount of a vector" in asked_and_checked(sample).check
 
 
 KINDS: dict[str, str | tuple[str, Sequence[object]]] = {

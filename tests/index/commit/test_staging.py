@@ -1,8 +1,9 @@
-"""Staged entries come back as they were, and leave nothing behind."""
+"""Staged files come back as they were, and leave nothing behind."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,9 @@ from hypothesis import strategies as st
 
 from corpus.errors import StorageError
 from corpus.types import Passage
-from index.commit.change import Entry
+from index.commit.change import SplitFile
 from index.commit.staging import Staging
-from index.commit.store import Store
+from index.storage.database import open_for_writing
 from tests.marks import needs_limits
 from tests.robustness.program import growing_to
 
@@ -36,46 +37,45 @@ digests = st.binary(min_size=16, max_size=16)
 
 
 @st.composite
-def entries(draw: st.DrawFn) -> Entry:
+def split_files(draw: st.DrawFn) -> SplitFile:
     pairs = draw(st.lists(st.tuples(passages, digests), max_size=3))
     sha256 = draw(st.binary(min_size=32, max_size=32)).hex()
     found, keys = tuple(one for one, _ in pairs), tuple(key for _, key in pairs)
-    return Entry(draw(texts), sha256, draw(numbers), -7, 3, draw(texts), draw(texts), found, keys, draw(numbers))
+    return SplitFile(draw(texts), sha256, draw(numbers), -7, 3, draw(texts), draw(texts), found, keys, draw(numbers))
 
 
-def entry(path: str, size: int = 4) -> Entry:
+def split_file(path: str, size: int = 4) -> SplitFile:
     passage = Passage(0, size, "x" * size, 0, "", ("Heading",), "", (1, 1))
-    return Entry(path, "0" * 64, 1, 2, 3, "text/plain", "", (passage,), (b"0" * 16,))
+    return SplitFile(path, "0" * 64, 1, 2, 3, "text/plain", "", (passage,), (b"0" * 16,))
 
 
 def fill(staging: Staging) -> None:
     for number in range(2000):
-        staging.add(entry(str(number), 10_000))
+        staging.add(split_file(str(number), 10_000))
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store(tmp_path) as store:
-        yield store
+def staging(tmp_path: Path) -> Iterator[Staging]:
+    with closing(open_for_writing(tmp_path / "index.db")) as connection:
+        yield Staging(connection, tmp_path / "index.db")
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(given_entries=st.lists(entries(), max_size=5))
-def test_entries_come_back_as_they_were_as_often_as_asked(store: Store, given_entries: list[Entry]) -> None:
-    """In their order, tuples as tuples and bytes as bytes; the next staging begins empty."""
-    staging = store.stage()
-    for one in given_entries:
+@given(given_files=st.lists(split_files(), max_size=5))
+def test_files_come_back_as_they_were_as_often_as_asked(staging: Staging, given_files: list[SplitFile]) -> None:
+    """In their order, tuples as tuples and bytes as bytes; none is left after a commit."""
+    for one in given_files:
         staging.add(one)
-    assert list(staging) == list(staging) == given_entries
-    assert staging.paths == [one.path for one in given_entries]
-    assert list(store.stage()) == []
+    assert list(staging) == list(staging) == given_files
+    assert staging.paths == [one.path for one in given_files]
+    staging.clear()
+    assert (list(staging), staging.paths) == ([], [])
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="looks at open files")
-def test_what_is_staged_goes_to_a_file_without_a_name(store: Store, tmp_path: Path) -> None:
+def test_what_is_staged_goes_to_a_file_without_a_name(staging: Staging, tmp_path: Path) -> None:
     """Memory stays small, and a killed process leaves nothing behind."""
     before = sorted(tmp_path.iterdir())
-    staging = store.stage()
     fill(staging)
     opened = [str(path.readlink()) for path in Path("/proc/self/fd").iterdir() if path.is_symlink()]
     assert any("etilqs" in name and name.endswith("(deleted)") for name in opened)
@@ -83,7 +83,6 @@ def test_what_is_staged_goes_to_a_file_without_a_name(store: Store, tmp_path: Pa
 
 
 @needs_limits
-def test_a_full_disk_is_reported(store: Store) -> None:
-    staging = store.stage()
+def test_a_full_disk_is_reported(staging: Staging) -> None:
     with growing_to(100_000), pytest.raises(StorageError, match="Free space where temporary files go"):
         fill(staging)

@@ -52,7 +52,7 @@ def test_long_rows_that_share_what_they_go_on_with_are_not_read_without_end() ->
     around = b"\0\0\0\2" + bytes(PAGE - 4)
     file = Counting(bytes(PAGE) + around + leaf(places, bytes(content)) * 200)
     size = len(file.getbuffer())
-    found = sum(1 for _ in page_scan.Pages(file, None).records(page_scan.TABLE, columns=4))
+    found = sum(1 for _ in page_scan.PageScan(file, None).rows(page_scan.TABLE, columns=4))
     # Some were followed to their end, and then no more.
     assert 0 < found < 90 * 200 / 4
     assert file.read_so_far < 20 * size
@@ -62,7 +62,7 @@ def test_heads_that_claim_to_be_long_are_not_read_to_their_end() -> None:
     """A page full of cells, most of which begin in the middle of another; a second of the processor is for all."""
     page = leaf([8 + (number * 7) % 8000 for number in range(1364)], (CELL * PAGE)[:PAGE])
     started = time.process_time()
-    list(page_scan.Pages(io.BytesIO(page * 20), None).records(page_scan.TABLE, columns=4))
+    list(page_scan.PageScan(io.BytesIO(page * 20), None).rows(page_scan.TABLE, columns=4))
     assert time.process_time() - started < 5
 
 
@@ -73,7 +73,7 @@ def test_noise_holds_nothing_and_breaks_nothing(seed: int) -> None:
         bytes([noise.choice([page_scan.TABLE, page_scan.INDEX])]) + noise.randbytes(PAGE - 1) for _ in range(4)
     )
     database, log = io.BytesIO(pages), io.BytesIO(noise.randbytes(32 + 2 * (24 + PAGE)))
-    found = page_scan.Pages(database, log)
+    found = page_scan.PageScan(database, log)
     for kind, columns in ((page_scan.TABLE, 4), (page_scan.INDEX, 2)):
-        for record in found.records(kind, columns):
+        for record in found.rows(kind, columns):
             assert len(record) == columns

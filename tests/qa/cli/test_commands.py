@@ -64,7 +64,7 @@ def test_check_sees_that_the_tables_are_others(root: Path, database: sqlite3.Con
     database.execute("PRAGMA writable_schema = ON")
     database.execute("UPDATE sqlite_master SET sql = replace(sql, 'page INTEGER', 'page INTEGER NOT NULL')")
     database.execute("PRAGMA writable_schema = RESET")
-    with pytest.raises(DamagedIndexError, match=r"index\.db is damaged: the list of tables"):
+    with pytest.raises(DamagedIndexError, match=r"index\.db is damaged: checksum mismatch in the list of tables"):
         check.check(root)
 
 
