@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from corpus.discovery.filenames import INDEX_FOLDER, SETTINGS_FILE, from_os_name, to_os_name
     from corpus.discovery.safe_read import read_bytes
     from corpus.discovery.scope import lies_in, outermost
-    from corpus.discovery.walk import FoundFile, SkippedFile, affects_walk, walk
+    from corpus.discovery.walk import FoundFile, SkippedFile, walk
     from corpus.loading.load import digest, load, read_file
     from corpus.loading.prefetch import LoadedFile, load_all
     from corpus.loading.sandbox import Sandbox
@@ -24,7 +24,7 @@ _NAMES = {
     "corpus.discovery.filenames": ("INDEX_FOLDER", "SETTINGS_FILE", "from_os_name", "to_os_name"),
     "corpus.discovery.safe_read": ("read_bytes",),
     "corpus.discovery.scope": ("lies_in", "outermost"),
-    "corpus.discovery.walk": ("FoundFile", "SkippedFile", "affects_walk", "walk"),
+    "corpus.discovery.walk": ("FoundFile", "SkippedFile", "walk"),
     "corpus.loading.load": ("digest", "load", "read_file"),
     "corpus.loading.prefetch": ("LoadedFile", "load_all"),
     "corpus.loading.sandbox": ("Sandbox",),
@@ -42,7 +42,6 @@ __all__ = [
     "LoadedFile",
     "Sandbox",
     "SkippedFile",
-    "affects_walk",
     "digest",
     "encoder_text",
     "from_os_name",

@@ -13,60 +13,37 @@ VARIABLE = "QA_INDEX"
 
 
 def find_index(start: Path | None = None, *, index: Path | None = None) -> Path:
-    """Find the corpus root: the folder that holds `.qa/`.
+    """Return the corpus root: the folder that contains `.qa/`.
 
     Args:
-        start: Where to begin looking upward, as git does; None for the working directory, unless QA_INDEX is set.
-        index: The corpus root, or its `.qa` folder, if the user named one; nothing else is looked at then.
+        start: Where to begin looking upward, as git does; None for QA_INDEX, else the working directory.
+        index: The corpus root or its `.qa` folder, if the user named one; nothing else is looked at then.
 
     Raises:
-        NoIndexError: There is none; the message has the command that makes one.
+        NoIndexError: There is none; the message has the command that builds one.
     """
     if index is not None:
         return _named(index, "")
     variable = os.environ.get(VARIABLE)
     if start is None and variable:
-        return _named(Path(variable), f" ({VARIABLE} names it)")
+        return _named(Path(variable), f" (from {VARIABLE})")
     return _upward(start)
 
 
 def root_of(index: Path) -> Path:
-    """The corpus root, from what a user may name: the root itself, or the `.qa` folder in it."""
+    """Return the corpus root of a path that is the root itself or its `.qa` folder."""
     full = Path(os.path.abspath(index))  # noqa: PTH100 - resolve() would follow the links that the user chose
     return full.parent if full.name == INDEX_FOLDER else full
 
 
 def command_for(root: Path | str) -> str:
-    """The command that builds an index there."""
+    """Return the command that builds or updates the index of a folder."""
     name = str(root)
     return f"qa index {'-- ' if name.startswith('-') else ''}{shlex.quote(name)}"
 
 
-def _named(index: Path, origin: str) -> Path:
-    root = root_of(index)
-    if has_index(root):
-        return root
-    if not root.is_dir():
-        raise NoIndexError(f"there is no folder {root}{origin}. Name the folder of documents or its .qa folder.")
-    raise NoIndexError(f"no index in {root}{origin}. Build one with: {command_for(root)}")
-
-
-def _upward(start: Path | None) -> Path:
-    try:
-        here = Path.cwd() if start is None else Path(os.path.abspath(start))  # noqa: PTH100 - as in root_of
-    except OSError as error:
-        raise NoIndexError("the working directory is gone. Change to another, or use --index DIR.") from error
-    for folder in (here, *here.parents):
-        if has_index(folder):
-            return folder
-    raise NoIndexError(
-        f"no index here or in any folder above. Build one with: {command_for(here)} "
-        "(or name one with --index DIR or QA_INDEX)"
-    )
-
-
 def has_index(root: Path) -> bool:
-    """Whether there is an index folder; whether it can be used is for the index package to say."""
+    """Return whether there is an index folder; whether it can be used is for the index package to say."""
     try:
         return (root / INDEX_FOLDER).is_dir()
     except OSError:
@@ -74,13 +51,13 @@ def has_index(root: Path) -> bool:
 
 
 def find_or_here() -> Path:
-    """The collection around the working directory; where there is none, the working directory itself.
+    """Return the collection around the working directory; without one, the working directory.
 
     Raises:
-        NoIndexError: QA_INDEX names no index, or the working directory is gone.
+        NoIndexError: QA_INDEX names no index, or the working directory no longer exists.
     """
     try:
-        return find_index(None, index=None)
+        return find_index()
     except NoIndexError:
         here = working_directory()
         if os.environ.get(VARIABLE) or here is None:
@@ -89,8 +66,31 @@ def find_or_here() -> Path:
 
 
 def working_directory() -> Path | None:
-    """The working directory, or None if it is gone."""
+    """Return the working directory, or None if it no longer exists."""
     try:
         return Path.cwd()
     except OSError:
         return None
+
+
+def _named(index: Path, origin: str) -> Path:
+    root = root_of(index)
+    if has_index(root):
+        return root
+    if not root.is_dir():
+        raise NoIndexError(f"no such folder: {root}{origin}. Give the folder of documents or its .qa folder.")
+    raise NoIndexError(f"no index in {root}{origin}. Build one with: {command_for(root)}")
+
+
+def _upward(start: Path | None) -> Path:
+    try:
+        here = Path.cwd() if start is None else Path(os.path.abspath(start))  # noqa: PTH100 - as in root_of
+    except OSError as error:
+        raise NoIndexError("the working directory no longer exists. Change to another, or use --index DIR.") from error
+    for folder in (here, *here.parents):
+        if has_index(folder):
+            return folder
+    raise NoIndexError(
+        f"no index here or in any folder above. Build one with: {command_for(here)} "
+        "(or name one with --index DIR or QA_INDEX)"
+    )

@@ -93,21 +93,6 @@ def walk(root: Path, *, include: Sequence[str] = (), exclude: Sequence[str] = ()
     )
 
 
-def affects_walk(
-    root: Path, path: str, *, include: Sequence[str] = (), exclude: Sequence[str] = (), paths: Sequence[str] = ()
-) -> bool:
-    """Whether a change of a file or folder may change the result of a walk; false only if it cannot.
-
-    Args:
-        root: The corpus root.
-        path: Of a file or folder, which need not exist, relative to the root, with forward slashes.
-        include: As for `walk`.
-        exclude: As for `walk`.
-        paths: As for `walk`.
-    """
-    return _Walker(root, include, exclude, paths).may_reach(path)
-
-
 @dataclass(frozen=True, slots=True)
 class _Rules:
     """The ignore file of one folder; its patterns are relative to that folder."""
@@ -148,24 +133,6 @@ class _Walker:
                     continue
                 if self._is_folder_to_walk(entry, path, rules):
                     pending.append((path + "/", rules))
-
-    def may_reach(self, path: str) -> bool:
-        """Whether a walk may reach a path: neither it nor a folder above it is left out."""
-        rules: tuple[_Rules, ...] = ()
-        *above, name = path.split("/")
-        folder = ""
-        for part in above:
-            rules = (*rules, *self._rules_of(folder))
-            folder += part + "/"
-            if part.startswith(".") or not self._may_contain_matches(folder) or self._is_ignored(folder, rules):
-                return False
-        if name in IGNORE_FILES or name.startswith("."):
-            return name in IGNORE_FILES
-        if self._is_ignored(path, (*rules, *self._rules_of(folder))):
-            return False
-        is_document = format_of(path) is not None and (self._include is None or self._include.match_file(path))
-        # A path that no longer exists may have been a folder.
-        return is_document or not (self._root / to_os_name(path)).is_file()
 
     def _skip(self, path: str, reason: str, *, unreadable: bool = False) -> None:
         self.skipped.append(SkippedFile(path, reason, unreadable))

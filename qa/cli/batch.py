@@ -1,4 +1,4 @@
-"""A batch of questions: a question a line, or JSON lines with `id` and `question`, told apart line by line."""
+"""A batch of questions: one a line, as plain text or as JSON with `id` and `question`, told apart line by line."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from typing import TextIO
 from corpus.errors import UsageError
 from qa.retrieval.query import ask_text
 
-# Of a whole batch: a device without an end is not read until memory is full.
-MOST_BYTES = 64 * 1024 * 1024
+# Of a whole batch, so that an endless device does not fill the memory.
+MAX_BYTES = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class BatchItem:
     """One question.
 
     Attributes:
-        line: Where it stands in its file, 1-based.
+        line: Its line in the batch, 1-based.
         id: The caller's own id, or None.
         text: As it will be searched.
-        cut: Characters left out at the end, because it is longer than a question can be.
+        cut: Characters dropped at the end, because it is too long.
     """
 
     line: int
@@ -33,65 +33,63 @@ class Question:
 
 
 def read_batch(name: str) -> bytes:
-    """Read a batch whole: a file, or stdin for "-".
+    """Return the bytes of a batch: a file, or stdin for "-".
 
     Raises:
-        UsageError: It cannot be read, or has more bytes than `MOST_BYTES`.
+        UsageError: It cannot be read, or is larger than `MAX_BYTES`.
     """
     try:
         if name != "-":
             with Path(name).open("rb") as file:
-                data = file.read(MOST_BYTES + 1)
+                data = file.read(MAX_BYTES + 1)
         else:
             stdin = _stdin()
             if stdin is None:
-                raise UsageError("--batch - reads stdin, which is closed")
-            data = stdin.buffer.read(MOST_BYTES + 1)
+                raise UsageError("--batch - reads stdin, which is closed.")
+            data = stdin.buffer.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise UsageError(f"cannot read the batch {name}: {reason}") from error
-    if len(data) > MOST_BYTES:
-        raise UsageError(f"the batch {name} is larger than {MOST_BYTES // (1024 * 1024)} MiB; ask in several")
+        raise UsageError(f"cannot read the batch {name}: {getattr(error, 'strerror', None) or error}") from error
+    if len(data) > MAX_BYTES:
+        raise UsageError(f"the batch {name} is larger than {MAX_BYTES // (1024 * 1024)} MiB. Split it.")
     return data
 
 
 def _stdin() -> TextIO | None:
-    return sys.stdin  # None where it came closed, whatever its type says
+    return sys.stdin  # None if it was closed, whatever its type says
 
 
-def parse_batch(data: bytes) -> tuple[Question, ...]:
-    """Read a batch; each line that begins with "{" is JSON, any other is the question itself.
+def parse_batch(data: bytes) -> tuple[BatchItem, ...]:
+    """Return the questions of a batch; a line that starts with "{" is JSON, any other is the question itself.
 
     Raises:
-        UsageError: A line is not UTF-8, no valid JSON, or asks nothing; the message has its number.
+        UsageError: A line is not UTF-8, not valid JSON, or has no question; the message has its number.
     """
     lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     if not lines[-1]:
         lines.pop()
-    return tuple(_question(number, line) for number, line in enumerate(lines, 1))
+    return tuple(_item(number, line) for number, line in enumerate(lines, 1))
 
 
-def _question(number: int, line: bytes) -> Question:
+def _item(number: int, line: bytes) -> BatchItem:
     try:
         text = line.decode("utf-8").strip()
     except UnicodeDecodeError as error:
         raise UsageError(f"batch line {number} is not UTF-8 (byte {error.start + 1} of the line)") from error
     own_id, question = _from_json(number, text) if text.startswith("{") else (None, text)
     try:
-        asked, cut = ask_text(question)
+        return BatchItem(number, own_id, *ask_text(question))
     except UsageError as error:
         raise UsageError(f"batch line {number}: the question is empty") from error
-    return Question(number, own_id, asked, cut)
 
 
 def _from_json(number: int, text: str) -> tuple[str | int | None, str]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"batch line {number} begins with {{ but is not JSON: {error}") from error
+        raise UsageError(f"batch line {number} starts with {{ but is not valid JSON: {error}") from error
     question, own_id = value.get("question"), value.get("id")
     if not isinstance(question, str):
-        raise UsageError(f'batch line {number} has no "question" that is a text')
+        raise UsageError(f'batch line {number}: "question" must be a string')
     if isinstance(own_id, bool) or not isinstance(own_id, str | int | None):
-        raise UsageError(f'batch line {number}: "id" must be a text or a whole number')
+        raise UsageError(f'batch line {number}: "id" must be a string or an integer')
     return own_id, question

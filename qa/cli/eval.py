@@ -14,8 +14,7 @@ from qa.answer.results import Mode
 from qa.cli import session
 from qa.cli.errors import FOUND
 from qa.cli.options import COUNT, INDEX, JSON, MODES
-from qa.collection.settings import Settings
-from qa.collection.settings import read as read_settings
+from qa.collection.settings import CollectionSettings, read_settings
 from qa.terminal import answers
 
 if TYPE_CHECKING:
@@ -59,14 +58,14 @@ def evaluate(
     (characters); "evidence" [{"file", "text"}]; "relevant" {path or passage id: grade}; "answerable": false.
     Settings in qa.toml apply as they do to `qa ask`; options override them.
     """
-    session.require_one_collection(corpus, index, no_update=no_update)
     from qa.evaluation.evaluate import read_questions, run_plan
     from qa.evaluation.evaluate import sample as choose
     from qa.terminal import eval_report
 
-    plan = _plan(_settings(corpus, index), compare, k=k, mode=Mode(mode) if mode else None, rerank=rerank)
+    own = _settings(corpus, index, no_update=no_update)
+    plan = _plan(own, compare, k=k, mode=Mode(mode) if mode else None, rerank=rerank)
     asked = choose(read_questions(questions), sample)
-    root = session.root_to_ask(corpus, index)
+    root = session.collection_root(corpus, index)
     with (
         session.opened(root, corpus=corpus is not None, update=not no_update) as retriever,
         session.progress("Asking", "") as progress,
@@ -78,14 +77,16 @@ def evaluate(
     return FOUND
 
 
-def _settings(corpus: Path | None, index: Path | None) -> Settings:
+def _settings(corpus: Path | None, index: Path | None, *, no_update: bool) -> CollectionSettings:
     try:
-        return read_settings(session.root_to_ask(corpus, index))
+        return read_settings(session.collection_root(corpus, index, no_update=no_update))
     except NoIndexError:
-        return Settings()  # opening it says so
+        return CollectionSettings()  # opening it says so
 
 
-def _plan(own: Settings, compare: str | None, *, k: int | None, mode: Mode | None, rerank: bool | None) -> EvalPlan:
+def _plan(
+    own: CollectionSettings, compare: str | None, *, k: int | None, mode: Mode | None, rerank: bool | None
+) -> EvalPlan:
     """What to run: options override what is set for the collection, and that the defaults."""
     from qa.evaluation.evaluate import EvalPlan, EvalSettings, read_scores, settings_from
     from qa.evaluation.ranking_measures import require_ir_measures

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
+from corpus.errors import UsageError
 from qa.answer.results import MAX_HITS, Mode
+
+
+class _Count(click.IntRange):
+    """A number of passages."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            raise UsageError(f"{param.opts[0] if param else 'it'} needs a number from 1 to {MAX_HITS}.") from error
+
 
 INDEX = click.option(
     "--index",
     "index",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="The collection to use: its folder, or the .qa folder in it. [default: QA_INDEX, or the nearest .qa upward]",
+    help="The collection: its folder, or the .qa folder in it.  [default: QA_INDEX, or the nearest .qa upward]",
 )
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 MODES = click.Choice([mode.value for mode in Mode])
-COUNT = click.IntRange(1, MAX_HITS)
+COUNT = _Count(1, MAX_HITS)

@@ -1,4 +1,4 @@
-"""What several commands do with the terminal: open a collection and say what was done to it, draw progress."""
+"""What several commands do with the terminal: open a collection and report what was done to it, draw progress."""
 
 # ruff: noqa: PLC0415 - numpy, faiss and tqdm take long to import; what needs them is imported when it is called
 
@@ -18,71 +18,61 @@ if TYPE_CHECKING:
     from index import Progress, ProgressCallback
     from qa.retrieval.retriever import Retriever
 
-# What lives as long as the process.
-_HELD: list[object] = []
+# Kept until the process ends: freeing a model takes longer than asking it.
+_KEPT: list[object] = []
 
 
 def style() -> answers.TerminalStyle:
-    """How to write results."""
+    """Return how to write results."""
     return answers.TerminalStyle.of(sys.stdout)
 
 
 def as_line(value: dict[str, Any]) -> str:
-    """A JSON object as a line of results."""
+    """Return a JSON object as a line of results."""
     return answers.as_json(value, sys.stdout) + "\n"
 
 
-def require_one_collection(corpus: Path | None, index: Path | None, *, no_update: bool) -> None:
-    """Refuse options that contradict each other.
+def collection_root(corpus: Path | None, index: Path | None, *, no_update: bool = False) -> Path:
+    """Return the collection that --corpus or --index name, or the one around the working directory.
 
     Raises:
-        UsageError: They do.
+        UsageError: The options contradict each other.
+        NoIndexError: There is none.
     """
-    if corpus is not None and (index is not None or no_update):
-        raise UsageError("--corpus brings its folder up to date and asks it; leave out --index and --no-update")
+    if corpus is None:
+        return locate.find_index(index=index)
+    if index is not None or no_update:
+        raise UsageError("--corpus updates its folder and asks it; leave out --index and --no-update.")
+    return locate.root_of(corpus)
 
 
 @contextmanager
 def opened(root: Path, *, corpus: bool, update: bool) -> Iterator[Retriever]:
-    """Open a collection to ask; what was done to it on the way goes to stderr.
+    """Open a collection to ask; what was done to it before goes to stderr.
 
     Args:
         root: The corpus root.
-        corpus: Whether to index it first, however much there is to do.
+        corpus: Whether to build or update it first, however much there is to do.
         update: Whether to look for changed files.
     """
-    from qa.collection import build
+    from qa.collection.build import Refresh, open_collection
 
+    refresh = Refresh.FULL if corpus else Refresh.SMALL if update else Refresh.NONE
     with progress() as tell:
-        if corpus:
-            found = build.build_and_open(root, progress=tell)
-        elif update:
-            found = build.open_current(root, progress=tell)
-        else:
-            found = build.open_as_is(root)
-    # To the end of the process: taking a model apart takes longer than asking it.
-    _HELD.append(found.retriever)
+        found = open_collection(root, refresh=refresh, progress=tell)
+    _KEPT.append(found.retriever)
     with found.retriever as retriever:
         if found.note:
             answers.note(answers.problem(found.note))
         if found.report is not None:
-            words = reports.build if corpus else reports.refreshed
-            answers.note(words(found.report, answers.TerminalStyle.of(sys.stderr)))
+            report = reports.build if corpus else reports.refreshed
+            answers.note(report(found.report, answers.TerminalStyle.of(sys.stderr)))
         yield retriever
-
-
-def root_to_ask(corpus: Path | None, index: Path | None) -> Path:
-    """The collection that --corpus or --index name, or the one around the working directory.
-
-    Raises:
-        NoIndexError: There is none.
-    """
-    return locate.root_of(corpus) if corpus is not None else locate.find_index(None, index=index)
 
 
 @contextmanager
 def progress(doing: str = "Embedding", unit: str = "B") -> Iterator[ProgressCallback | None]:
-    """A progress bar on stderr, if that is a terminal; it appears with the first step."""
+    """Draw a progress bar on stderr if that is a terminal; it appears with the first step."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
@@ -95,8 +85,7 @@ def progress(doing: str = "Embedding", unit: str = "B") -> Iterator[ProgressCall
             # A terminal may claim to have no columns and rows.
             size = {"ncols": answers.TerminalStyle.of(sys.stderr).width - 1, "nrows": 20}
             units = {"unit": unit, "unit_scale": bool(unit)}
-            bar = tqdm(initial=now.done, total=now.total, desc=doing, leave=False, **units, **size)
-            bars.append(bar)
+            bars.append(tqdm(initial=now.done, total=now.total, desc=doing, leave=False, **units, **size))
         for bar in bars:
             bar.update(now.done - bar.n)
 

@@ -28,15 +28,15 @@ from index import (
     require_same_encoder,
     wait_for_writer,
 )
-from qa.collection.settings import read as read_settings
+from qa.collection.settings import read_settings
 from qa.locate import command_for, root_of
 from qa.retrieval.retriever import Retriever
 
 _log = logging.getLogger(__name__)
 
-# What a question may bring in before it is answered: about a second or two of embedding.
-MOST_FILES = 64
-MOST_BYTES = 2_000_000
+# The largest change that a question indexes before it is answered: a second or two of embedding.
+MAX_REFRESH_FILES = 64
+MAX_REFRESH_BYTES = 2_000_000
 
 
 class OnLocked(Enum):
@@ -47,19 +47,27 @@ class OnLocked(Enum):
 
 
 class OnEmpty(Enum):
-    """Whether an index with documents may become one without."""
+    """What a build does if an index with documents would become one without."""
 
     FAIL = "raise an error: more likely the folder is not mounted"
     ALLOW = "empty the index"
 
 
+class Refresh(Enum):
+    """What happens to an index before it is opened."""
+
+    NONE = "nothing"
+    SMALL = "small changes of its files are indexed, larger ones are noted"
+    FULL = "it is built or updated, however much there is to do"
+
+
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedCollection:
     """A collection ready for questions.
 
     Attributes:
         retriever: Open; the caller closes it.
-        report: What was brought in before, or None.
+        report: What was indexed before, or None.
         note: What the user should know about the state of the index, or "".
     """
 
@@ -81,45 +89,44 @@ def build_index(
     progress: ProgressCallback | None = None,
     encoder: Encoder | None = None,
 ) -> BuildReport:
-    """Build the index of a folder, or bring it up to date.
+    """Build or update the index of a folder, and return what was done.
 
     Args:
         path: The folder of documents.
-        model: A sentence-transformers name or a folder; None for the one the index was built with, or the default.
-            Another model than the index's embeds everything anew.
-        mode: Which files to read.
-        include: Patterns (as in .gitignore) of the files to take in, () for all, None for those that `qa.toml` sets,
+        model: A sentence-transformers name or a folder; None for the index's own model, or the default.
+            A model other than the index's embeds everything again.
+        mode: Whether to read only files that look changed, or all.
+        include: Patterns (as in .gitignore) of the files to index, () for all, None for those in `qa.toml`,
             else those of the last build.
         exclude: Patterns of the files to leave out, None as for `include`.
-        paths: Limits a new collection to these files and folders (with a slash at the end) in its folder, relative to
-            it; one that is limited already gets them besides, and one of a whole folder stays that.
-        on_empty: Whether the index may lose its last documents.
+        paths: Files, and folders with a slash at the end, relative to `path`. They limit a new collection, and are
+            added to one that is limited; a collection of the whole folder has them already.
+        on_empty: What to do if no documents are left.
         on_locked: What to do while another process writes this index.
-        progress: Told how far it is.
-        encoder: Embeds the passages, in place of a model.
+        progress: Called with the bytes read so far.
+        encoder: Used instead of loading a model.
 
     Raises:
-        UsageError: A pattern cannot be meant, or `qa.toml` cannot be used.
-        CorpusError: The folder is missing, or all its documents are suddenly gone.
-        ModelError: The model is not to be had.
+        UsageError: A pattern or `qa.toml` is not valid.
+        CorpusError: The folder is missing, or all its documents suddenly are.
+        ModelError: The model cannot be loaded.
         LockedError: Another process writes this index.
-        DamagedIndexError: The index does not hold what was written; `BuildMode.FULL` cures that.
+        DamagedIndexError: The index is damaged; `BuildMode.FULL` rebuilds it.
         IncompatibleError: The index has another format version.
-        StorageError: The disk refused; the index is as it was.
+        StorageError: Writing failed; the index is as it was.
     """
-    root = existing(path)
+    root = existing_root(path)
     from index import rebuild_index, update_index
 
     while True:
         if on_locked is OnLocked.WAIT:
             wait_for_writer(root / INDEX_FOLDER)
-        # Read again each time: the other one may have changed the model or the patterns.
+        # Read again each time: the other process may have changed the model or the patterns.
         settings = read_settings(root)
-        # A first build is sure to embed.
-        first = not (root / INDEX_FOLDER / DATABASE).exists()
+        is_first = not (root / INDEX_FOLDER / DATABASE).exists()  # then it is sure to embed
         request = Request(
             root=root,
-            encoder=encoder or load_encoder(_steady(model) if model else model_of(root), ahead=first),
+            encoder=encoder or load_encoder(_absolute(model) if model else model_of(root), ahead=is_first),
             include=settings.include if include is None else include,
             exclude=settings.exclude if exclude is None else exclude,
             paths=settings.paths,
@@ -141,14 +148,14 @@ def preview_index(
     exclude: Sequence[str] | None = None,
     paths: Sequence[str] = (),
 ) -> BuildReport:
-    """What `build_index` would do with the files, writing nothing; `embedded` and `reused` stay 0.
+    """Return what `build_index` would do, without writing; `embedded` and `reused` are 0.
 
     Raises:
         CorpusError: The folder is missing or cannot be read.
     """
     from index import preview_update
 
-    root = existing(path)
+    root = existing_root(path)
     settings = read_settings(root)
     return preview_update(
         root,
@@ -159,50 +166,39 @@ def preview_index(
     )
 
 
-def build_and_open(path: str | os.PathLike[str], *, progress: ProgressCallback | None = None) -> Opened:
-    """Build the index of a folder or bring it up to date, however large the change, then open it.
-
-    Where there is an index that cannot be written now, it is opened as it is, with a note.
+def open_collection(
+    root: Path, *, refresh: Refresh = Refresh.SMALL, progress: ProgressCallback | None = None
+) -> OpenedCollection:
+    """Open a collection for questions; an index that cannot be written now is opened as it is, with a note.
 
     Raises:
-        As `build_index` and `Retriever.open`.
+        As `Retriever.open`, and with `Refresh.FULL` as `build_index`.
     """
-    root = existing(path)
+    if refresh is Refresh.FULL:
+        return _build_and_open(root, progress)
+    retriever = Retriever.open(root)
+    return OpenedCollection(retriever) if refresh is Refresh.NONE else refresh_if_small(retriever, progress=progress)
+
+
+def _build_and_open(root: Path, progress: ProgressCallback | None) -> OpenedCollection:
+    root = existing_root(root)
     encoder = load_encoder(model_of(root))
     try:
         report = build_index(root, progress=progress, encoder=encoder)
     except (LockedError, StorageError) as error:
         try:
-            return Opened(Retriever.open(root, encoder=encoder), note=_as_it_is(error))
+            return OpenedCollection(Retriever.open(root, encoder=encoder), note=_not_updated(error))
         except NoIndexError:
             raise error from None
-    return Opened(Retriever.open(root, encoder=encoder), report)
+    return OpenedCollection(Retriever.open(root, encoder=encoder), report)
 
 
-def open_as_is(root: Path) -> Opened:
-    """Open an index for questions without a look at the files.
-
-    Raises:
-        As `Retriever.open`.
-    """
-    return Opened(Retriever.open(root))
-
-
-def open_current(root: Path, *, progress: ProgressCallback | None = None) -> Opened:
-    """Open an index for questions; small changes of its files are brought in first, larger ones noted.
-
-    Raises:
-        As `Retriever.open`.
-    """
-    return refresh_if_small(Retriever.open(root), progress=progress)
-
-
-def refresh_if_small(retriever: Retriever, *, progress: ProgressCallback | None = None) -> Opened:
-    """Bring in what changed since the index was written, if it is little; the files are compared by stat.
+def refresh_if_small(retriever: Retriever, *, progress: ProgressCallback | None = None) -> OpenedCollection:
+    """Index what changed since the last build if it is little; files are compared by stat.
 
     Args:
-        retriever: Open; closed if another takes its place in what is returned.
-        progress: Told how far it is.
+        retriever: Open; closed if another replaces it in the result.
+        progress: As in `build_index`.
 
     Raises:
         As `Retriever.open`.
@@ -211,14 +207,15 @@ def refresh_if_small(retriever: Retriever, *, progress: ProgressCallback | None 
     try:
         diff = find_changes(root, retriever.snapshot)
     except CorpusError as error:
-        return Opened(retriever, note=_as_it_is(error))
+        return OpenedCollection(retriever, note=_not_updated(error))
     if diff.is_current:
-        return Opened(retriever)
+        return OpenedCollection(retriever)
     reason = _reason_to_wait(diff, info.documents)
     if not reason and info.splitter != splitter_version():
-        reason = "this version reads or cuts documents in another way, so everything is to be read again"
+        reason = "this version of qa splits documents differently, so all files need to be read again"
     if reason:
-        return Opened(retriever, note=f"{reason}. The answers come from the index as it is. Run: {command_for(root)}")
+        note = f"{reason}. Answering from the index as it is; to update it, run: {command_for(root)}"
+        return OpenedCollection(retriever, note=note)
     from index import update_index
 
     try:
@@ -226,54 +223,54 @@ def refresh_if_small(retriever: Retriever, *, progress: ProgressCallback | None 
         require_same_encoder(info, encoder)
         report = update_index(Request(root=root, encoder=encoder, progress=progress))
     except (LockedError, StorageError, CorpusError) as error:
-        return Opened(retriever, note=_as_it_is(error))
+        return OpenedCollection(retriever, note=_not_updated(error))
     retriever.close()
-    return Opened(Retriever.open(root, encoder=encoder), report)
+    return OpenedCollection(Retriever.open(root, encoder=encoder), report)
 
 
-def existing(path: str | os.PathLike[str]) -> Path:
-    """The corpus root that a user names, by itself or by the `.qa` folder in it.
+def existing_root(path: str | os.PathLike[str]) -> Path:
+    """Return the corpus root that a user names, by itself or by its `.qa` folder.
 
     Raises:
         CorpusError: There is no such folder.
     """
     root = root_of(Path(path))
     if not root.is_dir():
-        what = "is a file" if root.exists() else "does not exist"
-        raise CorpusError(f"{root} {what}. Name a folder of documents.")
+        raise CorpusError(f"{root} {'is a file' if root.exists() else 'does not exist'}. Give a folder of documents.")
     return root
 
 
-def _steady(model: str) -> str:
-    """A model's folder keeps its meaning wherever the next command is run."""
+def _absolute(model: str) -> str:
+    """A model folder by a name that means the same wherever the next command is run."""
     folder = Path(model)
     return str(folder.absolute()) if folder.is_dir() else model
 
 
 def model_of(root: Path) -> str:
-    """The model an index was built with; the default where that cannot be told."""
+    """Return the model an index was built with; the default if that is unknown."""
+    folder = root / INDEX_FOLDER
     try:
-        with Snapshot(root / INDEX_FOLDER) as snapshot:
+        with Snapshot(folder) as snapshot:
             return snapshot.info.model
     except (NoIndexError, DamagedIndexError, IncompatibleError):
         from index import salvaged_model
 
-        model = salvaged_model(root / INDEX_FOLDER)
-        _log.debug("model of %s: %s", root, model or "unknown, the default is used")
+        model = salvaged_model(folder)
+        _log.debug("model of %s: %s", root, model or "unknown; using the default")
         return model or DEFAULT_MODEL
 
 
 def _reason_to_wait(diff: Diff, documents: int) -> str:
-    """Why a change is too much to bring in before an answer, or ""."""
+    """Why a change is too large to index before an answer, or ""."""
     if documents and not (diff.added or diff.suspect or diff.unchanged or diff.kept):
-        return f"all {documents:,} documents are gone; is the folder mounted?"
+        return f"all {documents:,} documents are missing (is the folder mounted?)"
     files = (*diff.added, *diff.suspect)
     size = sum(file.size for file in files)
-    if len(files) > MOST_FILES or size > MOST_BYTES:
-        what = "new or changed file is" if len(files) == 1 else "new or changed files are"
-        return f"{len(files):,} {what} not in the index yet ({size / 1e6:,.1f} MB)"
+    if len(files) > MAX_REFRESH_FILES or size > MAX_REFRESH_BYTES:
+        what = "file is" if len(files) == 1 else "files are"
+        return f"{len(files):,} new or changed {what} not indexed yet ({size / 1e6:,.1f} MB)"
     return ""
 
 
-def _as_it_is(error: Exception) -> str:
-    return f"the index is not brought up to date: {error} The answers come from it as it is."
+def _not_updated(error: Exception) -> str:
+    return f"index not updated: {error} Answering from the index as it is."

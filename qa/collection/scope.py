@@ -1,7 +1,4 @@
-"""From the files and folders that a user names to the collection they make, and what of its folder it takes in.
-
-A collection of several folders lies in the folder that they have in common, and is limited to them.
-"""
+"""From the files and folders that a user names to the collection they form: its root and what of it is indexed."""
 
 from __future__ import annotations
 
@@ -19,11 +16,11 @@ from qa.locate import find_or_here, has_index, root_of
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """What a command line means.
+    """The collection that a command line names.
 
     Attributes:
         root: The corpus root.
-        paths: What was named in it, relative to it, folders with a slash at the end; () for all of it.
+        paths: The named files and folders (with a slash at the end), relative to the root; () for all of it.
         note: What the user should know about the choice, or "".
     """
 
@@ -33,41 +30,41 @@ class Collection:
 
 
 def collection_of(named: Sequence[Path]) -> Collection:
-    """The collection that files and folders make.
+    """Return the collection that files and folders form.
 
-    Nothing is the collection around the working directory, a folder is itself one. Several, or a file, belong to the
-    nearest collection upward of the deepest folder they have in common, and where there is none, that folder becomes
-    one that is limited to them.
+    Nothing is the collection around the working directory, and a folder is one itself. Several, or a file, belong to
+    the nearest collection at or above the deepest folder they share; if there is none, that folder becomes one that
+    is limited to them.
 
     Raises:
-        CorpusError: One of several does not exist or cannot be taken in, or they have only the root in common.
-        NoIndexError: Nothing is named, and QA_INDEX names no index or the working directory is gone.
+        CorpusError: One of them does not exist or cannot be indexed, or they share only the file system's root.
+        NoIndexError: Nothing is named, and QA_INDEX names no index or the working directory no longer exists.
     """
     if not named:
         return Collection(find_or_here())
     if len(named) == 1 and not named[0].is_file():
         return Collection(root_of(named[0]))
-    files, folders = _sorted_out(named)
+    files, folders = _files_and_folders(named)
     try:
-        common = Path(os.path.commonpath([*folders, *(file.parent for file in files)]))
+        shared = Path(os.path.commonpath([*folders, *(file.parent for file in files)]))
     except ValueError as error:
-        raise CorpusError("these lie on different drives. Index each by itself.") from error
-    if common in folders:
-        return Collection(common)
-    there = next((folder for folder in (common, *common.parents) if has_index(folder)), None)
-    root = common if there is None else there
-    if root == Path(root.anchor) and there is None:
-        raise CorpusError(f"these have only {root} in common. Index each by itself.")
+        raise CorpusError("these paths are on different drives. Index each separately.") from error
+    if shared in folders:
+        return Collection(shared)
+    existing = next((folder for folder in (shared, *shared.parents) if has_index(folder)), None)
+    root = existing or shared
+    if existing is None and root == Path(root.anchor):
+        raise CorpusError(f"these paths have only {root} in common. Index each separately.")
     paths = [*(_relative(path, root) for path in files), *(_relative(path, root) + "/" for path in folders)]
-    if there is None:
-        note = f"The collection is {root}, limited to what is named."
+    if existing is None:
+        note = f"Collection: {root}, limited to the paths given."
     else:
-        note = f"What is named lies in the collection {root}, which is brought up to date."
+        note = f"Part of the collection {root}; updating all of it."
     return Collection(root, outermost(paths), note)
 
 
-def _sorted_out(named: Sequence[Path]) -> tuple[list[Path], list[Path]]:
-    """Files and folders, behind any links: a walk from the common folder would not follow them."""
+def _files_and_folders(named: Sequence[Path]) -> tuple[list[Path], list[Path]]:
+    """Both with links resolved, since a walk from the shared folder would not follow them."""
     files: list[Path] = []
     folders: list[Path] = []
     for path in named:
@@ -87,7 +84,7 @@ def _relative(path: Path, root: Path) -> str:
     relative = path.relative_to(root)
     text = relative.as_posix()
     if any(part.startswith(".") for part in relative.parts):
-        raise CorpusError(f"{path} is hidden in {root}, and what is hidden is left out. Index its folder by itself.")
+        raise CorpusError(f"{path} is hidden in {root}, and hidden files are not indexed. Index its folder separately.")
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -95,8 +92,8 @@ def _relative(path: Path, root: Path) -> str:
     return text
 
 
-def left_out(root: Path, paths: Sequence[str], report: BuildReport) -> tuple[str, ...]:
-    """What of the paths given to a build has nothing in the index, without a reason in its report."""
+def without_documents(root: Path, paths: Sequence[str], report: BuildReport) -> tuple[str, ...]:
+    """Return those of the paths given to a build that have no document and no reason in its report."""
     if not paths:
         return ()
     with Snapshot(root / INDEX_FOLDER) as snapshot:

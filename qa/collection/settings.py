@@ -1,7 +1,6 @@
-"""What a user sets once for a collection: `qa.toml` in its folder, or `[tool.qa]` in a `pyproject.toml` there.
+"""What a user sets once for a collection: `qa.toml` in its folder, or `[tool.qa]` in its `pyproject.toml`.
 
-A model cannot be set there: the folder may come from anybody, and a name in it must not decide what is fetched. The
-index keeps the model that `--model` names.
+A model cannot be set there: the folder may come from anyone, and must not decide what is downloaded.
 """
 
 from __future__ import annotations
@@ -21,26 +20,26 @@ from qa.answer.results import MAX_HITS, Mode
 PROJECT_FILE = "pyproject.toml"
 _TABLE = "[tool.qa]"
 _NAMES_TABLE = re.compile(rb"tool\s*\.\s*[\"']?qa\b")
-# A project's file is looked through for the table; what is read as TOML is no longer than a person would write it.
-_MOST_PROJECT_BYTES = 1024 * 1024
-_MOST_BYTES = 64 * 1024
-# The time to read a key of many parts grows with their number squared.
-_MOST_DOTS = 500
+# A project file may be large because of other tools; what is parsed is no longer than a person would write it.
+_MAX_PROJECT_BYTES = 1024 * 1024
+_MAX_BYTES = 64 * 1024
+# Parsing a key of many parts takes time quadratic in their number.
+_MAX_DOTS = 500
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class CollectionSettings:
     """What is set; None where nothing is.
 
     Attributes:
-        include: Patterns of the files to take in, as in .gitignore.
+        include: Patterns of the files to index, as in .gitignore.
         exclude: Patterns of the files to leave out.
         paths: Files, and folders with a slash at the end, that the collection is limited to, relative to it.
         k: How many passages `qa ask` gives.
         mode: How `qa ask` searches.
-        rerank: Whether `qa ask` reads the first passages more closely.
+        rerank: Whether `qa ask` re-ranks the first passages.
     """
 
     include: tuple[str, ...] | None = None
@@ -51,60 +50,58 @@ class Settings:
     rerank: bool | None = None
 
 
-def read(root: Path) -> Settings:
-    """Read what is set for a collection; where there is no file, that costs a stat each.
+def read_settings(root: Path) -> CollectionSettings:
+    """Return what is set for a collection; without a file, that costs one stat for each of the two.
 
     Raises:
-        UsageError: The file cannot be read, is no TOML, or has a key or a value that is not known.
+        UsageError: A file cannot be read or parsed, or has an unknown key or an invalid value.
     """
-    own = _own(root)
-    project = _project(root)
+    own, project = _own_file(root), _project_file(root)
     if own is not None:
         if project is not None:
-            _say_which(root)
+            _warn_of_two(root)
         return _settings(_parsed(own, root / SETTINGS_FILE), f"{root / SETTINGS_FILE}")
     if project is None:
-        return Settings()
-    # Tables of other tools are none of ours, whatever they hold.
+        return CollectionSettings()
     tools = _parsed(project, root / PROJECT_FILE).get("tool")
     values = tools.get("qa") if isinstance(tools, dict) else None
     if values is None:
-        return Settings()
+        return CollectionSettings()
     where = f"{_TABLE} in {root / PROJECT_FILE}"
     if not isinstance(values, dict):
-        raise UsageError(f"{where} is no table.")
+        raise UsageError(f"{where} must be a table.")
     return _settings(values, where)
 
 
 @cache
-def _say_which(root: Path) -> None:
-    """Say it once, however often the files are read."""
-    _log.warning("%s holds; %s in %s does not", root / SETTINGS_FILE, _TABLE, PROJECT_FILE)
+def _warn_of_two(root: Path) -> None:
+    """Warn once, however often the files are read."""
+    _log.warning("using %s; %s in %s is ignored", root / SETTINGS_FILE, _TABLE, PROJECT_FILE)
 
 
-def _own(root: Path) -> bytes | None:
-    """The bytes of a file that is meant for nothing else, so that whatever is wrong with it is an error."""
+def _own_file(root: Path) -> bytes | None:
+    """The bytes of `qa.toml`, which is for nothing else, so that whatever is wrong with it is an error."""
+    file = root / SETTINGS_FILE
     try:
-        os.lstat(root / SETTINGS_FILE)
+        os.lstat(file)
+        return read_bytes(root, SETTINGS_FILE, limit=_MAX_BYTES)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise UsageError(f"{root / SETTINGS_FILE} cannot be read: {error.strerror}.") from error
-    try:
-        return read_bytes(root, SETTINGS_FILE, limit=_MOST_BYTES)
+        raise UsageError(f"{file} cannot be read: {error.strerror}.") from error
     except Unreadable as error:
-        reason = f"it has more than {_MOST_BYTES:,} bytes" if error.reason.startswith("larger") else error.reason
-        raise UsageError(f"{root / SETTINGS_FILE} cannot be used: {reason}. Correct or delete it.") from error
+        reason = f"it has more than {_MAX_BYTES:,} bytes" if error.reason.startswith("larger") else error.reason
+        raise UsageError(f"{file} cannot be used: {reason}. Fix or delete it.") from error
 
 
-def _project(root: Path) -> bytes | None:
-    """The bytes of a project's file that has a table for us."""
+def _project_file(root: Path) -> bytes | None:
+    """The bytes of a `pyproject.toml` that has a table for us; it belongs to others, so it may be broken."""
     try:
         os.lstat(root / PROJECT_FILE)
-        data = read_bytes(root, PROJECT_FILE, limit=_MOST_PROJECT_BYTES)
+        data = read_bytes(root, PROJECT_FILE, limit=_MAX_PROJECT_BYTES)
     except (OSError, Unreadable) as error:
         if not isinstance(error, FileNotFoundError | NotADirectoryError):
-            _log.debug("%s is not looked at: %s", root / PROJECT_FILE, error)
+            _log.debug("%s is ignored: %s", root / PROJECT_FILE, error)
         return None
     return data if _NAMES_TABLE.search(data) else None
 
@@ -112,35 +109,34 @@ def _project(root: Path) -> bytes | None:
 def _parsed(data: bytes, file: Path) -> dict[str, Any]:
     import tomllib  # noqa: PLC0415 - most folders have no settings
 
-    if len(data) > _MOST_BYTES:
-        raise UsageError(f"{file} has more than {_MOST_BYTES:,} bytes. Put the settings into {SETTINGS_FILE}.")
-    if any(line.count(b".") > _MOST_DOTS for line in data.splitlines()):
-        raise UsageError(f"{file} has a line with more than {_MOST_DOTS} dots. Correct or delete it.")
+    if len(data) > _MAX_BYTES:
+        raise UsageError(f"{file} has more than {_MAX_BYTES:,} bytes. Put the settings into {SETTINGS_FILE}.")
+    if any(line.count(b".") > _MAX_DOTS for line in data.splitlines()):
+        raise UsageError(f"{file} has a line with more than {_MAX_DOTS} dots. Fix or delete it.")
     try:
         return tomllib.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise UsageError(f"{file} is not UTF-8. Save it as UTF-8.") from error
     except (ValueError, RecursionError) as error:
         reason = "too deeply nested" if isinstance(error, RecursionError) else error
-        raise UsageError(f"{file} is no TOML: {reason}.") from error
+        raise UsageError(f"{file} is not valid TOML: {reason}.") from error
 
 
-def _settings(values: dict[str, Any], where: str) -> Settings:
+def _settings(values: dict[str, Any], where: str) -> CollectionSettings:
     if "model" in values:
         raise UsageError(
-            f"{where} has the key 'model'. A model is named on the command line, once, as a folder may come from "
-            "anybody: qa index --model NAME."
+            f"{where}: a model cannot be set here. Name it once on the command line: qa index --model NAME"
         )
     found: dict[str, Any] = {}
     for key, value in values.items():
-        if key not in _KINDS:
-            raise UsageError(f"{where} has the key {key!r}, which is not known. Known are {', '.join(_KINDS)}.")
-        kind, words = _KINDS[key]
+        if key not in _KEYS:
+            raise UsageError(f"{where}: unknown key {key!r}. Known keys: {', '.join(_KEYS)}.")
+        parse, words = _KEYS[key]
         try:
-            found[key] = kind(value)
+            found[key] = parse(value)
         except (ValueError, TypeError) as error:
-            raise UsageError(f"in {where}, {key} is to be {words}. Known keys are {', '.join(_KINDS)}.") from error
-    return Settings(**found)
+            raise UsageError(f"{where}: {key} must be {words}.") from error
+    return CollectionSettings(**found)
 
 
 def _patterns(value: Any) -> tuple[str, ...]:
@@ -151,31 +147,29 @@ def _patterns(value: Any) -> tuple[str, ...]:
 
 def _paths(value: Any) -> tuple[str, ...]:
     paths = _patterns(value)
-    for path in paths:
-        parts = path.removesuffix("/").split("/")
-        if any(part.startswith(".") or not part for part in parts):
-            raise ValueError
+    if any(part.startswith(".") or not part for path in paths for part in path.removesuffix("/").split("/")):
+        raise ValueError
     return outermost(paths)
 
 
 def _count(value: Any) -> int:
-    # Truth is a number in Python, and none to whoever writes it.
+    # A bool is an int in Python, but not to whoever writes it.
     if type(value) is not int or not 1 <= value <= MAX_HITS:
         raise ValueError
     return value
 
 
-def _truth(value: Any) -> bool:
+def _bool(value: Any) -> bool:
     if not isinstance(value, bool):
         raise TypeError
     return value
 
 
-_KINDS = {
+_KEYS = {
     "include": (_patterns, "a list of patterns"),
     "exclude": (_patterns, "a list of patterns"),
-    "paths": (_paths, 'a list of files and folders below it, such as ["papers/", "talk.md"]'),
-    "k": (_count, f"a number from 1 to {MAX_HITS:,}"),
+    "paths": (_paths, 'a list of files and folders in it, such as ["papers/", "talk.md"]'),
+    "k": (_count, f"a number from 1 to {MAX_HITS}"),
     "mode": (Mode, " or ".join(f'"{mode.value}"' for mode in Mode)),
-    "rerank": (_truth, "true or false"),
+    "rerank": (_bool, "true or false"),
 }

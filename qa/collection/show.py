@@ -1,4 +1,4 @@
-"""`qa show`: the text of a place in the collection, and whether its file still is what was indexed."""
+"""`qa show`: the text at a location of the collection, and whether its file is still what was indexed."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ _PAGE = re.compile(
     r"(?P<path>.+?)(?:#page=|, (?:p\.|slide|sheet|cell|row|record|message) )(?P<page>\d{1,9})", re.DOTALL
 )
 
+Lines = tuple[tuple[int, str], ...]
+
 
 @dataclass(frozen=True, slots=True)
 class View:
@@ -31,38 +33,27 @@ class View:
     Attributes:
         path: Relative to the corpus root, with forward slashes.
         lines: Number (1-based) and text of each line, in order.
-        marked: First and last line of the place, or None where the whole document was asked for.
-        state: What comparing the file with the index showed; None where the file is not in the index.
-        stored: Whether the text is what the index keeps, because the file no longer has it.
+        marked: First and last line asked for, or None for the whole document.
+        state: Whether the file is what was indexed; None if it is not in the index.
+        stored: Whether the text is the index's copy, because the file no longer has it.
     """
 
     path: str
-    lines: tuple[tuple[int, str], ...]
+    lines: Lines
     marked: tuple[int, int] | None
     state: State | None
     stored: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """What the user means: a document, and some lines, a page or a passage of it."""
-
-    path: str
-    document: StoredDocument | None
-    lines: tuple[int, int] | None = None
-    page: int | None = None
-    passage: StoredPassage | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """Where in a file another program should begin.
+class ShowTarget:
+    """Where in a file another program should open it.
 
     Attributes:
         file: Absolute.
-        page: Of a PDF, 1-based, if one is meant.
-        line: Of a text file, 1-based, if one is meant.
-        state: Whether the file still is what was indexed.
+        page: Of a PDF, 1-based, or None.
+        line: Of the text, 1-based, or None.
+        state: Whether the file is what was indexed.
     """
 
     file: Path
@@ -71,149 +62,150 @@ class Spot:
     state: State
 
 
-def show(root: Path, place: str, *, context: int = 3, here: Path | None = None) -> View:
-    """Look a place up.
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """What the user asked for: a document, or some lines, a page or a passage of it."""
+
+    path: str
+    document: StoredDocument | None
+    lines: tuple[int, int] | None = None
+    page: int | None = None
+    passage: StoredPassage | None = None
+
+
+def show(root: Path, location: str, *, context: int = 3, here: Path | None = None) -> View:
+    """Return the lines at a location.
 
     Args:
         root: The corpus root.
-        place: A passage's id, `path`, `path:line`, `path:first-last`, `path#page=n` or as it is
-            cited, `path, p. n`; the path is relative to `here` or to the root.
-        context: Lines to give before and after the place.
-        here: The user's working directory, if there is one.
+        location: A passage id, `path`, `path:line`, `path:first-last`, `path#page=n`, or as cited, `path, p. n`;
+            the path is relative to `here` or to the root.
+        context: Lines to give before and after.
+        here: The user's working directory, if it exists.
 
     Raises:
-        UsageError: There is no such place in the collection.
+        UsageError: There is no such location in the collection.
     """
     with Snapshot(root / INDEX_FOLDER) as snapshot:
-        found = _find(snapshot, root, place, here)
-        kept = snapshot.passages_of(found.path)
-    return _view(root, found, kept, context)
-
-
-def spot(root: Path, place: str, *, here: Path | None = None) -> Spot:
-    """Look up where a place is, for a program that opens the file; as `show`.
-
-    Raises:
-        UsageError: There is no such place, its file is gone or cannot be read now, or it was never indexed.
-    """
-    with Snapshot(root / INDEX_FOLDER) as snapshot:
-        found = _find(snapshot, root, place, here)
+        request = _resolve(snapshot, root, location, here)
+        stored = snapshot.passages_of(request.path)
     try:
-        document = load(root, found.path)
+        document = load(root, request.path)
     except Unreadable as error:
-        reason = "the file is gone" if error.gone else error.reason
-        raise UsageError(f"{found.path} cannot be opened: {reason}") from error
-    if found.document is None:
-        raise UsageError(f"{found.path} is not in the index, so it is not opened")
-    page, line = found.page, _first_line(found, document)
+        if request.document is None:
+            raise UsageError(f"{request.path}: {error.reason}") from error
+        return _stored_view(request, stored, State.MISSING if error.gone else State.CHANGED)
+    state = _compare(document, request.document)
+    if request.passage is not None and state is State.CHANGED:
+        first = _line_of(document, request.passage)
+        if first is None:
+            return _stored_view(request, stored, state)
+        marked: tuple[int, int] | None = (first, first + request.passage.lines[1] - request.passage.lines[0])
+    elif request.page is not None and request.lines is None:
+        marked, context = _lines_of_page(document, request.page), 0
+    else:
+        marked = request.lines
+    lines = _numbered(document.text)
+    if marked is None:
+        return View(request.path, lines, None, state)
+    _require_lines(request.path, marked, len(lines))
+    return View(request.path, lines[max(0, marked[0] - 1 - context) : marked[1] + context], marked, state)
+
+
+def find_target(root: Path, location: str, *, here: Path | None = None) -> ShowTarget:
+    """Return where a program should open the file of a location, which is given as for `show`.
+
+    Raises:
+        UsageError: There is no such location, or its file is missing, unreadable or not indexed.
+    """
+    with Snapshot(root / INDEX_FOLDER) as snapshot:
+        request = _resolve(snapshot, root, location, here)
+    try:
+        document = load(root, request.path)
+    except Unreadable as error:
+        reason = "it no longer exists" if error.gone else error.reason
+        raise UsageError(f"cannot open {request.path}: {reason}") from error
+    state = _compare(document, request.document)
+    if state is None:
+        raise UsageError(f"cannot open {request.path}: it is not in the index")
+    page, line = request.page, request.lines[0] if request.lines else None
+    if request.passage is not None and state is State.CHANGED:
+        line = _line_of(document, request.passage)
+    elif request.lines:
+        _require_lines(request.path, request.lines, len(_numbered(document.text)))
     if page is None and line is not None:
         page = document.page_of(LineMap(document.text).span(line)[0])
-    return Spot(
-        Path(os.path.realpath(root), found.path),
-        page if document.media_type == PDF.media_type else None,
-        line,
-        _compare(document.sha256, found.document.sha256),
-    )
+    is_pdf = document.media_type == PDF.media_type
+    return ShowTarget(Path(os.path.realpath(root), request.path), page if is_pdf else None, line, state)
 
 
-def _first_line(found: _Place, document: Document) -> int | None:
-    """The line that a place begins with, as the file is now."""
-    if found.passage is not None and document.sha256 != found.passage.document.sha256:
-        at = document.text.find(found.passage.text)
-        return None if at < 0 else document.text.count("\n", 0, at) + 1
-    if found.lines is None:
-        return None
-    _require_lines(found.path, found.lines, len(_lines_of(document.text)))
-    return found.lines[0]
-
-
-def _find(snapshot: Snapshot, root: Path, place: str, here: Path | None) -> _Place:
-    if _KEY.fullmatch(place):
-        passage = snapshot.find(place)
+def _resolve(snapshot: Snapshot, root: Path, location: str, here: Path | None) -> _Request:
+    if _KEY.fullmatch(location):
+        passage = snapshot.find(location)
         if passage is not None:
-            return _Place(passage.document.path, passage.document, passage.lines, passage.page, passage)
+            return _Request(passage.document.path, passage.document, passage.lines, passage.page, passage)
     documents = {document.path: document for document in snapshot.documents()}
-    for path, lines, page in chain.from_iterable(map(_readings, _spellings(place))):
-        for inside in _inside(root, path, here):
-            document = documents.get(inside)
-            if document is not None or _is_file(root, inside):
-                return _Place(inside, document, lines, page)
+    for path, lines, page in chain.from_iterable(map(_parse, _spellings(location))):
+        for candidate in _candidates(root, path, here):
+            document = documents.get(candidate)
+            if document is not None or _is_file(root, candidate):
+                return _Request(candidate, document, lines, page)
     raise UsageError(
-        f"{place} is not in the collection {root}. Give a path, path:line, path:first-last or a passage's id."
+        f"{location} is not in the collection {root}. Give a path, path:line, path:first-last or a passage id."
     )
 
 
 def _is_file(root: Path, path: str) -> bool:
     try:
         return (root / to_os_name(path)).is_file()
-    except (OSError, UnicodeEncodeError):  # a name that no file system has, such as one of 5,000 characters
+    except (OSError, UnicodeEncodeError):  # not a possible name, such as one of 5,000 characters
         return False
 
 
-def _spellings(place: str) -> dict[str, None]:
-    """The text as it was given, and, where the locale has another encoding than names have, as a name."""
-    found = {place: None}
+def _spellings(location: str) -> dict[str, None]:
+    """The text as given, and as a file name where the locale's encoding is not that of names."""
+    found = {location: None}
     with suppress(UnicodeEncodeError):
-        found[from_os_name(place)] = None
+        found[from_os_name(location)] = None
     return found
 
 
-def _readings(place: str) -> Iterator[tuple[str, tuple[int, int] | None, int | None]]:
+def _parse(location: str) -> Iterator[tuple[str, tuple[int, int] | None, int | None]]:
     """What a text may mean, likeliest first: a name may itself end like a line number."""
-    yield place, None, None
-    if found := _LINES.fullmatch(place):
+    yield location, None, None
+    if found := _LINES.fullmatch(location):
         first = int(found["first"])
         yield found["path"], (first, int(found["last"] or first)), None
-    if found := _PAGE.fullmatch(place):
+    if found := _PAGE.fullmatch(location):
         yield found["path"], None, int(found["page"])
 
 
-def _inside(root: Path, path: str, here: Path | None) -> Iterator[str]:
-    """Paths below the root that a path may mean: from here, as shells read it, then from the root."""
+def _candidates(root: Path, path: str, here: Path | None) -> Iterator[str]:
+    """Paths in the collection that a path may mean: relative to here, as in a shell, then to the root."""
     base = os.path.realpath(root)
     for start in (here, root):
         if start is None or "\0" in path:
             continue
-        try:
-            full = os.path.normpath(Path(os.path.realpath(start), to_os_name(path)))
-            inside = Path(full).relative_to(base)
-        except ValueError:
-            continue
-        if inside.parts:
-            yield from_os_name(inside.as_posix())
+        full = os.path.normpath(Path(os.path.realpath(start), to_os_name(path)))
+        with suppress(ValueError):  # outside the collection
+            relative = Path(full).relative_to(base)
+            if relative.parts:
+                yield from_os_name(relative.as_posix())
 
 
-def _view(root: Path, place: _Place, kept: Sequence[StoredPassage], context: int) -> View:
-    try:
-        document = load(root, place.path)
-    except Unreadable as error:
-        if place.document is None:
-            raise UsageError(f"{place.path}: {error.reason}") from error
-        return _from_index(place, kept, State.MISSING if error.gone else State.CHANGED)
-    state = None if place.document is None else _compare(document.sha256, place.document.sha256)
-    lines = _lines_of(document.text)
-    if place.passage is not None and state is State.CHANGED:
-        at = document.text.find(place.passage.text)
-        if at < 0:
-            return _from_index(place, kept, state)
-        first = document.text.count("\n", 0, at) + 1
-        marked: tuple[int, int] | None = (first, first + place.passage.lines[1] - place.passage.lines[0])
-    else:
-        marked = place.lines if place.page is None or place.lines else _lines_of_page(document, place.page)
-    if marked is None:
-        return View(place.path, lines, None, state)
-    if place.page is not None and not place.lines:
-        context = 0
-    _require_lines(place.path, marked, len(lines))
-    shown = lines[max(0, marked[0] - 1 - context) : marked[1] + context]
-    return View(place.path, shown, marked, state)
+def _compare(document: Document, indexed: StoredDocument | None) -> State | None:
+    if indexed is None:
+        return None
+    return State.VERIFIED if document.sha256 == indexed.sha256 else State.CHANGED
 
 
-def _compare(now: str, indexed: str) -> State:
-    return State.VERIFIED if now == indexed else State.CHANGED
+def _line_of(document: Document, passage: StoredPassage) -> int | None:
+    """The line where a changed file has a passage now, or None."""
+    at = document.text.find(passage.text)
+    return None if at < 0 else document.text.count("\n", 0, at) + 1
 
 
-def _lines_of(text: str) -> tuple[tuple[int, str], ...]:
+def _numbered(text: str) -> Lines:
     lines = text.split("\n")
     if len(lines) > 1 and not lines[-1]:
         lines.pop()
@@ -221,7 +213,7 @@ def _lines_of(text: str) -> tuple[tuple[int, str], ...]:
 
 
 def _lines_of_page(document: Document, page: int) -> tuple[int, int]:
-    """First and last line of a page's text, blank ones at its edges left out."""
+    """First and last line of a page's text, without blank ones at its edges."""
     span = document.page_span(page)
     text = "" if span is None else document.text[slice(*span)]
     if span is None or not text.strip():
@@ -230,32 +222,28 @@ def _lines_of_page(document: Document, page: int) -> tuple[int, int]:
     return LineMap(document.text).range_of(start, span[0] + len(text.rstrip()))
 
 
-def _lines_on_page(place: _Place, kept: Sequence[StoredPassage]) -> tuple[int, int]:
-    found = [passage.lines for passage in kept if passage.page == place.page]
-    if not found:
-        raise UsageError(f"{place.path} has no text on page {place.page}")
-    return min(first for first, _ in found), max(last for _, last in found)
-
-
 def _require_lines(path: str, marked: tuple[int, int], count: int) -> None:
     first, last = marked
     if not 1 <= first <= last:
-        raise UsageError(f"lines {first}-{last} cannot be: lines count from 1, and the first comes first")
+        raise UsageError(f"there are no lines {first}-{last}: lines count from 1, and the first comes first")
     if first > count:
         raise UsageError(f"{path} has {count:,} lines; there is no line {first:,}")
 
 
-def _from_index(place: _Place, kept: Sequence[StoredPassage], state: State) -> View:
-    """What the index keeps of a place that the file no longer has."""
-    passages = [place.passage] if place.passage is not None else kept
-    found: dict[int, str] = {}
-    for passage in passages:
+def _stored_view(request: _Request, stored: Sequence[StoredPassage], state: State) -> View:
+    """What the index has of a location that the file no longer has."""
+    text: dict[int, str] = {}
+    for passage in [request.passage] if request.passage is not None else stored:
         for number, line in enumerate(passage.text.split("\n"), passage.lines[0]):
-            found.setdefault(number, line.removesuffix("\r"))
-    marked = place.lines if place.page is None or place.lines else _lines_on_page(place, kept)
-    lines = sorted(found.items())
-    if marked is not None:
-        lines = [(number, line) for number, line in lines if marked[0] <= number <= marked[1]]
-        if not lines:
-            raise UsageError(f"the file {place.path} cannot be read now, and the index keeps nothing of these lines")
-    return View(place.path, tuple(lines), marked, state, stored=True)
+            text.setdefault(number, line.removesuffix("\r"))
+    marked = request.lines
+    if marked is None and request.page is not None:
+        spans = [passage.lines for passage in stored if passage.page == request.page]
+        if not spans:
+            raise UsageError(f"{request.path} has no text on page {request.page}")
+        marked = min(first for first, _ in spans), max(last for _, last in spans)
+    first, last = marked or (1, max(text, default=0))
+    lines = tuple((number, line) for number, line in sorted(text.items()) if first <= number <= last)
+    if marked is not None and not lines:
+        raise UsageError(f"{request.path} cannot be read, and the index has no text of these lines")
+    return View(request.path, lines, marked, state, stored=True)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from corpus import INDEX_FOLDER
 from corpus.errors import CorpusError
-from index import FORMAT_VERSION, Snapshot, find_changes
+from index import FORMAT_VERSION, Diff, Info, Snapshot, find_changes
 from qa.locate import command_for
 
-EXAMPLES = 10
+MAX_EXAMPLES = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,54 +22,50 @@ class Status:
 
     Attributes:
         folder: The index folder.
-        documents: Documents in it: a file counts as many as it has records, or one.
-        passages: Passages in it.
-        model: The encoder as the user named it.
-        generation: Counts commits, from 1.
-        format: Version of the format on disk.
+        info: What the index says of itself.
         bytes: Size of all its files.
-        added: Files that the index does not know.
-        suspect: Files whose size or time differs from the indexed state, or that changed too recently to tell.
-        removed: Files of the index that are gone.
-        examples: Up to ten of these, each with what it is.
+        added: Paths of files that are not indexed.
+        changed: Paths of files whose size or time differs, or that changed too recently to tell.
+        removed: Paths of indexed files that no longer exist.
         problem: Why the files could not be compared, or "".
-        command: Brings the index up to date.
+        command: Updates the index.
     """
 
     folder: Path
-    documents: int
-    passages: int
-    model: str
-    generation: int
-    format: int
+    info: Info
     bytes: int
-    added: int
-    suspect: int
-    removed: int
-    examples: tuple[tuple[str, str], ...]
+    added: tuple[str, ...]
+    changed: tuple[str, ...]
+    removed: tuple[str, ...]
     problem: str
     command: str
 
     @property
-    def drift(self) -> int:
+    def changes(self) -> int:
         """How many files differ, as far as stat can tell."""
-        return self.added + self.suspect + self.removed
+        return len(self.added) + len(self.changed) + len(self.removed)
+
+    @property
+    def examples(self) -> tuple[tuple[str, str], ...]:
+        """The first ten of these files, each behind what happened to it."""
+        groups = (("added", self.added), ("changed", self.changed), ("removed", self.removed))
+        return tuple((kind, path) for kind, paths in groups for path in paths)[:MAX_EXAMPLES]
 
     def as_json(self) -> dict[str, Any]:
-        """The object that `qa status --json` prints."""
+        """Return the object that `qa status --json` prints."""
         return {
             "version": 1,
             "index": str(self.folder),
-            "documents": self.documents,
-            "passages": self.passages,
-            "model": self.model,
-            "generation": self.generation,
-            "format": self.format,
+            "documents": self.info.documents,
+            "passages": self.info.passages,
+            "model": self.info.model,
+            "generation": self.info.generation,
+            "format": FORMAT_VERSION,
             "bytes": self.bytes,
             "changes": {
-                "added": self.added,
-                "changed": self.suspect,
-                "removed": self.removed,
+                "added": len(self.added),
+                "changed": len(self.changed),
+                "removed": len(self.removed),
                 "examples": [{"change": kind, "path": path} for kind, path in self.examples],
                 "problem": self.problem or None,
             },
@@ -75,17 +73,15 @@ class Status:
 
 
 def status(root: Path) -> Status:
-    """Look at an index and, by stat, at its files.
+    """Return the state of an index; its files are compared by stat.
 
     Raises:
         NoIndexError: There is none.
-        DamagedIndexError: It does not hold what was written.
+        DamagedIndexError: It is damaged.
         IncompatibleError: It has another format version.
     """
     folder = root / INDEX_FOLDER
-    added: list[str] = []
-    suspect: list[str] = []
-    removed: list[str] = []
+    diff: Diff | None = None
     problem = ""
     with Snapshot(folder) as snapshot:
         info = snapshot.info
@@ -93,34 +89,22 @@ def status(root: Path) -> Status:
             diff = find_changes(root, snapshot)
         except CorpusError as error:
             problem = str(error)
-        else:
-            added.extend(file.path for file in diff.added)
-            suspect.extend(file.path for file in diff.suspect)
-            removed.extend(diff.removed)
-    groups = (("new", added), ("changed", suspect), ("gone", removed))
     return Status(
         folder=folder,
-        documents=info.documents,
-        passages=info.passages,
-        model=info.model,
-        generation=info.generation,
-        format=FORMAT_VERSION,
-        bytes=size_of(folder),
-        added=len(added),
-        suspect=len(suspect),
-        removed=len(removed),
-        examples=tuple((kind, path) for kind, paths in groups for path in paths)[:EXAMPLES],
+        info=info,
+        bytes=size_of(folder.iterdir()),
+        added=() if diff is None else tuple(file.path for file in diff.added),
+        changed=() if diff is None else tuple(file.path for file in diff.suspect),
+        removed=() if diff is None else diff.removed,
         problem=problem,
         command=command_for(root),
     )
 
 
-def size_of(folder: Path) -> int:
-    """Bytes of the files in a folder; what vanishes meanwhile counts nothing."""
+def size_of(files: Iterable[Path]) -> int:
+    """Return the bytes of some files; one that vanishes meanwhile counts 0."""
     total = 0
-    for file in folder.iterdir():
-        try:
+    for file in files:
+        with suppress(OSError):
             total += file.stat().st_size
-        except OSError:
-            continue
     return total

@@ -1,4 +1,4 @@
-"""What people see: answers, reports and states as text, and results as JSON. With `qa/cli/main.py` the only way out."""
+"""What people see: the answer to a question as text, results as JSON, and the only way to stdout and stderr."""
 
 from __future__ import annotations
 
@@ -16,31 +16,17 @@ from typing import Any, TextIO
 from corpus.formats import PDF
 from qa.answer.results import Hit, Result, State, cite
 from qa.terminal.hyperlinks import are_understood, file_url, linked, this_host
-from qa.terminal.text import Marked, cells, clean, clean_line, clean_name, mark, plain, wrap
+from qa.terminal.text import StyledText, cells, clean, clean_line, clean_name, plain, with_bold, wrap
 
-__all__ = [
-    "Places",
-    "TerminalStyle",
-    "as_json",
-    "can_show",
-    "clean",
-    "clean_name",
-    "few",
-    "note",
-    "out",
-    "problem",
-    "result",
-]
-
-WIDEST = 100
-_NARROWEST = 30
+_MAX_WIDTH = 100
+_MIN_WIDTH = 30
 _INDENT = "    "
 BOLD, DIM, WARN = "\x1b[1m", "\x1b[2m", "\x1b[33m"
 _OFF = "\x1b[0m"
-_FLAGS = {State.CHANGED: "changed since it was indexed", State.MISSING: "the file is gone"}
-# What stands below a heading in Markdown and reStructuredText.
+_FLAGS = {State.CHANGED: "changed since it was indexed", State.MISSING: "file is missing"}
+# Below a heading in Markdown and reStructuredText.
 _UNDERLINE = re.compile(r"([=\-~^\"'`#*+.:_])\1+")
-# From the highest down: from this probability on, this word.
+# From this probability on, this word.
 _CONFIDENCE = ((0.8, "high"), (0.5, "fair"), (0.0, "low"))
 
 
@@ -50,9 +36,9 @@ class TerminalStyle:
 
     Attributes:
         width: Columns to fill.
-        styled: Whether escape sequences for bold and colour may be written.
-        separator: Stands between headings.
-        linked: Whether those that make a text a link may be written.
+        styled: Whether to write escape sequences for bold and colour.
+        separator: Between headings.
+        linked: Whether to write escape sequences for links.
     """
 
     width: int = 80
@@ -62,30 +48,30 @@ class TerminalStyle:
 
     @classmethod
     def of(cls, stream: TextIO | None, environ: Mapping[str, str] = os.environ) -> TerminalStyle:
-        """Find out what a stream can show: styles only on a terminal, and never against NO_COLOR."""
+        """Return what a stream can show: styles only on a terminal, and never against NO_COLOR."""
         terminal = stream is not None and stream.isatty()
         styled = terminal and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
-        width = min(WIDEST, max(_NARROWEST, shutil.get_terminal_size((80, 24)).columns))
+        width = min(_MAX_WIDTH, max(_MIN_WIDTH, shutil.get_terminal_size((80, 24)).columns))
         links = are_understood(environ, terminal=terminal)
         return cls(width, styled, " › " if can_show(stream, "›") else " > ", links)
 
     def paint(self, text: str, code: str) -> str:
-        """Put a style around a text, where styles may be."""
+        """Return a text in a style, if styles may be written."""
         return f"{code}{text}{_OFF}" if self.styled and text else text
 
     def link(self, text: str, url: str) -> str:
-        """Make a text a link, where links may be; it takes no more columns."""
+        """Return a text as a link, if links may be written; it takes no more columns."""
         return linked(text, url) if self.linked and text else text
 
-    def fit(self, text: Marked, *, indent: str = "") -> str:
-        """Wrap a text to the width, its marked characters in bold."""
-        lines = wrap(text, self.width - len(indent))
+    def fit(self, text: StyledText | str, *, indent: str = "") -> str:
+        """Return a text wrapped to the width."""
+        lines = wrap(plain(text) if isinstance(text, str) else text, self.width - len(indent))
         shown = (line.styled(BOLD, _OFF) if self.styled else line.text for line in lines)
         return "\n".join((indent + line).rstrip() for line in shown)
 
 
 def can_show(stream: TextIO | None, text: str) -> bool:
-    """Whether a stream's encoding holds a text."""
+    """Return whether a stream's encoding has all characters of a text."""
     try:
         text.encode(getattr(stream, "encoding", None) or "utf-8")
     except (UnicodeError, LookupError):
@@ -94,9 +80,9 @@ def can_show(stream: TextIO | None, text: str) -> bool:
 
 
 class Places:
-    """Makes paths of the collection into paths that open from the folder `here` (None: it is unknown).
+    """Turns paths of the collection into paths that open from the folder `here` (None if unknown).
 
-    A path that would climb out of the folder by many steps is written in full where that is shorter.
+    A path that would climb many folders is written in full if that is shorter.
     """
 
     def __init__(self, root: Path, here: Path | None) -> None:
@@ -105,7 +91,7 @@ class Places:
         self._host = this_host()
 
     def __call__(self, path: str) -> str:
-        """The path that a person here would open."""
+        """Return the path that a person here would open."""
         full = os.path.normpath(Path(self._base, path))
         if self._here is None:
             return full
@@ -118,12 +104,12 @@ class Places:
         return near if not near.startswith("..") or len(near) <= len(full) else full
 
     def url(self, path: str, page: int | None = None) -> str:
-        """The URL that a terminal would open, of a PDF at a page."""
+        """Return the URL that a terminal opens, of a PDF at a page."""
         return file_url(os.path.normpath(Path(self._base, path)), host=self._host, page=page)
 
 
 def result(answer: Result, style: TerminalStyle, place: Places) -> str:
-    """Write out the answer to a question, then the passages it stands on."""
+    """Return the answer to a question, then the passages it comes from."""
     parts = [_verdict(answer, style)]
     parts.extend(_hit(hit, style, place) for hit in answer.passages)
     return "\n\n".join(parts) + "\n"
@@ -131,78 +117,70 @@ def result(answer: Result, style: TerminalStyle, place: Places) -> str:
 
 def _verdict(answer: Result, style: TerminalStyle) -> str:
     percent = _percent(answer.confidence)
+    if not answer.passages:
+        return style.fit("No passage matches the question.")
     if not answer.found:
-        if not answer.passages:
-            return style.fit(plain("Not in this collection: no passage comes near the question."))
-        return style.fit(
-            plain(f"Not in this collection, as far as I can tell (confidence {percent}). The nearest passages:")
-        )
+        return style.fit(f"No passage answers this with confidence ({percent}). The closest passages:")
     word = next(word for least, word in _CONFIDENCE if answer.confidence >= least)
     confidence = style.paint(f"Confidence: {word} ({percent})", DIM)
     if answer.answer is None:
-        return style.fit(plain("The answer should stand in these passages.")) + "\n" + confidence
-    marks = "".join(f" [{rank}]" for rank in answer.answer.citations)
-    return style.fit(plain(clean(answer.answer.text).strip("\n") + marks)) + "\n" + confidence
+        return style.fit("These passages should contain the answer.") + "\n" + confidence
+    citations = "".join(f" [{rank}]" for rank in answer.answer.citations)
+    return style.fit(clean(answer.answer.text).strip("\n") + citations) + "\n" + confidence
 
 
 def _percent(probability: float) -> str:
-    """A share that never claims certainty."""
+    """A probability that never claims certainty."""
     if probability >= 0.995:
-        return "over 99 %"
+        return "over 99%"
     if probability < 0.005:
-        return "under 1 %"
-    return f"{probability * 100:.0f} %"
+        return "under 1%"
+    return f"{probability * 100:.0f}%"
 
 
 def _hit(hit: Hit, style: TerminalStyle, place: Places) -> str:
     source = hit.source
     where = clean_name(cite(place(source.path), source.lines, source.page))
-    page = source.page if source.media_type == PDF.media_type else None
     shown = style.paint(where, BOLD)
     if source.state is not State.MISSING:
-        shown = style.link(shown, place.url(source.path, page))
+        shown = style.link(shown, place.url(source.path, source.page if source.media_type == PDF.media_type else None))
     head = f"{style.paint(f'[{hit.rank}]', BOLD)} {shown}"
     lines = []
     trail = _trail(hit, style)
     if trail and cells(f"[{hit.rank}] {where}  {trail}") <= style.width:
         head += f"  {style.paint(trail, DIM)}"
     elif trail:
-        lines.append(style.paint(style.fit(plain(trail), indent=_INDENT), DIM))
-    flag = _FLAGS.get(source.state)
-    if flag:
+        lines.append(style.paint(style.fit(trail, indent=_INDENT), DIM))
+    if flag := _FLAGS.get(source.state):
         lines.append(_INDENT + style.paint(f"! {flag}", WARN))
     lines.append(style.fit(_body(hit), indent=_INDENT))
     if hit.also_in:
-        lines.append(style.paint(style.fit(plain(_also_in(hit, place)), indent=_INDENT), DIM))
+        others = [clean_name(cite(place(other.path), other.lines, other.page)) for other in hit.also_in]
+        lines.append(style.paint(style.fit("also in " + few(others, 3), indent=_INDENT), DIM))
     return "\n".join([head, *lines])
 
 
 def _trail(hit: Hit, style: TerminalStyle) -> str:
-    """The headings above a passage; the title comes first unless the first heading says it, or one of a row."""
-    said = hit.title in hit.heading[:1] or any(heading.startswith(f"{hit.title} (row ") for heading in hit.heading)
-    title = (hit.title,) if hit.title and not said else ()
+    """The headings above a passage, behind the title unless they already have it, also as a row's."""
+    has_title = hit.title in hit.heading[:1] or any(name.startswith(f"{hit.title} (row ") for name in hit.heading)
+    title = () if has_title or not hit.title else (hit.title,)
     return style.separator.join(filter(None, map(clean_line, (*title, *hit.heading))))
 
 
-def _also_in(hit: Hit, place: Places) -> str:
-    shown = [clean_name(cite(place(other.path), other.lines, other.page)) for other in hit.also_in]
-    return "also in " + few(shown, 3)
-
-
-def _body(hit: Hit) -> Marked:
-    """The passage with its answering sentences marked, without heading lines that stand above it anyway."""
+def _body(hit: Hit) -> StyledText:
+    """The passage with its highlights bold, without leading headings, which are shown above it anyway."""
     first = hit.source.chars[0]
     spans = [(light.chars[0] - first, light.chars[1] - first) for light in hit.highlights]
     start = _after_headings(hit.text, {*hit.heading, hit.title})
-    if start and any(begin < start for begin, _ in spans):
+    if any(begin < start for begin, _ in spans):
         start = 0
-    text = mark(hit.text[start:], [(begin - start, end - start) for begin, end in spans])
+    text = with_bold(hit.text[start:], [(begin - start, end - start) for begin, end in spans])
     lead = re.match(r"(?:[^\S\n]*\n)*", text.text)
     return text[lead.end() if lead else 0 :].rstrip()
 
 
 def _after_headings(text: str, headings: set[str]) -> int:
-    """Where a passage goes on behind leading lines that only repeat its headings; 0 if nothing would be left."""
+    """Where a passage continues after leading lines that only repeat its headings; 0 if nothing would be left."""
     names = {_bare(heading) for heading in headings if heading}
     at = 0
     for match in re.finditer(r"[^\n]*\n", text):
@@ -218,18 +196,18 @@ def _bare(heading: str) -> str:
 
 
 def few(items: Sequence[str], most: int) -> str:
-    """The first few of a list in words: "a, b and 3 more"."""
+    """Return the first few of a list in words: "a, b and 3 more"."""
     rest = len(items) - most
     return ", ".join(items[:most]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
 def problem(message: str) -> str:
-    """A complaint in one line."""
+    """Return an error message on one line."""
     return f"qa: {clean_name(message)}"
 
 
 def as_json(value: dict[str, Any], stream: TextIO | None) -> str:
-    """An exact JSON object on one line; what could drive a terminal, or what the stream cannot hold, is escaped."""
+    """Return an exact JSON object on one line, with what could drive a terminal or is not in its encoding escaped."""
     text = re.sub(r"[^ -~]", _escaped, json.dumps(value, ensure_ascii=False))
     return text if can_show(stream, text) else json.dumps(value)
 
@@ -241,10 +219,10 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def out(text: str) -> None:
-    """Write a result to stdout, at once.
+    """Write a result to stdout and flush it.
 
     Raises:
-        OSError: It cannot be written: the reader is gone, the disk is full.
+        OSError: It cannot be written: the reader is gone, or the disk is full.
     """
     _write(sys.stdout, text)
 
@@ -256,6 +234,6 @@ def note(text: str) -> None:
 
 
 def _write(stream: TextIO | None, text: str) -> None:
-    if stream is not None:  # None: it came closed
+    if stream is not None:  # None if it was closed
         stream.write(text)
         stream.flush()

@@ -86,14 +86,14 @@ def test_named_folder_is_not_searched_upward(tmp_path: Path) -> None:
     (root / "deep").mkdir()
     with pytest.raises(NoIndexError, match="no index in"):
         find_index(None, index=root / "deep")
-    with pytest.raises(NoIndexError, match="there is no folder"):
+    with pytest.raises(NoIndexError, match="no such folder"):
         find_index(None, index=root / "typo")
 
 
 def test_variable_is_named_in_the_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who forgot that QA_INDEX is set learns it."""
     monkeypatch.setenv("QA_INDEX", str(tmp_path / "gone"))
-    with pytest.raises(NoIndexError, match="QA_INDEX names it"):
+    with pytest.raises(NoIndexError, match="from QA_INDEX"):
         find_index(None, index=None)
 
 
@@ -103,7 +103,7 @@ def test_working_directory_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     folder.mkdir()
     monkeypatch.chdir(folder)
     folder.rmdir()
-    with pytest.raises(NoIndexError, match="working directory is gone"):
+    with pytest.raises(NoIndexError, match="working directory no longer exists"):
         find_index(None, index=None)
 
 

@@ -32,6 +32,7 @@ import click
 
 from corpus.discovery.walk import SkippedFile
 from corpus.errors import DamagedIndexError, UsageError
+from index.storage.metadata import Info
 from index.update.report import BuildReport, Progress
 from qa import locate
 from qa.answer.results import Answer, Highlight, Hit, IndexInfo, Place, Result, Source, State
@@ -41,9 +42,10 @@ from qa.cli.errors import Boundary
 from qa.collection.check import CheckReport, RepairKind
 from qa.collection.show import View
 from qa.collection.status import Status
-from qa.collection.watch import Change, Kind, Update
+from qa.collection.watch import EventKind, FileEvent, Update
 from qa.terminal import answers as screen
 from qa.terminal import reports
+from qa.terminal.text import clean_name
 from tests.paths import REPOSITORY
 
 SEED = 20240229
@@ -155,14 +157,16 @@ def views(some: list[str]) -> None:
         )
     for text in some:
         view = _view(text, ["x", "y", "z"], whole=False, stored=True)
-        screen.note(f"{screen.clean_name(name(text))}: {reports.standing(view)}")
+        screen.note(f"{clean_name(name(text))}: {reports.view_state(view)}")
         screen.out(reports.view(view, screen.TerminalStyle.of(sys.stdout), name))
 
 
 def _status(some: list[str]) -> Status:
-    examples = tuple(("new", text) for text in some)
-    command = locate.command_for(some[0])
-    return Status(Path(some[0]), 1, 1, some[-1], 1, 2, 1, len(some), 0, 0, examples, some[1], command)
+    info = Info(
+        model=some[-1], fingerprint="", dimension=64, splitter=1, generation=1, files=1, documents=1, passages=1,
+        vectors=1, skipped=0, segments=(),
+    )  # fmt: skip
+    return Status(Path(some[0]), info, 1, tuple(some), (), (), some[1], locate.command_for(some[0]))
 
 
 def states(some: list[str]) -> None:
@@ -183,9 +187,9 @@ def builds(some: list[str]) -> None:
         screen.out(tell(_report(some), look))
     cured = CheckReport(Path(some[0]), 1, 1, RepairKind.REBUILT, tuple(some), _report(some))
     screen.out(reports.check(cured, look))
-    changes = tuple(Change(path, Kind.SKIPPED, reason) for path, reason in zip(some, some[::-1], strict=True))
+    events = tuple(FileEvent(path, EventKind.SKIPPED, reason) for path, reason in zip(some, some[::-1], strict=True))
     for report, problem in ((_report(some), ""), (None, some[0])):
-        screen.out(reports.watched(Update(datetime.now(), changes, report, problem), look))
+        screen.out(reports.watched(Update(datetime.now(), events, report, problem), look))
 
 
 def errors(some: list[str]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from corpus.discovery.walk import MAX_IGNORE_BYTES, MAX_PATTERNS, FoundFile, SkippedFile, Walk, affects_walk, walk
+from corpus.discovery.walk import MAX_IGNORE_BYTES, MAX_PATTERNS, FoundFile, SkippedFile, Walk, walk
 from corpus.errors import CorpusError, UsageError
 from corpus.formats import MAX_BYTES
 
@@ -310,46 +310,3 @@ def test_the_folders_looked_into_are_told(tmp_path: Path) -> None:
     ignore(tmp_path, ".gitignore", ["build/"])
     assert walk(tmp_path, exclude=["old/"]).folders == ("", "a/", "a/b/", "d/")
     assert walk(tmp_path, include=["/a/**"]).folders == ("", "a/", "a/b/")
-
-
-@pytest.mark.parametrize(
-    ("path", "concerned"),
-    [
-        ("a.md", True),
-        ("sub/a.md", True),
-        ("sub/gone.md", True),
-        ("sub", True),
-        ("gone", True),
-        ("gone/deep/a.md", True),
-        (".gitignore", True),
-        ("sub/.qaignore", True),
-        ("picture.png", False),
-        (".hidden.md", False),
-        (".qa/index.db", False),
-        (".git/.gitignore", False),
-        ("sub/.a.md.swp", False),
-        ("build/a.md", False),
-        ("build/.gitignore", False),
-        ("sub/a.log", False),
-        ("old/a.md", False),
-        ("old.md", False),
-        ("sub/drop.md", False),
-    ],
-)
-def test_what_a_change_may_concern(tmp_path: Path, path: str, concerned: bool) -> None:
-    """What a walk would not come to does not concern it."""
-    make(tmp_path, "a.md", "sub/a.md", "sub/drop.md", "sub/a.log", "picture.png", "build/a.md", "old/a.md", "old.md")
-    ignore(tmp_path, ".gitignore", ["build/", "*.log"])
-    ignore(tmp_path, "sub/.qaignore", ["drop.md"])
-    assert affects_walk(tmp_path, path, exclude=["old/", "old.md"]) == concerned
-
-
-def test_what_no_pattern_takes_in_concerns_nobody(tmp_path: Path) -> None:
-    make(tmp_path, "a/b.md", "a/b.txt", "c/d.md")
-    paths = ["a/b.md", "a/b.txt", "a", "a/gone.txt", "c/d.md", "c"]
-    assert [path for path in paths if affects_walk(tmp_path, path, include=["/a/**/*.md"])] == [
-        "a/b.md",
-        "a",
-        "a/gone.txt",
-        "c",
-    ]

@@ -43,7 +43,7 @@ def test_batch_cuts_long_questions(indexed: Path) -> None:
     """The notice names the line."""
     done = qa("ask", "--batch", "-", stdin=b"soup\n" + b"soup " * 3000 + b"\n")
     assert done.exit_code == 0
-    assert done.stderr == "The question in batch line 2 is cut to 10,000 characters; 4,999 are left out.\n"
+    assert done.stderr == "Batch line 2: Question cut to 10,000 characters; the last 4,999 are ignored\n"
 
 
 def test_batch_and_question(indexed: Path) -> None:
@@ -57,4 +57,4 @@ def test_batch_from_closed_stdin(indexed: Path, monkeypatch: pytest.MonkeyPatch)
     """A closed stdin is said."""
     monkeypatch.setattr(batch_module, "_stdin", lambda: None)
     done = qa("ask", "--batch", "-")
-    assert (done.exit_code, done.stderr) == (2, "qa: --batch - reads stdin, which is closed\n")
+    assert (done.exit_code, done.stderr) == (2, "qa: --batch - reads stdin, which is closed.\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from corpus.errors import UsageError
-from qa.cli.batch import Question, parse_batch
+from qa.cli.batch import BatchItem, parse_batch
 from qa.retrieval.query import ask_text
 
 
@@ -15,10 +15,10 @@ def test_lines_of_both_kinds() -> None:
         '\ufeffwho won?\r\n{"id": "q7", "question": " when? "}\n{"question": "why", "id": 3}\n{"question":"x"}'.encode()
     )
     assert parse_batch(data) == (
-        Question(1, None, "who won?"),
-        Question(2, "q7", "when?"),
-        Question(3, 3, "why"),
-        Question(4, None, "x"),
+        BatchItem(1, None, "who won?"),
+        BatchItem(2, "q7", "when?"),
+        BatchItem(3, 3, "why"),
+        BatchItem(4, None, "x"),
     )
 
 
@@ -31,10 +31,10 @@ def test_nothing_is_an_empty_batch(data: bytes) -> None:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        (b'{"id": 1', "batch line 2 begins with { but is not JSON"),
-        (b'{"a":' * 100_000, "batch line 2 begins with { but is not JSON"),
-        (b'{"id": 1}', 'batch line 2 has no "question"'),
-        (b'{"question": 5}', 'batch line 2 has no "question"'),
+        (b'{"id": 1', "batch line 2 starts with { but is not valid JSON"),
+        (b'{"a":' * 100_000, "batch line 2 starts with { but is not valid JSON"),
+        (b'{"id": 1}', 'batch line 2: "question" must be a string'),
+        (b'{"question": 5}', 'batch line 2: "question" must be a string'),
         (b'{"question": "x", "id": 1.5}', 'batch line 2: "id" must be'),
         (b'{"question": "x", "id": true}', 'batch line 2: "id" must be'),
         (b'{"question": "  "}', "batch line 2: the question is empty"),

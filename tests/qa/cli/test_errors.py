@@ -57,11 +57,11 @@ def _raiser(error: BaseException) -> Callable[[], NoReturn]:
         (MemoryError(), 74, "qa: out of memory"),
         (KeyboardInterrupt(), 130, "qa: interrupted"),
         (click.Abort(), 130, "qa: interrupted"),
-        (ValueError("x"), 70, "qa: unexpected ValueError: x. This is a mistake in qa; QA_DEBUG=1 shows where."),
+        (ValueError("x"), 70, "qa: internal error: ValueError: x. This is a bug in qa; QA_DEBUG=1 shows where."),
         (
             RecursionError("deep"),
             70,
-            "qa: unexpected RecursionError: deep. This is a mistake in qa; QA_DEBUG=1 shows where.",
+            "qa: internal error: RecursionError: deep. This is a bug in qa; QA_DEBUG=1 shows where.",
         ),
     ],
 )
@@ -88,7 +88,7 @@ def test_usage_names_the_help() -> None:
     result = _run(lambda: 0, "--nope")
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
-    assert 'go behind "--"' in result.stderr
+    assert "put -- before it" in result.stderr
 
 
 @pytest.mark.parametrize(("value", "code"), [(0, 0), (1, 1), (None, 0)])

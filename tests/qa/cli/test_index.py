@@ -18,11 +18,9 @@ def test_index_reports_in_words(notes: Path) -> None:
     """Files by what happened to them, passages by where their vectors came from."""
     done = qa("index")
     assert done.exit_code == 0
-    first, second = done.stdout.splitlines()
-    assert first == "2 documents, 3 passages: 2 files added, 0 changed, 0 removed, 0 unchanged."
-    assert second.startswith("3 texts embedded, 0 reused; ")
+    assert re.fullmatch(r"Indexed 2 files \(2 documents, 3 passages\) in \d+\.\d s\n", done.stdout)
     assert done.stderr == ""
-    assert qa("index").stdout.startswith("Up to date: 2 documents, 3 passages (")
+    assert qa("index").stdout == "Up to date: 2 documents, 3 passages\n"
 
 
 def test_index_json_is_the_contract(notes: Path) -> None:
@@ -51,12 +49,12 @@ def test_index_groups_what_it_skips(notes: Path) -> None:
     for number in range(5):
         (notes / f"p{number}\x1b.png").touch()
     (notes / "z.md").write_bytes(b"caf\xe9")
-    lines = qa("index").stdout.splitlines()[2:]
+    lines = qa("index").stdout.splitlines()[1:]
     assert lines == [
-        "Skipped 5:",
-        r"  - 5 format not supported: p0\x1b.png, p1\x1b.png, p2\x1b.png and 2 more",
-        "Worth knowing:",
-        "  - 1 read as windows-1252: z.md",
+        "Skipped 5 files:",
+        r"  - format not supported (5): p0\x1b.png, p1\x1b.png, p2\x1b.png and 2 more",
+        "Notes:",
+        "  - read as windows-1252: z.md",
     ]
 
 
@@ -74,15 +72,15 @@ def test_index_takes_several_folders_and_files(notes: Path, monkeypatch: pytest.
         (notes.parent / name).write_text("The plan is to sail.")
     monkeypatch.chdir(notes / "sub")
     done = qa("index", ".", "../talks.md", "--dry-run")
-    assert "find 2 files added" in done.stdout
+    assert "2 files added" in done.stdout
     assert not (notes / ".qa").exists()
     done = qa("index", ".", "../talks.md")
-    assert (done.exit_code, done.stderr) == (0, f"The collection is {notes}, limited to what is named.\n")
-    assert done.stdout.startswith("2 documents, 3 passages: 2 files added")
+    assert (done.exit_code, done.stderr) == (0, f"Collection: {notes}, limited to the paths given.\n")
+    assert done.stdout.startswith("Indexed 2 files (2 documents, 3 passages) in ")
     assert qa("index").stdout.startswith("Up to date: 2 documents")
     assert qa("ask", "soup").exit_code == 0
     assert qa("ask", "sail").exit_code == 1
-    assert qa("index", "../plan.md").stdout.startswith("3 documents, 4 passages: 1 file added")
+    assert qa("index", "../plan.md").stdout.startswith("1 file added (3 documents, 4 passages) in ")
     assert qa("ask", "sail").exit_code == 0
 
 
@@ -90,8 +88,8 @@ def test_index_of_a_file_brings_its_collection_up_to_date(indexed: Path) -> None
     """All of it, which is said."""
     (indexed / "new.md").write_text("The harp stands in the hall.")
     done = qa("index", "talks.md")
-    assert done.stderr == f"What is named lies in the collection {indexed}, which is brought up to date.\n"
-    assert done.stdout.startswith("3 documents, 4 passages: 1 file added, 0 changed, 0 removed, 2 unchanged.")
+    assert done.stderr == f"Part of the collection {indexed}; updating all of it.\n"
+    assert done.stdout.startswith("1 file added (3 documents, 4 passages) in ")
     assert not (indexed / "talks.md" / ".qa").exists()
 
 
@@ -101,9 +99,7 @@ def test_index_says_what_was_named_and_left_out(indexed: Path) -> None:
     (indexed / "draft.md").write_text("A draft.")
     done = qa("index", "draft.md")
     assert done.stdout.startswith("Up to date: 2 documents")
-    assert done.stderr.splitlines()[1] == (
-        "qa: nothing is taken in from draft.md: it is empty, or a pattern leaves it out"
-    )
+    assert done.stderr.splitlines()[1] == ("qa: nothing was indexed from draft.md: it is empty, or excluded")
 
 
 @pytest.mark.parametrize("paths", [["gone"], ["gone.md", "sub"], ["talks.md", "sub", "gone/"]])
@@ -118,9 +114,7 @@ def test_index_wants_what_is_there(notes: Path, paths: list[str]) -> None:
 def test_dry_run_writes_nothing(notes: Path) -> None:
     """A dry run counts files and leaves no trace."""
     done = qa("index", "--dry-run")
-    assert done.stdout == (
-        "A build would find 2 files added, 0 changed, 0 removed, 0 unchanged. Nothing was written.\n"
-    )
+    assert done.stdout == ("Dry run: 2 files added. Nothing was written.\n")
     assert not (notes / ".qa").exists()
     assert json.loads(qa("index", "--dry-run", "--json").stdout)["added"] == 2
 
@@ -128,7 +122,7 @@ def test_dry_run_writes_nothing(notes: Path) -> None:
 def test_include_and_exclude_are_kept(notes: Path) -> None:
     """Patterns are given once; later builds go on with them."""
     qa("index", "--include", "*.md", "--exclude", "sub/")
-    assert "0 files added" in qa("index").stdout or "Up to date: 1 document," in qa("index").stdout
+    assert "Up to date: 1 document," in qa("index").stdout
     assert json.loads(qa("index", "--exclude", "nothing", "--json").stdout)["added"] == 1
 
 

@@ -28,19 +28,18 @@ def test_status(indexed: Path) -> None:
         "Passages    3",
         "Model       sentence-transformers/all-MiniLM-L6-v2",
         "Generation  1",
-        "Format      6",
-        "Changed     nothing since it was built",
+        "Changes     none since the last build",
     ]
     assert fresh[0].startswith(f"Index       {indexed / '.qa'} (")
     (indexed / "new.md").write_text("x")
     (indexed / "talks.md").write_text("y")
     (indexed / "sub" / "travel.md").unlink()
-    assert qa("status").stdout.splitlines()[6:] == [
-        "Changed     1 new, 1 maybe changed, 1 gone:",
-        "            new       new.md",
+    assert qa("status").stdout.splitlines()[5:] == [
+        "Changes     1 added, 1 possibly changed, 1 removed:",
+        "            added     new.md",
         "            changed   talks.md",
-        "            gone      sub/travel.md",
-        f"Bring it up to date with: qa index {indexed}",
+        "            removed   sub/travel.md",
+        f"To update: qa index {indexed}",
     ]
 
 
@@ -52,7 +51,7 @@ def test_status_lists_ten(indexed: Path) -> None:
     assert value["changes"]["added"] == 15
     assert [example["path"] for example in value["changes"]["examples"]] == [f"n{number:02}.md" for number in range(10)]
     assert value["bytes"] > 0
-    assert "15 new, 0 maybe changed, 0 gone (the first 10):" in qa("status").stdout
+    assert "15 added (the first 10):" in qa("status").stdout
 
 
 @pytest.mark.parametrize("command", ["status", "check", "show x", "ask x"])
@@ -153,7 +152,7 @@ def test_interrupt_is_130(indexed: Path) -> None:
     """Ctrl-C ends a running program with one line."""
     program = (
         "import os, signal\nfrom qa.cli import main as cli\nfrom qa.collection import build\n"
-        "build.open_current = lambda *_, **__: os.kill(os.getpid(), signal.SIGINT)\ncli.main()"
+        "build.open_collection = lambda *_, **__: os.kill(os.getpid(), signal.SIGINT)\ncli.main()"
     )
     command = [sys.executable, "-c", program, "ask", "soup", "--index", str(indexed)]
     done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, check=False, timeout=30)
@@ -161,9 +160,9 @@ def test_interrupt_is_130(indexed: Path) -> None:
 
 
 def test_check_and_repair(indexed: Path) -> None:
-    """A sound index is 0; a changed byte is 4, in the database and in the FAISS file; --repair cures both."""
-    sound = f"{indexed / '.qa'} is sound: 2 documents, 3 passages and their vectors hold what was written.\n"
-    assert qa("check").stdout == sound
+    """An intact index is 0; a changed byte is 4, in the database and in the FAISS file; --repair cures both."""
+    intact = f"{indexed / '.qa'} is intact: 2 documents, 3 passages; all checksums match\n"
+    assert qa("check").stdout == intact
     database = indexed / ".qa" / "index.db"
     database.write_bytes(database.read_bytes().replace(b"Soup is served", b"Salt is served"))
     for file in ("database", "vectors"):
@@ -175,8 +174,8 @@ def test_check_and_repair(indexed: Path) -> None:
         assert "is damaged" in broken.stderr
         mended = qa("check", "--repair")
         assert mended.exit_code == 0
-        assert mended.stdout.startswith("Damaged were:\n- ")
-        again = "every document was read again" if file == "database" else "what follows from documents"
+        assert mended.stdout.startswith("Found damage:\n- ")
+        again = "all files were read again" if file == "database" else "derived data was rebuilt"
         assert f"\nRepaired: {again}" in mended.stdout
-        assert mended.stdout.endswith(sound)
-    assert qa("check").stdout == qa("check", "--repair").stdout == sound
+        assert mended.stdout.endswith(intact)
+    assert qa("check").stdout == qa("check", "--repair").stdout == intact

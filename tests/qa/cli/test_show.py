@@ -27,10 +27,10 @@ def test_show_a_passage(indexed: Path) -> None:
     assert "> 9  Soup is served at noon.\n" in moved
     (indexed / "talks.md").write_text("All is different.\n")
     assert qa("show", key).stdout.startswith(
-        "talks.md  the file no longer has this; this is the text that was indexed\n> 5  ## Lunch\n"
+        "talks.md  no longer in the file; this is the indexed text\n> 5  ## Lunch\n"
     )
     (indexed / "talks.md").unlink()
-    assert qa("show", key).stdout.startswith("talks.md  the file is gone; this is the text that was indexed\n> 5")
+    assert qa("show", key).stdout.startswith("talks.md  the file is missing; this is the indexed text\n> 5")
 
 
 def test_show_a_whole_document(indexed: Path) -> None:
@@ -54,8 +54,8 @@ def test_show_from_a_folder_inside(indexed: Path, monkeypatch: pytest.MonkeyPatc
     ("place", "words"),
     [
         ("talks.md:99", "talks.md has 7 lines; there is no line 99"),
-        ("talks.md:5-3", "lines 5-3 cannot be"),
-        ("talks.md:0", "lines 0-0 cannot be"),
+        ("talks.md:5-3", "there are no lines 5-3"),
+        ("talks.md:0", "there are no lines 0-0"),
         ("talks.md#page=4", "talks.md has no text on page 4"),
         ("gone.md", "gone.md is not in the collection"),
         ("0123456789abcdef", "is not in the collection"),

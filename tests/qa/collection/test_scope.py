@@ -14,7 +14,7 @@ from index.snapshot import Snapshot
 from index.update.report import Request
 from index.update.update import rebuild_index, update_index
 from qa.collection import build
-from qa.collection.scope import Collection, collection_of, left_out
+from qa.collection.scope import Collection, collection_of, without_documents
 from tests.encoders import BagEncoder
 
 FILES = ("papers/a.md", "papers/b.txt", "papers/deep/c.md", "papers [1]/d.md", "notes/e.md", "notes/f.txt", "talk.md")
@@ -59,7 +59,7 @@ def test_several_lie_in_the_folder_they_have_in_common(home: Path, monkeypatch: 
     monkeypatch.chdir(home / "notes")
     found = collection("../papers", ".", "../talk.md", "../papers/deep", "../papers/a.md")
     assert (found.root, found.paths) == (home, ("notes/", "papers/", "talk.md"))
-    assert found.note == f"The collection is {home}, limited to what is named."
+    assert found.note == f"Collection: {home}, limited to the paths given."
     assert collection(home / "papers" / "a.md", home / "papers" / "deep" / "c.md").root == home / "papers"
 
 
@@ -74,7 +74,7 @@ def test_a_file_makes_its_folder_one_or_belongs_to_the_one_around(home: Path) ->
     (home / ".qa").mkdir()
     found = collection(home / "papers" / "deep" / "c.md")
     assert (found.root, found.paths) == (home, ("papers/deep/c.md",))
-    assert found.note == f"What is named lies in the collection {home}, which is brought up to date."
+    assert found.note == f"Part of the collection {home}; updating all of it."
 
 
 def test_several_belong_to_the_one_around(home: Path) -> None:
@@ -140,14 +140,14 @@ def test_a_damaged_index_is_made_anew_with_its_limits(home: Path) -> None:
     assert documents(home) == sorted([*before, "notes/e.md", "notes/f.txt"])
 
 
-def test_what_was_named_and_is_left_out_is_told(home: Path) -> None:
+def test_what_was_named_and_is_without_documents_is_told(home: Path) -> None:
     """A reason in the report is enough."""
     (home / ".gitignore").write_text("notes/\n")
     (home / "picture.png").write_bytes(b"x")
     paths = ("notes/", "papers/", "picture.png")
     report = build.build_index(home, paths=paths, encoder=BagEncoder())
-    assert left_out(home, paths, report) == ("notes/",)
-    assert left_out(home, (), report) == ()
+    assert without_documents(home, paths, report) == ("notes/",)
+    assert without_documents(home, (), report) == ()
 
 
 def test_an_update_looks_at_what_is_taken_in_alone(home: Path) -> None:

@@ -15,11 +15,11 @@ from corpus.errors import UsageError
 from index.snapshot import Snapshot
 from qa.answer.results import Mode
 from qa.collection import build
-from qa.collection.settings import Settings, read
+from qa.collection.settings import CollectionSettings, read_settings
 from tests.encoders import BagEncoder
 
 ALL = 'include = ["*.md"]\nexclude = ["old/"]\nk = 3\nmode = "keyword"\nrerank = false\n'
-SET = Settings(include=("*.md",), exclude=("old/",), k=3, mode=Mode.KEYWORD, rerank=False)
+SET = CollectionSettings(include=("*.md",), exclude=("old/",), k=3, mode=Mode.KEYWORD, rerank=False)
 
 
 def set_own(root: Path, text: str | bytes) -> None:
@@ -45,20 +45,20 @@ def root(tmp_path: Path) -> Path:
 
 def test_nothing_set(tmp_path: Path) -> None:
     """No file, an empty one, a project of others, a folder that is not there."""
-    assert read(tmp_path) == read(tmp_path / "gone") == Settings()
+    assert read_settings(tmp_path) == read_settings(tmp_path / "gone") == CollectionSettings()
     set_project(tmp_path, "[tool.ruff]\nline-length = 120\n")
-    assert read(tmp_path) == Settings()
+    assert read_settings(tmp_path) == CollectionSettings()
     set_project(tmp_path, "[tool.qa-other]\nk = 'x'\n")
-    assert read(tmp_path) == Settings()
+    assert read_settings(tmp_path) == CollectionSettings()
     set_own(tmp_path, "")
-    assert read(tmp_path) == Settings()
+    assert read_settings(tmp_path) == CollectionSettings()
 
 
 def test_where_no_file_is_toml_is_not_imported(tmp_path: Path) -> None:
     """Nor where a project has no table for this."""
     program = (
-        "import sys\nfrom pathlib import Path\nfrom qa.collection.settings import read\n"
-        "read(Path(sys.argv[1]))\nprint('tomllib' in sys.modules)"
+        "import sys\nfrom pathlib import Path\nfrom qa.collection.settings import read_settings\n"
+        "read_settings(Path(sys.argv[1]))\nprint('tomllib' in sys.modules)"
     )
     for text in (None, "[tool.other]\n", "[tool.qa]\n"):
         if text is not None:
@@ -71,10 +71,10 @@ def test_where_no_file_is_toml_is_not_imported(tmp_path: Path) -> None:
 
 def test_every_key(tmp_path: Path) -> None:
     set_own(tmp_path, b"\xef\xbb\xbf" + ALL.encode())
-    assert read(tmp_path) == SET
+    assert read_settings(tmp_path) == SET
     (tmp_path / "qa.toml").unlink()
     set_project(tmp_path, "[tool.ruff]\nk = 1\n[tool.qa]\n" + ALL)
-    assert read(tmp_path) == SET
+    assert read_settings(tmp_path) == SET
 
 
 def test_its_own_file_counts_before_that_of_the_project_which_is_said_once(
@@ -82,51 +82,51 @@ def test_its_own_file_counts_before_that_of_the_project_which_is_said_once(
 ) -> None:
     set_own(tmp_path, "k = 7")
     set_project(tmp_path, "[tool.qa]\nk = 9\nmode = 'dense'\n")
-    assert read(tmp_path) == read(tmp_path) == Settings(k=7)
-    said = f"{tmp_path / 'qa.toml'} holds; [tool.qa] in pyproject.toml does not"
+    assert read_settings(tmp_path) == read_settings(tmp_path) == CollectionSettings(k=7)
+    said = f"using {tmp_path / 'qa.toml'}; [tool.qa] in pyproject.toml is ignored"
     assert [(record.levelno, record.getMessage()) for record in caplog.records] == [(logging.WARNING, said)]
 
 
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("colour = 1", "has the key 'colour', which is not known. Known are include, exclude, paths, k, mode, rerank."),
-        ("include = '*.md'", "include is to be a list of patterns"),
-        ("exclude = [1]", "exclude is to be a list of patterns"),
-        ("paths = ['../x']", "paths is to be a list of files and folders below it"),
-        ("k = 0", "k is to be a number from 1 to 1,000"),
-        ("k = 1001", "k is to be a number from 1 to 1,000"),
-        ("k = true", "k is to be a number"),
-        ("k = 1.0", "k is to be a number"),
-        ("mode = 'fast'", 'mode is to be "hybrid" or "dense" or "keyword". Known keys are include, exclude, paths, k,'),
+        ("colour = 1", "unknown key 'colour'. Known keys: include, exclude, paths, k, mode, rerank."),
+        ("include = '*.md'", "include must be a list of patterns"),
+        ("exclude = [1]", "exclude must be a list of patterns"),
+        ("paths = ['../x']", "paths must be a list of files and folders in it"),
+        ("k = 0", "k must be a number from 1 to 1000"),
+        ("k = 1001", "k must be a number from 1 to 1000"),
+        ("k = true", "k must be a number"),
+        ("k = 1.0", "k must be a number"),
+        ("mode = 'fast'", 'mode must be "hybrid" or "dense" or "keyword".'),
         ("mode = []", "mode is to be"),
-        ("rerank = 1", "rerank is to be true or false"),
-        ("model = 'someone/else'", "has the key 'model'. A model is named on the command line"),
-        ("[k]", "k is to be a number"),
+        ("rerank = 1", "rerank must be true or false"),
+        ("model = 'someone/else'", "a model cannot be set here"),
+        ("[k]", "k must be a number"),
     ],
 )
 def test_what_is_not_known_names_file_key_and_what_is(tmp_path: Path, line: str, words: str) -> None:
     set_own(tmp_path, line)
     with pytest.raises(UsageError) as caught:
-        read(tmp_path)
+        read_settings(tmp_path)
     assert str(tmp_path / "qa.toml") in str(caught.value)
     assert words in str(caught.value)
     (tmp_path / "qa.toml").unlink()
     set_project(tmp_path, "[tool.qa]\n" + line.replace("[k]", "[tool.qa.k]"))
     with pytest.raises(UsageError) as caught:
-        read(tmp_path)
+        read_settings(tmp_path)
     assert f"[tool.qa] in {tmp_path / 'pyproject.toml'}" in str(caught.value)
 
 
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"k = ", "is no TOML: Invalid value (at end of document)"),
-        (b"k = 1\nk = 2", "is no TOML"),
+        (b"k = ", "is not valid TOML: Invalid value (at end of document)"),
+        (b"k = 1\nk = 2", "is not valid TOML"),
         (b"# caf\xe9", "is not UTF-8"),
-        (b"k = 1\x00", "is no TOML"),
-        (b"k = " + b"[" * 60_000, "is no TOML: too deeply nested"),
-        (b"k = " + b"9" * 60_000, "is no TOML"),
+        (b"k = 1\x00", "is not valid TOML"),
+        (b"k = " + b"[" * 60_000, "is not valid TOML: too deeply nested"),
+        (b"k = " + b"9" * 60_000, "is not valid TOML"),
         (b"k" + b".k" * 30_000 + b" = 1", "a line with more than 500 dots"),
         (b"#" * 70_000, "more than 65,536 bytes"),
     ],
@@ -135,7 +135,7 @@ def test_a_hostile_file_is_refused_at_once(tmp_path: Path, data: bytes, words: s
     set_own(tmp_path, data)
     started = time.process_time()
     with pytest.raises(UsageError, match=r"qa\.toml") as caught:
-        read(tmp_path)
+        read_settings(tmp_path)
     assert time.process_time() - started < 5
     assert words in str(caught.value)
 
@@ -146,35 +146,35 @@ def test_what_is_no_file_is_refused_and_never_waited_for(tmp_path: Path) -> None
     file = tmp_path / "qa.toml"
     file.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(UsageError, match="symbolic link, not followed"):
-        read(tmp_path)
+        read_settings(tmp_path)
     file.unlink()
     os.mkfifo(file)
     with pytest.raises(UsageError, match="not a regular file"):
-        read(tmp_path)
+        read_settings(tmp_path)
     file.unlink()
     file.mkdir()
     with pytest.raises(UsageError, match="not a regular file"):
-        read(tmp_path)
+        read_settings(tmp_path)
 
 
 def test_of_a_project_only_what_is_meant_for_us_can_be_wrong(tmp_path: Path) -> None:
     """Its file belongs to others, so it may be a link, broken or huge."""
     os.mkfifo(tmp_path / "pyproject.toml")
-    assert read(tmp_path) == Settings()
+    assert read_settings(tmp_path) == CollectionSettings()
     (tmp_path / "pyproject.toml").unlink()
     set_project(tmp_path, "[[[ broken")
-    assert read(tmp_path) == Settings()
+    assert read_settings(tmp_path) == CollectionSettings()
     set_project(tmp_path, "#" * 2_000_000 + "\n[tool.qa]\nk = 3")
-    assert read(tmp_path) == Settings()
+    assert read_settings(tmp_path) == CollectionSettings()
     set_project(tmp_path, "[[[ broken\n[tool.qa]\n")
-    with pytest.raises(UsageError, match="is no TOML"):
-        read(tmp_path)
+    with pytest.raises(UsageError, match="is not valid TOML"):
+        read_settings(tmp_path)
     set_project(tmp_path, "#" * 70_000 + "\n[tool.qa]\nk = 3")
     with pytest.raises(UsageError, match=r"Put the settings into qa\.toml"):
-        read(tmp_path)
+        read_settings(tmp_path)
     set_project(tmp_path, "[tool]\nqa = 1 # tool.qa")
-    with pytest.raises(UsageError, match="is no table"):
-        read(tmp_path)
+    with pytest.raises(UsageError, match="must be a table"):
+        read_settings(tmp_path)
 
 
 def test_a_build_takes_in_what_is_set(root: Path) -> None:

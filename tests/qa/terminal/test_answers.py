@@ -75,7 +75,7 @@ def test_answer_golden() -> None:
         _shown(_result(first, second, answer=answer))
         == """\
 The 2025 award went to *Adam*. [1] [2]
-Confidence: high (87 %)
+Confidence: high (87%)
 
 [1] a.md:3-9  Awards › Winners
     The 2025 award went to *Adam*, a method that most of the people who read
@@ -99,34 +99,31 @@ def test_not_found_golden() -> None:
     assert (
         _shown(_result(_hit("Near.", state=State.MISSING), found=False, confidence=0.12))
         == """\
-Not in this collection, as far as I can tell (confidence 12 %). The nearest
-passages:
+No passage answers this with confidence (12%). The closest passages:
 
 [1] a.md:3-9
-    ! the file is gone
+    ! file is missing
     Near.
 """
     )
-    assert _shown(_result(found=False, confidence=0.0)) == (
-        "Not in this collection: no passage comes near the question.\n"
-    )
+    assert _shown(_result(found=False, confidence=0.0)) == ("No passage matches the question.\n")
 
 
 def test_found_without_a_quote() -> None:
     """No sentence to quote is no reason to be silent."""
     assert _shown(_result(_hit("Here."), confidence=0.55)).startswith(
-        "The answer should stand in these passages.\nConfidence: fair (55 %)\n\n[1] "
+        "These passages should contain the answer.\nConfidence: fair (55%)\n\n[1] "
     )
 
 
 @pytest.mark.parametrize(
     ("confidence", "words"),
     [
-        (1.0, "high (over 99 %)"),
-        (0.8, "high (80 %)"),
-        (0.79, "fair (79 %)"),
-        (0.49, "low (49 %)"),
-        (0.0, "low (under 1 %)"),
+        (1.0, "high (over 99%)"),
+        (0.8, "high (80%)"),
+        (0.79, "fair (79%)"),
+        (0.49, "low (49%)"),
+        (0.0, "low (under 1%)"),
     ],
 )
 def test_confidence_in_words(confidence: float, words: str) -> None:

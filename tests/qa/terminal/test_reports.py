@@ -1,17 +1,20 @@
-"""Numbers as people read them."""
+"""Reports and numbers as people read them."""
 
 from __future__ import annotations
 
+import pytest
+
 from corpus.discovery.walk import SkippedFile
-from index.update.report import BuildReport
+from index.update.report import BuildReport, Note
 from qa.terminal.answers import TerminalStyle
-from qa.terminal.reports import build, count, duration, megabytes, refreshed
+from qa.terminal.reports import build, corrected, count, duration, megabytes, preview, refreshed
 
 
 def _report(
-    *, added: int = 0, embedded: int = 0, seconds: float = 1.25, skipped: tuple[SkippedFile, ...] = ()
-) -> BuildReport:
-    return BuildReport(added, 0, 0, 5, skipped, 1, 1234, embedded, 7, seconds)
+    *, added: int = 0, changed: int = 0, removed: int = 0, unchanged: int = 0, embedded: int = 0, reused: int = 0,
+    skipped: tuple[SkippedFile, ...] = (), notes: tuple[Note, ...] = (),
+) -> BuildReport:  # fmt: skip
+    return BuildReport(added, changed, removed, unchanged, skipped, 9, 1234, embedded, reused, 1.25, notes)
 
 
 def test_duration() -> None:
@@ -25,22 +28,51 @@ def test_counts_and_sizes() -> None:
     assert [megabytes(n) for n in (500, 99_999, 12_345_678)] == ["0.5 kB", "100.0 kB", "12.3 MB"]
 
 
-def test_build() -> None:
-    """Two lines where something was done, one where nothing was; then what was skipped, by reason."""
-    assert build(_report(added=1, embedded=3), TerminalStyle()) == (
-        "1 document, 1,234 passages: 1 file added, 0 changed, 0 removed, 5 unchanged.\n"
-        "3 texts embedded, 7 reused; 1.2 s.\n"
-    )
+@pytest.mark.parametrize(
+    ("report", "lines"),
+    [
+        (_report(added=5, embedded=3), "Indexed 5 files (9 documents, 1,234 passages) in 1.2 s\n"),
+        (_report(unchanged=5), "Up to date: 9 documents, 1,234 passages\n"),
+        (
+            _report(added=1, removed=2, unchanged=5, embedded=3, reused=7),
+            "1 file added, 2 removed (9 documents, 1,234 passages) in 1.2 s\n3 passages embedded, 7 reused\n",
+        ),
+        (_report(changed=1), "1 file changed (9 documents, 1,234 passages) in 1.2 s\n"),
+        (_report(unchanged=5, embedded=1234), "Indexed 5 files (9 documents, 1,234 passages) in 1.2 s\n"),
+    ],
+)
+def test_build(report: BuildReport, lines: str) -> None:
+    """A first build, nothing to do, changes, and all files again with another model; zeros are left out."""
+    assert build(report, TerminalStyle()) == lines
+
+
+def test_skipped_files_are_grouped_by_reason() -> None:
+    """The most frequent first; what is in brackets differs from file to file."""
     skipped = tuple(SkippedFile(f"{name}.md", f"larger than 256 MiB ({at} bytes)") for at, name in enumerate("ab"))
-    assert build(_report(skipped=skipped), TerminalStyle()) == (
-        "Up to date: 1 document, 1,234 passages (1.2 s).\nSkipped 2:\n  - 2 larger than 256 MiB: a.md, b.md\n"
+    report = _report(unchanged=1, skipped=(SkippedFile("p.png", "no format"), *skipped), notes=(Note("c.md", "odd"),))
+    assert build(report, TerminalStyle()).splitlines()[1:] == [
+        "Skipped 3 files:",
+        "  - larger than 256 MiB (2): a.md, b.md",
+        "  - no format: p.png",
+        "Notes:",
+        "  - odd: c.md",
+    ]
+
+
+def test_preview() -> None:
+    assert preview(_report(added=2, changed=1), TerminalStyle()) == (
+        "Dry run: 2 files added, 1 changed. Nothing was written.\n"
     )
+    assert preview(_report(unchanged=2), TerminalStyle()) == "Dry run: nothing to do. Nothing was written.\n"
 
 
 def test_refreshed_is_silent_about_nothing() -> None:
     """Files that were looked at and had not changed are no news."""
-    assert refreshed(_report(), TerminalStyle()) == ""
-    assert (
-        refreshed(_report(added=2), TerminalStyle())
-        == "Index brought up to date: 2 files added, 0 changed, 0 removed.\n"
+    assert refreshed(_report(unchanged=5), TerminalStyle()) == ""
+    assert refreshed(_report(added=2), TerminalStyle()) == "Index updated: 2 files added\n"
+
+
+def test_corrections() -> None:
+    assert corrected((("whals", "whales"),), "Batch line 2: ") == (
+        'Batch line 2: No passage contains "whals"; searched for "whales"\n'
     )

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qa.terminal.text import Marked, cells, clean, clean_line, clean_name, mark, plain, wrap
+from qa.terminal.text import StyledText, cells, clean, clean_line, clean_name, plain, with_bold, wrap
 
 _ANY = st.text(st.characters(codec=None))
 _HOSTILE = st.text(
@@ -137,17 +137,17 @@ def test_marks_stay_on_their_characters(text: str, data: st.DataObject) -> None:
     """A mark is on exactly the characters it was put on, through cleaning and wrapping."""
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
-    lines = wrap(mark(text, [(start, end)]), 10)
-    marked = "".join(c for line in lines for c, on in zip(line.text, line.marks, strict=True) if on)
+    lines = wrap(with_bold(text, [(start, end)]), 10)
+    marked = "".join(c for line in lines for c, on in zip(line.text, line.bold, strict=True) if on)
     assert "".join(marked.split()) == "".join(clean(text[start:end]).split())
 
 
 def test_styled_runs() -> None:
     """Each marked run is bracketed once, spaces between two marked words included."""
-    (line,) = wrap(mark("one two three", [(4, 13)]), 80)
+    (line,) = wrap(with_bold("one two three", [(4, 13)]), 80)
     assert line.styled("<", ">") == "one <two three>"
-    assert [part.styled("<", ">") for part in wrap(mark("one two three four", [(4, 13)]), 13)] == [
+    assert [part.styled("<", ">") for part in wrap(with_bold("one two three four", [(4, 13)]), 13)] == [
         "one <two three>",
         "four",
     ]
-    assert Marked("", b"").styled("<", ">") == ""
+    assert StyledText("", b"").styled("<", ">") == ""

@@ -180,7 +180,7 @@ def test_counts_and_titles_are_the_same_wherever_they_are_said(tmp_path: Path) -
     (tmp_path / "b.md").write_text("# Swans\n\nThey hiss.\n", encoding="utf-8")
     encoder = BagEncoder()
     report = build_index(tmp_path, encoder=encoder)
-    assert (report.added, build_json(report)["documents"], status(tmp_path).documents) == (2, 3, 3)
+    assert (report.added, build_json(report)["documents"], status(tmp_path).info.documents) == (2, 3, 3)
     assert build_index(tmp_path, encoder=encoder).unchanged == 2
     with Retriever.open(tmp_path, encoder=encoder) as retriever:
         answer = retriever.ask("Who dives in burrows?", k=1)

@@ -1,0 +1,79 @@
+"""`qa check`: what it finds, and what `--repair` does about it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from corpus.errors import DamagedIndexError
+from qa.collection.check import CheckReport, RepairKind, check, repair
+
+
+@pytest.fixture
+def database(talks: Path) -> Iterator[sqlite3.Connection]:
+    """The index, for damaging it."""
+    with closing(sqlite3.connect(talks / ".qa" / "index.db", isolation_level=None)) as connection:
+        yield connection
+
+
+def test_an_intact_index(talks: Path) -> None:
+    assert check(talks) == repair(talks) == CheckReport(talks / ".qa", documents=1, passages=2, kind=RepairKind.NONE)
+
+
+def test_a_passage_of_no_document(talks: Path, database: sqlite3.Connection) -> None:
+    """It is damage, though its text is intact; further problems are counted."""
+    database.execute("UPDATE passages SET document = 77 WHERE id = 1")
+    with pytest.raises(DamagedIndexError, match=r"the number of passages of a document .* \(1 more problem\)$"):
+        check(talks)
+
+
+def test_changed_tables(talks: Path, database: sqlite3.Connection) -> None:
+    """What SQLite believes its tables to be is checked before anything is read."""
+    database.execute("PRAGMA writable_schema = ON")
+    database.execute("UPDATE sqlite_master SET sql = replace(sql, 'page INTEGER', 'page INTEGER NOT NULL')")
+    database.execute("PRAGMA writable_schema = RESET")
+    with pytest.raises(DamagedIndexError, match=r"index\.db is damaged: checksum mismatch in the list of tables"):
+        check(talks)
+
+
+def test_damage_to_sqlites_own_structure(talks: Path, database: sqlite3.Connection) -> None:
+    """It is reported in SQLite's words, and repaired without reading a document."""
+    (page,) = database.execute("SELECT rootpage FROM sqlite_master WHERE name = 'passages_document'").fetchone()
+    (size,) = database.execute("PRAGMA page_size").fetchone()
+    database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    file = talks / ".qa" / "index.db"
+    data = bytearray(file.read_bytes())
+    data[page * size - 2] ^= 1  # the document or the row number of the index's first entry
+    file.write_bytes(data)
+    with pytest.raises(DamagedIndexError, match=r"index\.db is damaged: (row|wrong)"):
+        check(talks)
+    found = repair(talks)
+    assert (found.kind, found.rebuilt) == (RepairKind.DERIVED, None)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DELETE FROM vector_refs WHERE vector = 1",
+        "UPDATE vector_refs SET refcount = 7",
+        "DELETE FROM posting_lists",
+        "UPDATE blocks SET lengths = x'0000'",
+        "INSERT INTO free_ids (passage) VALUES (1)",
+        "INSERT INTO duplicates (text_digest, passages, checksum) VALUES (x'00', 2, 3)",
+        "UPDATE posting_lists SET data = x'00' WHERE id = (SELECT min(id) FROM posting_lists)",
+    ],
+)
+def test_derived_data_is_rebuilt_without_files_or_model(talks: Path, database: sqlite3.Connection, damage: str) -> None:
+    sound = check(talks)
+    database.execute(damage)
+    for file in talks.glob("*.md"):
+        file.unlink()
+    with pytest.raises(DamagedIndexError):
+        check(talks)
+    found = repair(talks)
+    assert (found.kind, found.rebuilt, found.passages) == (RepairKind.DERIVED, None, sound.passages)
+    assert check(talks) == sound

@@ -1,0 +1,80 @@
+"""The text at a location, of files that are there and of files that are not, and where a program should open it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from corpus.errors import UsageError
+from index.update.report import Request
+from index.update.update import update_index
+from qa.answer.results import State
+from qa.collection.show import ShowTarget, find_target, show
+from qa.retrieval.retriever import Retriever
+from tests.corpus.readers.samples import pdf
+from tests.encoders import BagEncoder
+
+
+@pytest.fixture
+def river(tmp_path: Path) -> Path:
+    """A PDF of two pages."""
+    pages = [[pdf.Words(60, 700, f"Page {n} is about {what}.")] for n, what in enumerate(("whales", "soup"), 1)]
+    (tmp_path / "river.pdf").write_bytes(pdf.make(pages))
+    update_index(Request(tmp_path, BagEncoder()))
+    return tmp_path
+
+
+def test_a_file_that_is_gone_is_shown_from_the_index(talks: Path) -> None:
+    """The whole text, some lines of it, but no line that it never had."""
+    (talks / "talks.md").unlink()
+    whole = show(talks, "talks.md")
+    assert (whole.stored, whole.state, whole.marked) == (True, State.MISSING, None)
+    assert [number for number, _ in whole.lines] == [1, 2, 3, 5, 6, 7]
+    assert show(talks, "talks.md:7").lines == ((7, "Soup at noon."),)
+    with pytest.raises(UsageError, match=r"the index has no text of these lines"):
+        show(talks, "talks.md:99")
+
+
+@pytest.mark.parametrize("place", ["river.pdf#page=2", "river.pdf, p. 2"])
+def test_a_page(river: Path, place: str) -> None:
+    """All its lines, from the file or from the index; without context."""
+    found = show(river, place, context=3)
+    assert (found.marked, found.lines) == ((3, 3), ((3, "Page 2 is about soup."),))
+    with pytest.raises(UsageError, match=r"^river.pdf has no text on page 3$"):
+        show(river, "river.pdf#page=3")
+    (river / "river.pdf").unlink()
+    assert show(river, place).lines == ((3, "Page 2 is about soup."),)
+
+
+def test_where_to_open_a_pdf(river: Path) -> None:
+    """A line of the extracted text is on a page; nothing but the file is named by its path alone."""
+    file = river / "river.pdf"
+    assert find_target(river, "river.pdf:3") == ShowTarget(file, 2, 3, State.VERIFIED)
+    assert find_target(river, "river.pdf, p. 2") == ShowTarget(file, 2, None, State.VERIFIED)
+    assert find_target(river, "river.pdf") == ShowTarget(file, None, None, State.VERIFIED)
+
+
+def test_where_to_open_a_changed_file(talks: Path) -> None:
+    """Where the text of a passage is now; if it is gone, at the beginning."""
+    with Retriever.open(talks, encoder=BagEncoder()) as retriever:
+        key = retriever.search("whales", k=1)[0].id
+    file = talks / "talks.md"
+    file.write_text("One more line.\n\n" + file.read_text())
+    assert find_target(talks, key) == ShowTarget(file, None, 3, State.CHANGED)
+    assert find_target(talks, "talks.md:5").line == 5
+    file.write_text("Something else.\n")
+    assert find_target(talks, key) == ShowTarget(file, None, None, State.CHANGED)
+
+
+def test_what_is_not_opened(talks: Path) -> None:
+    """A file that is missing, that is not indexed and may be anything, or that became a link."""
+    (talks / "new.html").write_text("<p>New</p>")
+    with pytest.raises(UsageError, match="not in the index"):
+        find_target(talks, "new.html")
+    (talks / "talks.md").unlink()
+    with pytest.raises(UsageError, match="no longer exists"):
+        find_target(talks, "talks.md")
+    (talks / "talks.md").symlink_to("/etc/hostname")
+    with pytest.raises(UsageError, match="symbolic link"):
+        find_target(talks, "talks.md")
