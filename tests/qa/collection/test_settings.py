@@ -99,7 +99,7 @@ def test_its_own_file_counts_before_that_of_the_project_which_is_said_once(
         ("k = true", "k must be a number"),
         ("k = 1.0", "k must be a number"),
         ("mode = 'fast'", 'mode must be "hybrid" or "dense" or "keyword".'),
-        ("mode = []", "mode is to be"),
+        ("mode = []", "mode must be"),
         ("rerank = 1", "rerank must be true or false"),
         ("model = 'someone/else'", "a model cannot be set here"),
         ("[k]", "k must be a number"),

@@ -309,7 +309,7 @@ def test_eval_of_a_folder_that_is_indexed_first_asks_as_is_set_there(root: Path,
     (root / "qa.toml").write_text("k = 0\n")
     done = qa("eval", questions, "--corpus", root)
     assert (done.exit_code, done.stdout) == (2, "")
-    assert "k is to be a number from 1" in done.stderr
+    assert "k must be a number from 1" in done.stderr
 
 
 @pytest.mark.parametrize(
