@@ -96,7 +96,7 @@ def test_every_command_shown_runs(place: Path) -> None:
     assert re.findall(r"exit (?!1 )\d+ of .*", done.stdout) == []
     assert done.stdout.count('"version": 1') == 3
     assert "is intact" in done.stdout
-    assert "1 question to " in done.stdout
+    assert "1 question (1 answerable) over " in done.stdout
 
 
 def test_the_code_shown_works(place: Path) -> None:
