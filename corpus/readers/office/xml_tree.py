@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
+from html.entities import entitydefs
+from xml.etree.ElementTree import Element, ParseError, XMLParser
 from xml.parsers import expat
 
 from corpus.errors import Unreadable
-
-_MALFORMED = "damaged: XML in it is not well formed"
 
 
 def parse_xml(data: bytes) -> Element:
@@ -17,13 +16,17 @@ def parse_xml(data: bytes) -> Element:
     Raises:
         Unreadable: It is malformed, or declares entities, which can be nested into billions of letters.
     """
-    _parse(expat.ParserCreate(), data)
+    check = expat.ParserCreate()
+    check.EntityDeclHandler = _refuse
     parser = XMLParser()  # noqa: S314 - what declares entities was refused
+    # Those that old books use without declaring them.
+    parser.entity.update(entitydefs)
     try:
+        check.Parse(data, True)  # noqa: FBT003 - the parser's own signature
         parser.feed(data)
         root: Element = parser.close()
-    except (ParseError, LookupError, ValueError):
-        return _parse_leniently(data)
+    except (expat.ExpatError, ParseError, LookupError, ValueError) as error:
+        raise Unreadable("damaged: XML in it is not well formed") from error
     names: dict[str, str] = {}
     for element in root.iter():
         tag = element.tag
@@ -35,36 +38,8 @@ def parse_xml(data: bytes) -> Element:
     return root
 
 
-def _parse(parser: expat.XMLParserType, data: bytes) -> None:
-    parser.EntityDeclHandler = _refuse
-    try:
-        parser.Parse(data, True)  # noqa: FBT003 - the parser's own signature
-    except (expat.ExpatError, LookupError) as error:
-        raise Unreadable(_MALFORMED) from error
-
-
 def _refuse(*declared: object) -> None:
     raise Unreadable("declares entities of its own, which are not expanded")
-
-
-def _parse_leniently(data: bytes) -> Element:
-    """The same tree in more time, without the undeclared entities that it refers to."""
-    tree = TreeBuilder()
-    parser = expat.ParserCreate(namespace_separator="}")
-    parser.buffer_text = True
-
-    def start(name: str, attributes: dict[str, str]) -> None:
-        tree.start(name.rpartition("}")[2], {_local(key): value for key, value in attributes.items()})
-
-    parser.StartElementHandler = start
-    parser.EndElementHandler = lambda name: tree.end(name.rpartition("}")[2])
-    parser.CharacterDataHandler = tree.data
-    _parse(parser, data)
-    try:
-        root: Element = tree.close()
-    except AssertionError as error:
-        raise Unreadable(_MALFORMED) from error
-    return root
 
 
 def _local(key: str) -> str:

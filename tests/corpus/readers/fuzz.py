@@ -1,22 +1,21 @@
 """Damaged files of every format: none may hang, crash or stop a build.
 
-Long form: `python -m tests.corpus.readers.fuzz --files 2000` (a format).
+`python -m tests.corpus.readers.fuzz --files 2000` (a format).
 """
 
 from __future__ import annotations
 
 import argparse
-import io
 import random
 import sys
 import time
-import zipfile
 from collections import Counter
 from dataclasses import dataclass, field
 
 from corpus.errors import Unreadable
 from corpus.loading.load import parse
 from corpus.loading.sandbox import Limits, Sandbox
+from tests.corpus.readers.outcome import is_bad
 from tests.corpus.readers.samples import archives
 from tests.corpus.readers.samples.files import SAMPLES, Sample
 from tests.documents import check_passages, count_words
@@ -72,10 +71,9 @@ def mutate(data: bytes, chance: random.Random) -> bytes:
 
 def mutate_inside(data: bytes, chance: random.Random) -> bytes:
     """The same to one part of an archive, which is whole itself."""
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        parts = {name: archive.read(name) for name in archive.namelist()}
+    parts = archives.parts_of(data)
     name = chance.choice(list(parts))
-    return archives.pack(parts | {name: mutate(parts[name], chance)})
+    return archives.changed(data, name, mutate(parts[name], chance))
 
 
 def run(sample: Sample, count: int, *, seed: int, sandbox: Sandbox) -> Tally:
@@ -116,11 +114,6 @@ def main() -> int:
                 sys.stdout.flush()
     sys.stdout.write(f"{bad} hangs or crashes\n")
     return int(bad > 0)
-
-
-def is_bad(reason: str) -> bool:
-    """Whether a file was only refused because its reader hung, died or took too much memory."""
-    return reason.startswith(("took longer", "its reader crashed", "needs more than"))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,12 +19,6 @@ from tests.documents import check_passages, count_words
 from tests.encoders import BagEncoder
 
 EACH = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.path)
-
-
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[Sandbox]:
-    with Sandbox() as one:
-        yield one
 
 
 @pytest.fixture(scope="module")

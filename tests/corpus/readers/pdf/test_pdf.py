@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
+
+from corpus.loading.sandbox import Sandbox
 from corpus.readers.pdf.pdf import read
 from corpus.types import BlockKind, Extracted
+from tests.corpus.readers.outcome import outcome
 from tests.corpus.readers.samples import pdf
 
+ONE_LINE = [pdf.Words(60, 700, "Words on a page that is long enough.")]
 FILLER = "The gauge at the weir was read every morning, and the level went into a book that nobody opened again. "
 
 
@@ -68,3 +73,19 @@ def test_the_words_of_a_figure_stay_together() -> None:
         *pdf.column(60, 480, FILLER * 3, room=460),
     )
     assert texts(found, BlockKind.TABLE) == ["Level\n0.5\nPillnitz"]
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (pdf.make([ONE_LINE], locked=True), "encrypted"),
+        (pdf.make([[], []]), "no text in it: scanned, or pictures alone"),
+        (pdf.make([ONE_LINE])[:120], "damaged or cut short: it cannot be opened as a PDF"),
+        # The list of pages has itself among them.
+        (pdf.make([ONE_LINE]).replace(b"/Kids [10 0 R]", b"/Kids [2 0 R ]"), "damaged: page 1 cannot be opened"),
+    ],
+    ids=["locked", "scanned", "cut", "circle"],
+)
+def test_a_pdf_without_text_that_can_be_read_is_refused(data: bytes, reason: str, sandbox: Sandbox) -> None:
+    assert outcome(sandbox, "a.pdf", data) == reason
+    assert outcome(sandbox, "a.pdf", pdf.make([ONE_LINE])) == ONE_LINE[0].text

@@ -233,3 +233,11 @@ def test_too_few_records_are_one_document_again(tmp_path: Path) -> None:
         with Retriever.open(tmp_path, encoder=encoder) as retriever:
             found.append((documents, retriever.search("the winter of Dippers", k=1)[0].title))
     assert found == [(6, "On the Winter of Dippers"), (1, "On the Winter of Herons")]
+
+
+def test_a_table_of_very_many_rows_is_put_into_few_passages() -> None:
+    """Each row still says its number."""
+    rows = "".join(f"{n},{n * n}\n" for n in range(2, 20_002))
+    found = parse("squares.csv", f"root,square\n{rows}".encode())
+    assert found.text.startswith("Row 2: root: 2; square: 4\nRow 3: root: 3; square: 9\n")
+    assert (len(found.blocks), found.pages) == (1, ())

@@ -16,6 +16,16 @@ _SLIDES = "http://schemas.openxmlformats.org/presentationml/2006/main"
 _SHEETS = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 
 
+# The part of each sample in which its text is.
+MAIN = {
+    "swans.docx": "word/document.xml",
+    "talk.pptx": "ppt/slides/slide1.xml",
+    "boats.xlsx": "xl/worksheets/sheet1.xml",
+    "ice.odt": "content.xml",
+    "ferry.epub": "OEBPS/text/chapter 1.xhtml",
+}
+
+
 def pack(parts: Mapping[str, str | bytes]) -> bytes:
     """An archive of these parts, in their order; the first is not compressed."""
     found = io.BytesIO()
@@ -25,6 +35,16 @@ def pack(parts: Mapping[str, str | bytes]) -> bytes:
             data = content.encode() if isinstance(content, str) else content
             archive.writestr(part, data, zipfile.ZIP_DEFLATED if number else zipfile.ZIP_STORED)
     return found.getvalue()
+
+
+def parts_of(data: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def changed(data: bytes, part: str, content: bytes) -> bytes:
+    """An archive with another content of one part."""
+    return pack(parts_of(data) | {part: content})
 
 
 def links(*targets: tuple[str, str]) -> str:

@@ -324,3 +324,5 @@ SAMPLES = (
     Sample("ferry.epub", book(), "What did lightning split?", "poplar", "ferry.epub:5-9"),
     *(Sample(path, text.encode(), *asked) for path, text, *asked in (*texts.NOTES, *texts.PROGRAMS)),
 )
+
+FILES = {sample.path: sample.data for sample in SAMPLES}

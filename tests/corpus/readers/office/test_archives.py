@@ -1,0 +1,112 @@
+"""Archives that are bombs, lie about their parts, are locked or declare entities."""
+
+from __future__ import annotations
+
+import copy
+import io
+import struct
+import zipfile
+
+import pytest
+
+from corpus.formats import ARCHIVE, format_of
+from corpus.loading.sandbox import Sandbox
+from corpus.readers.office.xml_tree import parse_xml
+from corpus.readers.office.zip_archive import MAX_PART
+from tests.corpus.readers.outcome import outcome
+from tests.corpus.readers.samples import archives
+from tests.corpus.readers.samples.archives import MAIN, changed, parts_of
+from tests.corpus.readers.samples.files import FILES
+
+LAUGHS = b'<!DOCTYPE l [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;"><!ENTITY c SYSTEM "file:///etc/hostname">]>'
+REFUSED = "declares entities of its own, which are not expanded"
+TOO_MUCH = "unpacks to more than may be read"
+EACH = pytest.mark.parametrize("path", MAIN)
+
+
+def test_every_archive_is_among_these() -> None:
+    kinds = [(path, format_of(path)) for path in FILES]
+    assert {path for path, kind in kinds if kind and kind.magic == ARCHIVE.magic} == set(MAIN)
+
+
+@EACH
+def test_a_bomb_in_any_archive_is_refused(path: str, sandbox: Sandbox) -> None:
+    """A few kilobytes of zip for more megabytes of text than a part may have."""
+    data = changed(FILES[path], MAIN[path], b" " * (MAX_PART + 1))
+    assert len(data) < 100_000
+    assert outcome(sandbox, path, data) == TOO_MUCH
+
+
+def test_the_size_that_an_archive_claims_is_not_believed(sandbox: Sandbox) -> None:
+    """It says that the part has ten bytes."""
+    data = bytearray(archives.docx(" " * (2 * MAX_PART)))
+    at = data.rindex(b"word/document.xml") - 46
+    data[at + 24 : at + 28] = struct.pack("<I", 10)
+    assert outcome(sandbox, "liar.docx", bytes(data)) in (
+        TOO_MUCH,
+        "damaged: word/document.xml in it cannot be unpacked",
+    )
+
+
+def test_parts_that_overlap_are_counted_each_time(sandbox: Sandbox) -> None:
+    """Ninety chapters that are one and the same compressed megabytes."""
+    names = [f"c{n}.xhtml" for n in range(90)]
+    items = "".join(f'<item id="{n}" href="{n}" media-type="application/xhtml+xml"/>' for n in names)
+    spine = "".join(f'<itemref idref="{n}"/>' for n in names)
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("mimetype", "application/epub+zip")
+        archive.writestr("META-INF/container.xml", '<c><rootfile full-path="b.opf"/></c>')
+        archive.writestr("b.opf", f"<p><manifest>{items}</manifest><spine>{spine}</spine></p>")
+        archive.writestr(names[0], b"<p>" + b"a " * (1024 * 1024) + b"</p>")
+        for name in names[1:]:
+            archive.filelist.append(copy.copy(archive.filelist[3]))
+            archive.filelist[-1].filename = name
+    assert outcome(sandbox, "overlap.epub", data.getvalue()) in (
+        TOO_MUCH,
+        "more than 8 Mi characters of text",
+        "damaged: c1.xhtml in it cannot be unpacked",
+    )
+
+
+@EACH
+def test_entities_are_expanded_in_no_part_of_any_archive(path: str, sandbox: Sandbox) -> None:
+    """A part that declares some is refused where it is read; chapters of books are HTML, which knows none."""
+    whole = outcome(sandbox, path, FILES[path])
+    found = {}
+    for name, content in parts_of(FILES[path]).items():
+        if content.startswith(b"<"):
+            declared = LAUGHS + content.replace(b"</", b"&b;&c;</", 1)
+            found[name] = outcome(sandbox, path, changed(FILES[path], name, declared))
+    assert set(found.values()) <= {REFUSED, whole} or path == "ferry.epub"
+    assert not any("haha" in text for text in found.values())
+    assert found[MAIN[path]] == REFUSED or path == "ferry.epub"
+    assert REFUSED in found.values()
+
+
+def test_names_of_html_that_a_part_uses_undeclared_are_letters() -> None:
+    assert parse_xml(b'<!DOCTYPE p PUBLIC "x" "y.dtd"><p>Andr&eacute;</p>').text == "André"
+
+
+@EACH
+def test_a_lock_on_any_archive_is_named(path: str, sandbox: Sandbox) -> None:
+    """By the flag of its parts, and by what OpenDocument and EPUB write beside them."""
+    data = bytearray(FILES[path])
+    for mark, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        at = data.find(mark)
+        while at >= 0:
+            data[at + place] |= 1
+            at = data.find(mark, at + 1)
+    assert outcome(sandbox, path, bytes(data)) == "encrypted"
+    beside = {
+        "ice.odt": ("META-INF/manifest.xml", b"<m><file-entry><encryption-data/></file-entry></m>"),
+        "ferry.epub": ("META-INF/encryption.xml", b'<e><CipherReference URI="OEBPS/text/chapter 1.xhtml"/></e>'),
+    }
+    if path in beside:
+        assert outcome(sandbox, path, changed(FILES[path], *beside[path])) == "encrypted"
+
+
+def test_a_part_with_a_long_name_is_named_in_short(sandbox: Sandbox) -> None:
+    container = f'<c><rootfile full-path="{"a" * 1_000_000}"/></c>'.encode()
+    found = outcome(sandbox, "ferry.epub", changed(FILES["ferry.epub"], "META-INF/container.xml", container))
+    assert found == f"damaged: {'a' * 100}… is missing in it"
