@@ -1,8 +1,8 @@
-"""Nearest vectors through FAISS. The files are derived: whatever happens to them, they are made again from the store.
+"""Nearest vectors through FAISS. Its files are derived data, rebuilt from the stored vectors whenever one is unusable.
 
-A segment of the vectors is one file, written once. Up to `EXACT_MOST` vectors are kept as they are stored; more are
-kept as one bit a dimension and a few numbers, RaBitQ of Gao and Long (https://arxiv.org/abs/2405.12497), and what is
-found there is scored again with the stored vectors.
+A segment is one file, written once. Up to `EXACT_MOST` vectors are kept as they are stored, in float16; more are
+compressed to one bit a dimension and a few numbers, RaBitQ of Gao and Long (https://arxiv.org/abs/2405.12497), and what
+is found there is scored again with the stored vectors.
 """
 
 # ruff: noqa: PLC0415 - heavy libraries are imported where they are used, never with this package
@@ -16,8 +16,9 @@ import mmap
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -31,13 +32,13 @@ _LOG = logging.getLogger(__name__)
 _PREFIX = "vectors-"
 _SUFFIX = ".faiss"
 
-# Searching so many exactly takes a few milliseconds.
+# An exact search of so many takes a few milliseconds.
 EXACT_MOST = 32_768
-# More are spread over several segments, which are searched side by side.
+# More are divided into several segments, searched in parallel.
 SEGMENT_MOST = 262_144
-# So many times as many as wanted are taken from compressed segments to be scored exactly, and so many more, over the
-# root of the dimension: one bit of each of n dimensions is off by one over the root of n. Of a million real vectors
-# of 384 that finds .997 of the ten nearest; 160 more than four times as many would find .9975.
+# From compressed segments so many times the limit are scored exactly, plus so many over the root of the dimension: the
+# error of one bit for each of n dimensions is one over the root of n. Of a million real vectors of 384 dimensions that
+# finds .997 of the ten nearest; with 160 more, .9975.
 _OVERSAMPLE = 4
 _EXTRA = 1280
 _CHUNK = 8192
@@ -46,37 +47,37 @@ _CHUNK = 8192
 _PROCESS = os.getpid()
 
 Ids = npt.NDArray[np.int64]
-# Vectors as they are stored: of unit length before they were rounded.
+# Stored vectors, of unit length before rounding.
 Stored = npt.NDArray[np.float16]
 Fetch = Callable[[Ids], Stored]
 Bytes = npt.NDArray[np.uint8]
 
 
 class VectorIndex:
-    """Inner-product search over all segments of a generation; vectors are known by their row numbers.
+    """Inner-product search over all segments of a generation, by row number.
 
     Args:
         parts: A FAISS index for each segment, of any kind that `build` makes.
-        fetch: Gives the stored vectors that no exact segment holds.
+        fetch: Reads the stored vectors that are in no exact segment.
     """
 
     def __init__(self, parts: Sequence[Any], fetch: Fetch) -> None:
         self._fetch = fetch
-        self._exact = [_Exact(part) for part in parts if _is_exact(part) and part.ntotal]
+        self._exact = [_exact(part) for part in parts if _is_exact(part) and part.ntotal]
         self._compressed = [part for part in parts if not _is_exact(part)]
         self._side_by_side = _shards(self._compressed)
         self.held = sum(int(part.ntotal) for part in parts)
 
     def search(self, vector: Vectors, limit: int) -> tuple[Ids, float]:
-        """Row numbers of those that are likely the nearest, in no order.
+        """Find the vectors that are likely the nearest.
 
         Args:
             vector: `(dim,) float32`.
-            limit: How many of the nearest are wanted; more come back.
+            limit: How many of the nearest are wanted; more are returned.
 
         Returns:
-            Row numbers, and a float32 score that nothing left out of an exact segment exceeds, infinitely
-            low where nothing was left out.
+            Row numbers, in no order, and the highest score that anything left out of an exact segment can have, in
+            float32; minus infinity if nothing was left out.
         """
         query = np.ascontiguousarray(vector, dtype=np.float32).reshape(1, -1)
         found = [np.empty(0, dtype=np.int64)]
@@ -92,7 +93,7 @@ class VectorIndex:
         return np.concatenate(found), bound
 
     def stored(self, ids: Ids) -> Stored:
-        """Vectors as they are stored, `(n, dim)`, in the order asked: those of exact segments need not be read."""
+        """Stored vectors in the order asked, `(n, dim)`; those of exact segments come from memory."""
         if not self._exact:
             return self._fetch(ids)
         found = np.empty((len(ids), self._exact[0].vectors.shape[1]), dtype=np.float16)
@@ -107,23 +108,21 @@ class VectorIndex:
         return found
 
 
-class _Exact:
-    """An exact segment, and its vectors as the store has them.
+class _Exact(NamedTuple):
+    """An exact segment: FAISS's index, its row numbers, ascending, and its vectors, which are the index's memory."""
 
-    Attributes:
-        index: FAISS's.
-        ids: Row numbers, `(n,)`, ascending.
-        vectors: `(n, dim)`, the memory of `index`.
-    """
+    index: Any
+    ids: Ids
+    vectors: Stored
 
-    def __init__(self, index: Any) -> None:
-        import faiss
 
-        self.index = index
-        self.ids = members(index)
-        codes: Any = faiss.downcast_index(index.index).codes  # type: ignore[attr-defined]
-        data = faiss.rev_swig_ptr(codes.data(), codes.size())
-        self.vectors: Stored = data.view("<f2").reshape(len(self.ids), index.d)
+def _exact(index: Any) -> _Exact:
+    import faiss
+
+    codes: Any = faiss.downcast_index(index.index).codes  # type: ignore[attr-defined]
+    data = faiss.rev_swig_ptr(codes.data(), codes.size())
+    ids = members(index)
+    return _Exact(index, ids, data.view("<f2").reshape(len(ids), index.d))
 
 
 def _is_exact(part: Any) -> bool:
@@ -133,7 +132,7 @@ def _is_exact(part: Any) -> bool:
 
 
 def _shards(parts: Sequence[Any]) -> Any:
-    """One index over several, each searched by a thread of FAISS's own; they must outlive it."""
+    """One index over several, each searched in a thread of its own; they must outlive it."""
     import faiss
 
     if len(parts) < 2:
@@ -156,14 +155,15 @@ def _search(index: Any, query: Vectors, limit: int) -> tuple[Ids, Vectors]:
 
 
 def build(ids: Ids, fetch: Fetch, *, dimension: int) -> Any:
-    """The FAISS index of a segment, whose row numbers ascend; `fetch` gives the vectors of so many ids at a time."""
+    """The FAISS index of a segment with these row numbers, ascending; `fetch` reads their vectors, a few at a time."""
     import faiss
 
-    with _one_thread() if _is_forked() else contextlib.nullcontext():
+    # In a forked process FAISS would wait forever for threads that only its parent has.
+    with _one_thread() if os.getpid() != _PROCESS else contextlib.nullcontext():
         kind: Any
         if len(ids) > EXACT_MOST:
             kind = faiss.IndexRaBitQFastScan(dimension, faiss.METRIC_INNER_PRODUCT)
-            # What it learns is only where the middle is.
+            # It learns the centroid only.
             kind.train(fetch(ids[:: -(-len(ids) // _CHUNK)]).astype(np.float32))
         else:
             kind = faiss.IndexScalarQuantizer(dimension, faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT)
@@ -175,7 +175,7 @@ def build(ids: Ids, fetch: Fetch, *, dimension: int) -> Any:
 
 
 def save(index: Any, folder: Path, *, number: int, generation: int) -> Segment:
-    """Write a segment under a new name; nothing points to it until a generation that names it is committed.
+    """Write a segment under a new name; it is in use once a generation that names it is committed.
 
     Raises:
         StorageError: The disk refused.
@@ -189,33 +189,40 @@ def save(index: Any, folder: Path, *, number: int, generation: int) -> Segment:
 
 
 def load(folder: Path, segment: Segment, *, dimension: int) -> Any:
-    """Read a segment after its checksum held.
+    """Read a segment, and check everything about it.
 
     Raises:
-        ValueError: The bytes are not those that were committed, or mean something else.
-        OSError: The file cannot be read.
+        ValueError: The file is not the one that was committed, or is not such an index.
+        OSError: It cannot be read.
     """
     import faiss
 
     file = folder / segment.name
     if file.stat().st_size != segment.size:
-        raise ValueError("it has not the size it should have")
-    exact = segment.held <= EXACT_MOST
+        raise ValueError("its size is wrong")
     data = _read(file, segment.size)
     if _digest(data.data) != segment.digest:
-        raise ValueError("its checksum does not hold")
+        raise ValueError("checksum mismatch")
     try:
-        with _bounded_reading(faiss, segment.size):
+        with _bounded_allocation(segment.size):
             index: Any
-            if exact:
+            if segment.held <= EXACT_MOST:
                 reader: Any = faiss.ZeroCopyIOReader(faiss.swig_ptr(data), segment.size)  # type: ignore[attr-defined]
                 index = faiss.read_index(reader)
-                index.referenced_objects = [data]  # whose memory it uses
+                index.referenced_objects = [data]  # the index uses its memory
             else:
-                # Compressed vectors are put in another order anyway.
+                # Compressed vectors are reordered anyway.
                 index = faiss.deserialize_index(data)
     except RuntimeError as error:
         raise ValueError(f"FAISS cannot read it: {error}") from error
+    _require_sound(index, segment, dimension)
+    return index
+
+
+def _require_sound(index: Any, segment: Segment, dimension: int) -> None:
+    """Whoever writes checksums can write anything."""
+    import faiss
+
     if not isinstance(index, faiss.IndexIDMap) or (index.d, index.ntotal) != (dimension, segment.held):
         raise ValueError("it is not an index of this kind and size")
     inner = faiss.downcast_index(index.index)
@@ -223,14 +230,13 @@ def load(folder: Path, segment: Segment, *, dimension: int) -> Any:
         raise ValueError("it is not an index of this kind")
     rows = members(index)
     if inner.metric_type != faiss.METRIC_INNER_PRODUCT or (rows < 1).any() or (np.diff(rows) < 1).any():
-        raise ValueError("it is not an index of inner products, or not of rows")
+        raise ValueError("it is not an index of inner products, or its row numbers do not ascend")
     if _is_exact(index) and inner.codes.size() != 2 * index.d * len(rows):
-        raise ValueError("it does not hold vectors as they are stored")
-    return index
+        raise ValueError("its vectors are not float16")
 
 
 def _read(file: Path, size: int) -> Bytes:
-    """A file of so many bytes, in large pages where the system has them: a search goes through all of it."""
+    """A file of `size` bytes, in huge pages where the system has them: a search reads all of it."""
     if sys.platform == "linux":
         memory = mmap.mmap(-1, max(size, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         with contextlib.suppress(OSError):
@@ -240,7 +246,7 @@ def _read(file: Path, size: int) -> Bytes:
         data = np.empty(size, dtype=np.uint8)
     with file.open("rb") as stream:
         if stream.readinto(data.data) != size:
-            raise ValueError("it has not the size it should have")
+            raise ValueError("its size is wrong")
     return data
 
 
@@ -253,7 +259,7 @@ def members(index: Any) -> Ids:
 
 
 def is_there(folder: Path, segment: Segment) -> bool:
-    """Whether a segment's file has the size it should have; its bytes are not looked at."""
+    """Whether a segment's file exists with the right size; its content is not checked."""
     try:
         return (folder / segment.name).stat().st_size == segment.size
     except OSError:
@@ -263,26 +269,26 @@ def is_there(folder: Path, segment: Segment) -> bool:
 def open_all(
     folder: Path, segments: Iterable[Segment], members: Callable[[Segment], Ids], fetch: Fetch, *, dimension: int
 ) -> VectorIndex:
-    """All segments; one whose file is of no use is made anew from its members and the stored vectors."""
+    """Open all segments; one whose file is unusable is rebuilt from its members and the stored vectors."""
     parts = []
     for segment in segments:
         try:
             parts.append(load(folder, segment, dimension=dimension))
         except (OSError, ValueError) as error:
-            _LOG.warning("%s is not used (%s); made again from the stored vectors", folder / segment.name, error)
+            _LOG.warning("%s is unusable (%s); rebuilt from the stored vectors", folder / segment.name, error)
             parts.append(build(members(segment), fetch, dimension=dimension))
     return VectorIndex(parts, fetch)
 
 
 def cosines(vectors: Stored, query: Vectors) -> npt.NDArray[np.float64]:
-    """Of stored vectors with a unit vector, in float64, each summed in an order that does not depend on other rows."""
+    """Cosines of stored vectors with a unit vector, in float64, each independent of the other rows."""
     wide = vectors.astype(np.float64)
     scores: npt.NDArray[np.float64] = (wide * query.astype(np.float64)).sum(axis=1) / np.sqrt((wide**2).sum(axis=1))
     return scores
 
 
 def delete_others(folder: Path, kept: Iterable[str]) -> None:
-    """Remove the files that no segment names any more; readers hold theirs in memory."""
+    """Delete files that no segment names any more; readers have theirs in memory."""
     names = frozenset(kept)
     for path in folder.glob(f"{_PREFIX}*{_SUFFIX}"):
         if path.name not in names:
@@ -294,33 +300,29 @@ def _digest(data: bytes | memoryview) -> str:
     return hashlib.blake2b(data, digest_size=32).hexdigest()
 
 
-def _is_forked() -> bool:
-    """Whether threads that FAISS started may have stayed behind in another process; it would wait for them forever."""
-    return os.getpid() != _PROCESS
-
-
-@contextlib.contextmanager
-def _one_thread() -> Iterator[None]:
-    """A question is too little work to share out: to wake other threads for it takes longer."""
+def _one_thread() -> AbstractContextManager[None]:
+    """One question is too little work to divide: waking other threads takes longer."""
     import faiss
 
-    before = faiss.omp_get_max_threads()
-    faiss.omp_set_num_threads(1)
-    try:
-        yield
-    finally:
-        faiss.omp_set_num_threads(before)
+    return _temporarily(faiss.omp_get_max_threads, faiss.omp_set_num_threads, 1)
+
+
+def _bounded_allocation(size: int) -> AbstractContextManager[None]:
+    """Keep a header from making FAISS allocate more than the file's size (newer versions have the limit)."""
+    import faiss
+
+    library: Any = faiss
+    if not hasattr(library, "set_deserialization_vector_byte_limit"):
+        return contextlib.nullcontext()
+    get, put = library.get_deserialization_vector_byte_limit, library.set_deserialization_vector_byte_limit
+    return _temporarily(get, put, size)
 
 
 @contextlib.contextmanager
-def _bounded_reading(faiss: Any, size: int) -> Iterator[None]:
-    """No header may make FAISS allocate more than the file is long (newer versions have the limit)."""
-    if not hasattr(faiss, "set_deserialization_vector_byte_limit"):
-        yield
-        return
-    before = faiss.get_deserialization_vector_byte_limit()
-    faiss.set_deserialization_vector_byte_limit(size)
+def _temporarily(get: Callable[[], int], put: Callable[[int], object], value: int) -> Iterator[None]:
+    before = get()
+    put(value)
     try:
         yield
     finally:
-        faiss.set_deserialization_vector_byte_limit(before)
+        put(before)

@@ -1,4 +1,4 @@
-"""What a path pattern leaves of a collection to choose from."""
+"""The passages and vectors of the documents that a path pattern selects."""
 
 # ruff: noqa: S608 - statements are put together from names in this package; values are bound
 
@@ -13,18 +13,18 @@ import numpy as np
 from index.dense.faiss_segments import Ids
 from index.storage.rows import AMONG, damaged, ids_json, read_links
 
-# So many passages are compared one by one rather than searched for among all.
+# With so few passages each is compared, instead of searching among all.
 _FEW = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Documents to choose from.
+    """Documents to search.
 
     Attributes:
         documents: Their row numbers.
         passages: Row numbers of their passages.
-        vectors: Row numbers of their vectors, unless they are many.
+        vectors: Row numbers of their vectors; None if they are many.
     """
 
     documents: frozenset[int]
@@ -33,10 +33,10 @@ class Scope:
 
 
 def read_scope(connection: sqlite3.Connection, file: Path, documents: frozenset[int], size: int) -> Scope:
-    """Look up what documents have, which is so many passages.
+    """Look up the passages of documents, which must be `size`.
 
     Raises:
-        DamagedIndexError: It is not so many, or one does not hold what was written.
+        DamagedIndexError: The number differs, or a row is damaged.
     """
     among = (ids_json(tuple(documents)),)
     vectors = None

@@ -1,4 +1,4 @@
-"""The passages whose vectors are nearest: FAISS finds them, the stored vectors score them."""
+"""Dense search: FAISS finds the nearest vectors, and the stored vectors score them exactly."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from index.dense.faiss_segments import Ids, Stored, VectorIndex, cosines, open_all
 from index.dense.filters import Scope
-from index.dense.vector_refs import read_refcounts, read_refs
+from index.dense.vector_refs import read_ref_table, read_refcounts
 from index.dense.vector_rows import not_unit, read_vectors
 from index.encoder.protocol import Vectors
 from index.lexical.posting_blocks import Floats
@@ -21,12 +21,12 @@ from index.storage.database import translate_errors
 from index.storage.metadata import Info, Segment
 from index.storage.rows import AMONG, Link, damaged, ids_json, read_links
 
-# What FAISS computes, which knows nothing of how the vectors' lengths were rounded, differs from their cosine by less.
+# FAISS's inner products, of vectors whose lengths were rounded, differ from cosines by less.
 _ROUNDING = 1e-3
-# How many more than wanted are fetched at first: enough that nothing left out ties with the last place.
+# How many more than wanted are fetched at first: usually enough that nothing left out ties with the last place.
 _BEYOND = 16
 
-# Sorts as results are ordered everywhere: by score turned negative, then by passage key; the rest comes along.
+# Sorts as results do everywhere: by negative score, then by passage key.
 _Ranked = tuple[float, str, Link]
 
 
@@ -48,7 +48,7 @@ class Candidate(NamedTuple):
 
 
 class DenseIndex:
-    """The vectors of one generation, for searching.
+    """The vectors of one generation, for search.
 
     Args:
         connection: Holds the generation.
@@ -62,14 +62,14 @@ class DenseIndex:
         self._info = info
 
     def load(self) -> None:
-        """Read the FAISS files now."""
+        """Read the FAISS files now instead of at the first search."""
         _ = self._segments
 
     def cosines(self, ids: Sequence[int], vector: Vectors) -> Floats:
-        """Cosines of stored vectors, by row number, with a unit vector: `(n,)`, whatever they are asked beside.
+        """Cosines of stored vectors, by row number, with a unit vector: `(n,)`, each independent of the others.
 
         Raises:
-            DamagedIndexError: What is read does not hold what was written.
+            DamagedIndexError: A vector is missing or damaged.
         """
         found = cosines(self._segments.stored(np.array(ids, dtype=np.int64)), vector)
         if not np.isfinite(found).all():
@@ -77,21 +77,21 @@ class DenseIndex:
         return found
 
     def search(self, vector: Vectors, limit: int, scope: Scope | None) -> list[Candidate]:
-        """The nearest, best first; ties by passage key.
+        """The nearest passages, best first; ties by passage key.
 
         Args:
             vector: `(dim,) float32`, unit L2 norm.
             limit: At most this many, at least 1.
-            scope: What to choose from, or None for all.
+            scope: Documents to search, or None for all.
 
         Raises:
-            DamagedIndexError: What is read does not hold what was written.
+            DamagedIndexError: A row that is read is missing or damaged.
         """
         share, wanted = 1.0, limit
         if scope is not None:
             if scope.vectors is not None:
                 return _candidates(self._ranked(self._scored(scope.vectors, vector), scope), limit)
-            # Of a scope far from the question as many must be compared as without one.
+            # A scope may be far from the question: as many are compared as without one.
             share, wanted = len(scope.passages) / self._info.passages, 8 * limit
         size = int((limit + _BEYOND) / share)
         while True:
@@ -103,7 +103,7 @@ class DenseIndex:
             bound += _ROUNDING
             if head < len(scored):
                 bound = max(bound, -scored[head][0])
-            # What was left out scores no better than the bound, so it cannot tie with the last place.
+            # Nothing left out scores above the bound, so nothing ties with the last place.
             if len(ranked) >= wanted and bound < -ranked[limit - 1][0]:
                 return _candidates(ranked, limit)
             if size >= self._segments.held:
@@ -112,43 +112,38 @@ class DenseIndex:
 
     @cached_property
     def _segments(self) -> VectorIndex:
-        return open_all(
-            self._file.parent,
-            self._info.segments,
-            self._members,
-            self._fetch,
-            dimension=self._info.dimension,
-        )
+        folder, dimension = self._file.parent, self._info.dimension
+        return open_all(folder, self._info.segments, self._members, self._fetch, dimension=dimension)
 
     def _fetch(self, ids: Ids) -> Stored:
         with translate_errors(self._file):
             return read_vectors(self._connection, self._file, ids.tolist(), self._info.dimension)
 
     def _members(self, segment: Segment) -> Ids:
-        """The live vectors of a segment."""
+        """Row numbers of the live vectors of a segment, ascending."""
         with translate_errors(self._file):
-            places = read_refs(self._connection, self._file, "segment = ? AND refcount > 0", (segment.number,))
-            found = np.array(sorted(place.vector for place in places), dtype=np.int64)
+            condition = "segment = ? AND refcount > 0"
+            found = read_ref_table(self._connection, self._file, condition, (segment.number,)).vectors
         if len(found) != segment.live:
             raise damaged(self._file, f"the number of vectors in {segment.name} is inconsistent")
         return found
 
     def _scored(self, ids: Ids, query: Vectors) -> list[tuple[float, int]]:
-        """Vectors by their exact scores, turned negative, the best first."""
-        asked: list[int] = ids.tolist()
-        return sorted(zip((-self.cosines(asked, query)).tolist(), asked, strict=True))
+        """Negative exact scores and vectors, best first."""
+        numbers: list[int] = ids.tolist()
+        return sorted(zip((-self.cosines(numbers, query)).tolist(), numbers, strict=True))
 
     def _ranked(self, scored: Sequence[tuple[float, int]], scope: Scope | None) -> list[_Ranked]:
-        """The passages of vectors, best first; vectors that no passage has any more have none."""
+        """The passages of scored vectors, best first; dead vectors have none."""
         negative_of = {vector: negative for negative, vector in scored}
         with translate_errors(self._file):
-            uses = read_refcounts(self._connection, self._file, list(negative_of))
+            refcounts = Counter(read_refcounts(self._connection, self._file, list(negative_of)))
             values = (ids_json(tuple(negative_of)),)
-            # A damaged index can give out a row more than once.
+            # A damaged index can return a row more than once.
             links = set(read_links(self._connection, self._file, f"vector IN {AMONG}", values))
         counted = Counter(link.vector for link in links)
-        if counted != Counter(uses):
-            wrong = min(vector for vector in counted.keys() | uses.keys() if counted[vector] != uses.get(vector))
+        if counted != refcounts:
+            wrong = min(vector for vector in counted | refcounts if counted[vector] != refcounts[vector])
             raise damaged(self._file, f"the refcount of vector {wrong} is inconsistent")
         return sorted(
             (negative_of[link.vector], link.key, link)

@@ -1,4 +1,4 @@
-"""Bring the places of vectors and the FAISS files in line with the passages, inside the transaction of a commit."""
+"""Bring refcounts and FAISS segments in line with the passages, inside the transaction of a commit."""
 
 # ruff: noqa: S608 - statements are put together from names in this package; values are bound
 
@@ -6,22 +6,22 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from index.dense.faiss_segments import SEGMENT_MOST, Ids, Stored, build, is_there, save
 from index.dense.merge_policy import plan_merge
-from index.dense.vector_refs import RefTable, VectorRef, read_ref_table, ref_table_of, write_refs
+from index.dense.vector_refs import RefTable, read_ref_table, ref_table_of, write_refs
 from index.dense.vector_rows import read_vectors
 from index.storage.metadata import Segment
 from index.storage.rows import AMONG, damaged, ids_json
 
 
-@dataclass(frozen=True, slots=True)
-class SegmentState:
-    """How the vectors stand after a commit.
+class SegmentState(NamedTuple):
+    """The vectors of a generation.
 
     Attributes:
         vectors: How many are in use.
@@ -33,7 +33,7 @@ class SegmentState:
 
 
 class SegmentWriter:
-    """One commit's change of what passages refer to which vectors.
+    """Writes one commit's change of which passages refer to which vectors.
 
     Args:
         connection: In the transaction.
@@ -49,57 +49,53 @@ class SegmentWriter:
         self._dimension = dimension
 
     def update(self, before: SegmentState, *, added: Ids, removed: Ids) -> SegmentState:
-        """Write down what changed, and put vectors that are in no FAISS file into one.
+        """Update the refcounts, and write vectors that are in no segment into one.
 
         Args:
-            before: How they stood.
-            added: The vector of each passage that was written.
-            removed: The vector of each passage that was taken out.
+            before: The generation before.
+            added: The vector of each passage that was added.
+            removed: The vector of each passage that was removed.
 
         Raises:
-            DamagedIndexError: What is written down of a vector does not fit.
+            DamagedIndexError: A reference is damaged, or a refcount is wrong.
         """
         vectors, turn = np.unique(np.concatenate([added, removed]), return_inverse=True)
         change = np.zeros(len(vectors), dtype=np.int64)
         np.add.at(change, turn, np.repeat((1, -1), (len(added), len(removed))))
         old = ref_table_of(self._connection, self._file, vectors)
-        uses = old.refcounts + change
-        self._require_counted(vectors, uses)
-        appeared, vanished = (old.refcounts == 0) & (uses > 0), (old.refcounts > 0) & (uses == 0)
-        new = appeared & (old.segments == 0)
-        used = np.where(uses > 0, 0, self._generation)
-        table = RefTable(vectors, old.segments, uses, used)
-        self._write(table, np.flatnonzero(~new))
+        refcounts = old.refcounts + change
+        self._require_counted(vectors, refcounts)
+        born, died = (old.refcounts == 0) & (refcounts > 0), (old.refcounts > 0) & (refcounts == 0)
+        new = born & (old.segments == 0)
+        table = RefTable(vectors, old.segments, refcounts, np.where(refcounts > 0, 0, self._generation))
+        write_refs(self._connection, table.rows(np.flatnonzero(~new)))
         segments = [
-            replace(one, dead=one.dead + _held_by(one, old, vanished) - _held_by(one, old, appeared))
+            replace(one, dead=one.dead + int((died & inside).sum()) - int((born & inside).sum()))
             for one in before.segments
+            for inside in (old.segments == one.number,)
         ]
-        count = before.vectors + int(appeared.sum()) - int(vanished.sum())
-        return SegmentState(
-            count, self._placed(segments, RefTable(vectors[new], old.segments[new], uses[new], used[new]))
-        )
+        count = before.vectors + int(born.sum()) - int(died.sum())
+        return SegmentState(count, self._write_segments(segments, vectors[new], refcounts[new]))
 
-    def _require_counted(self, vectors: Ids, uses: Ids) -> None:
+    def _require_counted(self, vectors: Ids, refcounts: Ids) -> None:
         """A count that only follows the changes must be what there is."""
         query = f"SELECT vector, count(*) FROM passages WHERE vector IN {AMONG} GROUP BY vector"
         counted = dict(self._connection.execute(query, (ids_json(vectors.tolist()),)))
-        for vector, number in zip(vectors.tolist(), uses.tolist(), strict=True):
-            if counted.get(vector, 0) != number:
+        for vector, refcount in zip(vectors.tolist(), refcounts.tolist(), strict=True):
+            if counted.get(vector, 0) != refcount:
                 raise damaged(self._file, f"the refcount of vector {vector} is inconsistent")
 
-    def _placed(self, segments: Sequence[Segment], new: RefTable) -> tuple[Segment, ...]:
+    def _write_segments(self, segments: Sequence[Segment], vectors: Ids, refcounts: Ids) -> tuple[Segment, ...]:
+        """Write new vectors, and those of the segments they are merged with, into new segments."""
         folder = self._file.parent
-        plan = plan_merge(segments, len(new.vectors), lost=[one for one in segments if not is_there(folder, one)])
+        plan = plan_merge(segments, len(vectors), unusable=[one for one in segments if not is_there(folder, one)])
         held = self._members(plan.merged)
         live = held.refcounts > 0
-        self._write(
-            RefTable(held.vectors, np.zeros_like(held.segments), held.refcounts, held.unused_since),
-            np.flatnonzero(~live),
-        )
-        ids = np.concatenate([new.vectors, held.vectors[live]])
-        uses = np.concatenate([new.refcounts, held.refcounts[live]])
+        write_refs(self._connection, replace(held, segments=np.zeros_like(held.segments)).rows(np.flatnonzero(~live)))
+        ids = np.concatenate([vectors, held.vectors[live]])
+        refcounts = np.concatenate([refcounts, held.refcounts[live]])
         order = np.argsort(ids)
-        ids, uses = ids[order], uses[order]
+        ids, refcounts = ids[order], refcounts[order]
         number = max((one.number for one in segments), default=0)
         written = []
         for start in range(0, len(ids), SEGMENT_MOST):
@@ -107,8 +103,9 @@ class SegmentWriter:
             number += 1
             index = build(ids[part], self._fetch, dimension=self._dimension)
             written.append(save(index, folder, number=number, generation=self._generation))
-            zeros = np.zeros(len(ids[part]), dtype=np.int64)
-            self._write(RefTable(ids[part], zeros + number, uses[part], zeros), np.arange(len(zeros)))
+            zeros = np.zeros_like(ids[part])
+            table = RefTable(ids[part], zeros + number, refcounts[part], zeros)
+            write_refs(self._connection, table.rows(np.arange(len(zeros))))
         return (*plan.kept, *written)
 
     def _members(self, segments: Sequence[Segment]) -> RefTable:
@@ -122,11 +119,3 @@ class SegmentWriter:
 
     def _fetch(self, wanted: Ids) -> Stored:
         return read_vectors(self._connection, self._file, wanted.tolist(), self._dimension)
-
-    def _write(self, table: RefTable, rows: Ids) -> None:
-        columns = (table.vectors, table.segments, table.refcounts, table.unused_since)
-        write_refs(self._connection, map(VectorRef, *(column[rows].tolist() for column in columns)))
-
-
-def _held_by(segment: Segment, table: RefTable, which: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:
-    return int((which & (table.segments == segment.number)).sum())

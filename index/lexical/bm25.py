@@ -1,12 +1,12 @@
-"""The keyword index of one generation: which passages have a question's terms, ranked by BM25."""
+"""Keyword search in one generation: BM25 over posting lists."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +14,9 @@ import numpy.typing as npt
 from index.lexical import posting_blocks
 from index.lexical.posting_blocks import (
     HASHES,
-    Block,
     Floats,
     Numbers,
-    lost,
+    damaged_block,
     posting_lists_in,
     read_blocks,
     read_posting_lists,
@@ -32,27 +31,24 @@ from index.storage.rows import damaged
 _K1 = 1.2
 _B = 0.75
 _LEAST_IDF = 1e-6
-# Terms whose passages are kept in memory.
-_MOST_KEPT = 500
+_MAX_CACHED_TERMS = 500
 
-# For each term the blocks that have it, with what they keep of it.
-_Held = Mapping[str, Mapping[int, bytes]]
+# For each term its posting lists by block.
+_Postings = Mapping[str, Mapping[int, bytes]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Blocks:
-    """All blocks: what a passage's length adds to the divisor of BM25, and which buckets there are."""
+class _Blocks(NamedTuple):
+    """All blocks: what the length of each passage adds to the divisor of BM25, and which hashes have rows."""
 
-    numbers: tuple[int, ...]
     norms: dict[int, Floats]
-    buckets: npt.NDArray[np.uint8]
+    hashes: npt.NDArray[np.uint8]  # (blocks, 8192)
 
 
 class LexicalIndex:
-    """The keyword index, for reading.
+    """The keyword index of one generation, for reading.
 
     Args:
-        connection: Holds the generation; the caller turns its errors into ours.
+        connection: Holds the generation; the caller translates its errors.
         file: For messages.
         passages: How many the generation has.
     """
@@ -61,24 +57,24 @@ class LexicalIndex:
         self._connection = connection
         self._file = file
         self._passages = passages
-        # The words of a question are counted before and after they are searched for.
-        self._kept: _Held = {}
+        # The terms of a question are counted before and after they are searched for.
+        self._cache: _Postings = {}
 
     def load(self) -> None:
-        """Read now what every search needs: how long the passages are, and which buckets there are.
+        """Read what every search needs now: the lengths of passages, and which rows there are.
 
         Raises:
-            DamagedIndexError: It does not hold what was written.
+            DamagedIndexError: A block is damaged.
         """
         _ = self._blocks
 
     def frequencies(self, wanted: Collection[str]) -> dict[str, int]:
-        """In how many passages each term stands.
+        """In how many passages each term occurs.
 
         Raises:
-            DamagedIndexError: A row that is read does not hold what was written.
+            DamagedIndexError: A row that is read is missing or damaged.
         """
-        return self._counted(self._hold(wanted))
+        return self._count(self._postings(wanted))
 
     def search(
         self, wanted: Mapping[str, float], limit: int, *, among: Numbers | None = None
@@ -86,100 +82,98 @@ class LexicalIndex:
         """Passages that have any of the terms, by BM25, best first, with all that tie with the last.
 
         Args:
-            wanted: Terms as `analysis.terms` gives them, each with what it counts.
+            wanted: Terms of the index with their weights.
             limit: How many, or more where the last place is shared.
-            among: Row numbers of the passages to choose from, or None for all.
+            among: Row numbers of the passages to search, or None for all.
 
         Returns:
             Row numbers and scores. A score depends on the passage's terms and the collection's statistics alone.
 
         Raises:
-            DamagedIndexError: A row that is read does not hold what was written.
+            DamagedIndexError: A row that is read is missing or damaged.
         """
-        held = self._hold(wanted)
-        frequency = self._counted(held)
-        worth = {term: wanted[term] * _idf(self._passages, count) for term, count in frequency.items()}
-        allowed = None if among is None else _by_block(among)
-        best = _Best(limit)
-        for number in self._blocks.numbers:
-            norms = self._blocks.norms[number]
+        postings = self._postings(wanted)
+        idf = {term: _idf(self._passages, count) for term, count in self._count(postings).items()}
+        among = None if among is None else np.sort(among)
+        found = np.empty(0, dtype=np.int64), np.empty(0)
+        for number, norms in self._blocks.norms.items():
+            first = number * posting_blocks.BLOCK
             scores = np.zeros(len(norms))
-            # In the question's order, so that equal passages get equal sums wherever they stand.
-            for term in wanted:
-                if number in held[term]:
-                    places, weights = unpack_postings(held[term][number])
-                    if places.max(initial=0) >= len(norms):
-                        raise lost(self._file, number)
-                    scores[places] += worth[term] * (_K1 + 1) * weights / (weights + norms[places])
-            if allowed is not None:
-                kept = np.zeros(len(scores), dtype=bool)
-                kept[allowed.get(number, [])] = True
-                scores[~kept] = 0.0
-            best.add(number * posting_blocks.BLOCK, scores)
-        return best.take()
+            # In the question's order, so that equal passages get equal sums wherever they are.
+            for term, weight in wanted.items():
+                if number in postings[term]:
+                    positions, weights = unpack_postings(postings[term][number])
+                    if positions.max(initial=0) >= len(norms):
+                        raise damaged_block(self._file, number)
+                    scores[positions] += weight * idf[term] * (_K1 + 1) * weights / (weights + norms[positions])
+            least = found[1].min() if len(found[1]) >= limit else np.nextafter(0, 1)
+            ids = np.flatnonzero(scores >= least) + first
+            if among is not None:
+                start, end = np.searchsorted(among, (first, first + posting_blocks.BLOCK))
+                ids = np.intersect1d(ids, among[start:end])
+            found = _best(found, (ids, scores[ids - first]), limit)
+        order = np.argsort(-found[1], kind="stable")
+        return found[0][order], found[1][order]
 
     def passages(self) -> Numbers:
-        """Row numbers of the passages that are entered, ascending."""
-        places = [
+        """Row numbers of the indexed passages, ascending."""
+        found = [
             np.flatnonzero(block.lengths) + number * posting_blocks.BLOCK
             for number, block in read_blocks(self._connection, self._file).items()
         ]
-        return np.concatenate([np.empty(0, dtype=np.int64), *places])
+        return np.concatenate([np.empty(0, dtype=np.int64), *found])
 
     def verify(self) -> None:
         """Check every row.
 
         Raises:
-            DamagedIndexError: One does not hold what was written, or is missing, or speaks of a passage that is.
+            DamagedIndexError: One is missing or damaged, or has a passage that is not indexed.
         """
-        sizes = {number: len(norms) for number, norms in self._blocks.norms.items()}
-        seen = np.zeros_like(self._blocks.buckets)
-        at = {number: i for i, number in enumerate(self._blocks.numbers)}
+        seen = np.zeros_like(self._blocks.hashes)
+        at = {number: i for i, number in enumerate(self._blocks.norms)}
         for row in self._connection.execute("SELECT id, data, checksum FROM posting_lists"):
-            number, bucket = divmod(row[0], HASHES)
+            number, hashed = divmod(row[0], HASHES)
             if number not in at:
-                raise lost(self._file, number)
-            for name, data in posting_lists_in(row, self._file).items():
-                places = unpack_postings(data)[0]
-                sound = len(places) and places[-1] < sizes[number] and (np.diff(places) > 0).all()
-                if not sound or term_hash(name) != bucket:
-                    raise lost(self._file, number)
-            seen[at[number], bucket >> 3] |= 1 << (bucket & 7)
-        if not np.array_equal(seen, self._blocks.buckets):
+                raise damaged_block(self._file, number)
+            for term, data in posting_lists_in(row, self._file).items():
+                positions = unpack_postings(data)[0]
+                ascending = len(positions) and (np.diff(positions) > 0).all()
+                if not ascending or positions[-1] >= len(self._blocks.norms[number]) or term_hash(term) != hashed:
+                    raise damaged_block(self._file, number)
+            seen[at[number], hashed >> 3] |= 1 << (hashed & 7)
+        if not np.array_equal(seen, self._blocks.hashes):
             raise damaged(self._file, "a row of the keyword index is missing")
 
-    def _hold(self, wanted: Collection[str]) -> _Held:
-        """What is kept of each term, read where it was not lately."""
-        kept = self._kept
-        read = self._read([term for term in wanted if term not in kept])
-        held = {term: read[term] if term in read else kept[term] for term in wanted}
-        self._kept = {**kept, **read} if len(kept) + len(read) <= _MOST_KEPT else held
-        return held
+    def _postings(self, wanted: Collection[str]) -> _Postings:
+        """The posting lists of terms, read unless they were lately."""
+        cached = self._cache
+        read = self._read([term for term in wanted if term not in cached])
+        postings = {term: read[term] if term in read else cached[term] for term in wanted}
+        self._cache = {**cached, **read} if len(cached) + len(read) <= _MAX_CACHED_TERMS else postings
+        return postings
 
-    def _counted(self, held: _Held) -> dict[str, int]:
-        """In how many passages each term stands."""
-        counted = {term: sum(map(len, rows.values())) // 3 for term, rows in held.items()}
+    def _count(self, postings: _Postings) -> dict[str, int]:
+        counted = {term: sum(map(len, lists.values())) // 3 for term, lists in postings.items()}
         if max(counted.values(), default=0) > self._passages:
             raise damaged(self._file, "a document frequency in the keyword index is inconsistent")
         return counted
 
-    def _read(self, wanted: Sequence[str]) -> _Held:
-        """What each block keeps of each term."""
-        names = {term: term_bytes(term) for term in wanted}
-        bucket = {term: term_hash(name) for term, name in names.items()}
-        blocks = self._blocks
+    def _read(self, wanted: Sequence[str]) -> _Postings:
+        numbers = tuple(self._blocks.norms)
+        stored = {term: term_bytes(term) for term in wanted}
+        hashes = {term: term_hash(data) for term, data in stored.items()}
         rows: set[int] = set()
-        for place in set(bucket.values()):
-            there = blocks.buckets[:, place >> 3] >> (place & 7) & 1
-            rows.update(row_id(blocks.numbers[i], place) for i in np.flatnonzero(there))
+        for hashed in set(hashes.values()):
+            there = self._blocks.hashes[:, hashed >> 3] >> (hashed & 7) & 1
+            rows.update(row_id(numbers[i], hashed) for i in np.flatnonzero(there))
         found = dict(read_posting_lists(self._connection, self._file, sorted(rows)))
-        held: dict[str, dict[int, bytes]] = {term: {} for term in wanted}
-        for number in blocks.numbers:
+        postings: dict[str, dict[int, bytes]] = {term: {} for term in wanted}
+        for number in numbers:
             for term in wanted:
-                data = found.get(row_id(number, bucket[term]), {}).get(names[term])
+                data = found.get(row_id(number, hashes[term]), {}).get(stored[term])
                 if data:
-                    held[term][number] = data
-        return held
+                    postings[term][number] = data
+        return postings
 
     @cached_property
     def _blocks(self) -> _Blocks:
@@ -191,54 +185,18 @@ class LexicalIndex:
         norms = {
             number: _K1 * (1 - _B + _B * block.lengths.astype(np.float64) / mean) for number, block in blocks.items()
         }
-        return _Blocks(tuple(blocks), norms, _stacked(list(blocks.values())))
+        none = np.zeros((0, HASHES // 8), dtype=np.uint8)
+        return _Blocks(norms, np.vstack([none, *(block.hashes for block in blocks.values())]))
 
 
-class _Best:
-    """The best few scores of many blocks, and all that tie with the last of them."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._least = 0.0
-        self._found: list[tuple[Numbers, Floats]] = []
-        self._held = 0
-
-    def add(self, first: int, scores: Floats) -> None:
-        places = np.flatnonzero(scores >= self._least) if self._least else np.flatnonzero(scores)
-        self._found.append((places + first, scores[places]))
-        self._held += len(places)
-        if self._held > 8 * self._limit:
-            self._found = [self._trimmed()]
-            self._held = len(self._found[0][0])
-
-    def take(self) -> tuple[Numbers, Floats]:
-        ids, scores = self._trimmed()
-        order = np.argsort(-scores, kind="stable")
-        return ids[order], scores[order]
-
-    def _trimmed(self) -> tuple[Numbers, Floats]:
-        if not self._found:
-            return np.empty(0, dtype=np.int64), np.empty(0)
-        ids = np.concatenate([one[0] for one in self._found])
-        scores = np.concatenate([one[1] for one in self._found])
-        if len(ids) <= self._limit:
-            return ids, scores
-        self._least = float(np.partition(scores, -self._limit)[-self._limit])
-        kept = scores >= self._least
-        return ids[kept], scores[kept]
-
-
-def _stacked(blocks: Sequence[Block]) -> npt.NDArray[np.uint8]:
-    """`(blocks, 8192)`."""
-    if not blocks:
-        return np.zeros((0, HASHES // 8), dtype=np.uint8)
-    return np.stack([block.buckets for block in blocks])
+def _best(found: tuple[Numbers, Floats], more: tuple[Numbers, Floats], limit: int) -> tuple[Numbers, Floats]:
+    """The best few of both, and all that tie with the last of them."""
+    ids, scores = (np.concatenate(both) for both in zip(found, more, strict=True))
+    if len(ids) <= limit:
+        return ids, scores
+    kept = scores >= np.partition(scores, -limit)[-limit]
+    return ids[kept], scores[kept]
 
 
 def _idf(passages: int, frequency: int) -> float:
     return max(float(np.log((passages - frequency + 0.5) / (frequency + 0.5))), _LEAST_IDF)
-
-
-def _by_block(passages: Numbers) -> dict[int, Numbers]:
-    blocks = passages // posting_blocks.BLOCK
-    return {int(number): passages[blocks == number] % posting_blocks.BLOCK for number in np.unique(blocks)}

@@ -1,7 +1,7 @@
-"""The keyword index as rows: buckets of terms, and for each block of passages what there is to be found.
+"""The keyword index as rows: posting lists by block of passages and hash of the term.
 
-A bucket holds the terms of one hash, so a row that must be there answers for every term, those too that no passage
-has: a lost row cannot pass for a word that stands nowhere.
+A row has the posting lists of all terms with one hash in one block, and each block records which hashes have a row: a
+missing row is noticed, and cannot pass for a term that no passage has.
 """
 
 # ruff: noqa: S608 - statements are put together from names in this package; values are bound
@@ -14,9 +14,8 @@ import sys
 import zlib
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,92 +23,88 @@ import numpy.typing as npt
 from corpus.errors import DamagedIndexError
 from index.storage.rows import AMONG, damaged, ids_json
 
-# Passages in a block: small enough that a change is, large enough that a term's rows are few.
+# Passages in a block: small enough to keep changes small, large enough to keep the rows of a term few.
 BLOCK = 16_384
-# Buckets in a block: a full one has about one term in each.
+# Hashes of terms: a full block has about one term for each.
 HASHES = 65_536
-_MAP = HASHES // 8
-# Of a term in a bucket: bytes of its name, passages that have it.
+_MAP_BYTES = HASHES // 8
+# Before a posting list: bytes of its term, number of its postings.
 _HEAD = struct.Struct("<IH")
 
 Numbers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-# The terms of a bucket and what is kept of each: places in the block as ascending uint16, little-endian, then weights
-# as uint8.
+# Posting lists by term: positions of passages in the block as ascending uint16, little-endian, then weights as uint8.
 PostingLists = dict[bytes, bytes]
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
-    """What a block of passages has.
+class PassageBlock(NamedTuple):
+    """What a block knows of its passages and terms.
 
     Attributes:
-        lengths: `(n,) uint16`: words of each passage, 0 where there is none.
-        buckets: `(8192,) uint8`: a bit for each bucket that has terms, the lowest first.
+        lengths: `(n,) uint16`, words of each passage; 0 for none.
+        hashes: `(8192,) uint8`, a bit for each hash that has a row, the lowest first.
     """
 
     lengths: npt.NDArray[np.uint16]
-    buckets: npt.NDArray[np.uint8]
+    hashes: npt.NDArray[np.uint8]
 
 
-EMPTY = Block(np.zeros(0, dtype=np.uint16), np.zeros(_MAP, dtype=np.uint8))
+EMPTY = PassageBlock(np.zeros(0, dtype=np.uint16), np.zeros(_MAP_BYTES, dtype=np.uint8))
 
 
 def term_bytes(term: str) -> bytes:
-    """A term as it stands in a bucket."""
+    """A term as it is stored."""
     return term.encode("utf-8", "surrogatepass")
 
 
-def term_hash(name: bytes) -> int:
-    """Which bucket of a block a term is in."""
-    return zlib.crc32(name) % HASHES
+def term_hash(term: bytes) -> int:
+    """The hash that decides in which row of a block a term is."""
+    return zlib.crc32(term) % HASHES
 
 
-def row_id(block: int, bucket: int) -> int:
-    """The row number of a bucket."""
-    return block * HASHES + bucket
+def row_id(block: int, number: int) -> int:
+    """The row of a block for one hash."""
+    return block * HASHES + number
 
 
-def read_blocks(connection: sqlite3.Connection, file: Path, condition: str = "true") -> dict[int, Block]:
-    """The blocks that meet an SQL condition, by number, in order.
+def read_blocks(connection: sqlite3.Connection, file: Path, condition: str = "true") -> dict[int, PassageBlock]:
+    """The blocks that meet an SQL condition, by number, ascending.
 
     Raises:
-        DamagedIndexError: One does not hold what was written.
+        DamagedIndexError: The checksum of one does not match.
     """
     query = f"SELECT block, lengths, hashes, checksum FROM blocks WHERE {condition} ORDER BY block"
-    return {row[0]: _block_of(row, file) for row in connection.execute(query)}
+    blocks = {}
+    for number, lengths, hashes, check in connection.execute(query):
+        if not (isinstance(lengths, bytes) and isinstance(hashes, bytes)) or len(lengths) % 2:
+            raise damaged_block(file, number)
+        if len(hashes) != _MAP_BYTES or _block_checksum(number, lengths, hashes) != check:
+            raise damaged_block(file, number)
+        blocks[number] = PassageBlock(np.frombuffer(lengths, dtype="<u2"), np.frombuffer(hashes, dtype=np.uint8))
+    return blocks
 
 
-def _block_of(row: tuple[Any, ...], file: Path) -> Block:
-    number, lengths, buckets, check = row
-    if not (isinstance(lengths, bytes) and isinstance(buckets, bytes)) or len(lengths) % 2 or len(buckets) != _MAP:
-        raise lost(file, number)
-    if _block_checksum(number, lengths, buckets) != check:
-        raise lost(file, number)
-    return Block(np.frombuffer(lengths, dtype="<u2"), np.frombuffer(buckets, dtype=np.uint8))
-
-
-def write_block(connection: sqlite3.Connection, number: int, block: Block) -> None:
-    """Replace what is written down about a block, or forget it where nothing is left in it."""
+def write_block(connection: sqlite3.Connection, number: int, block: PassageBlock) -> None:
+    """Replace a block, or delete it if it has no passages."""
     used = np.flatnonzero(block.lengths)
     if not len(used):
         connection.execute("DELETE FROM blocks WHERE block = ?", (number,))
         return
     lengths = block.lengths[: int(used[-1]) + 1].astype("<u2").tobytes()
-    buckets = block.buckets.tobytes()
+    hashes = block.hashes.tobytes()
     connection.execute(
         "INSERT OR REPLACE INTO blocks (block, lengths, hashes, checksum) VALUES (?, ?, ?, ?)",
-        (number, lengths, buckets, _block_checksum(number, lengths, buckets)),
+        (number, lengths, hashes, _block_checksum(number, lengths, hashes)),
     )
 
 
 def read_posting_lists(
     connection: sqlite3.Connection, file: Path, rows: Iterable[int]
 ) -> Iterator[tuple[int, PostingLists]]:
-    """Row numbers and buckets, all of which must be there.
+    """Rows and their posting lists.
 
     Raises:
-        DamagedIndexError: One is missing or does not hold what was written.
+        DamagedIndexError: One is missing, or its checksum does not match.
     """
     wanted = list(rows)
     found = 0
@@ -122,76 +117,68 @@ def read_posting_lists(
 
 
 def posting_lists_in(row: tuple[Any, ...], file: Path) -> PostingLists:
-    """Check and take apart a row `(id, data, checksum)` of `postings`."""
+    """Check and unpack a row `(id, data, checksum)` of `posting_lists`."""
     number, data, check = row
     if not isinstance(data, bytes) or row_checksum(number, data) != check:
-        raise lost(file, number // HASHES)
+        raise damaged_block(file, number // HASHES)
+    lists: PostingLists = {}
+    at = 0
     try:
-        return _unpacked(data)
+        while at < len(data):
+            size, count = _HEAD.unpack_from(data, at)
+            start = at + _HEAD.size
+            at = start + size + 3 * count
+            lists[data[start : start + size]] = data[start + size : at]
     except struct.error as error:
-        raise lost(file, number // HASHES) from error
+        raise damaged_block(file, number // HASHES) from error
+    if at > len(data):
+        raise damaged_block(file, number // HASHES)
+    return lists
 
 
-def write_posting_lists(connection: sqlite3.Connection, buckets: Mapping[int, PostingLists]) -> None:
-    """Replace buckets by row number; those that are empty go."""
-    written, emptied = [], []
+def write_posting_lists(connection: sqlite3.Connection, rows: Mapping[int, PostingLists]) -> None:
+    """Replace rows, and delete those without posting lists."""
+    connection.executemany("DELETE FROM posting_lists WHERE id = ?", [(row,) for row in rows if not rows[row]])
     # In order, so that two builds of the same files write the same bytes, into full pages.
-    for number, bucket in sorted(buckets.items()):
-        if bucket:
-            data = _packed(bucket)
-            written.append((number, data, row_checksum(number, data)))
-        else:
-            emptied.append((number,))
-    connection.executemany("DELETE FROM posting_lists WHERE id = ?", emptied)
-    connection.executemany("INSERT OR REPLACE INTO posting_lists (id, data, checksum) VALUES (?, ?, ?)", written)
+    packed = ((row, _pack(lists)) for row, lists in sorted(rows.items()) if lists)
+    connection.executemany(
+        "INSERT OR REPLACE INTO posting_lists (id, data, checksum) VALUES (?, ?, ?)",
+        ((row, data, row_checksum(row, data)) for row, data in packed),
+    )
 
 
-def row_checksum(row: int, data: bytes) -> int:
-    """CRC-32 over a bucket and its place; it is taken for every row of a common word, so it has to be quick."""
-    return zlib.crc32(data, zlib.crc32(b"%d" % row))
-
-
-def pack_postings(entries: Mapping[int, int]) -> bytes:
-    """Places and weights as a bucket keeps them."""
-    order = sorted(entries)
-    places = array("H", order)
-    if sys.byteorder == "big":
-        places.byteswap()
-    return places.tobytes() + bytes([entries[place] for place in order])
-
-
-def unpack_postings(data: bytes) -> tuple[Numbers, Floats]:
-    """Places and weights, the places ascending."""
-    count = len(data) // 3
-    places = np.frombuffer(data, dtype="<u2", count=count)
-    return places.astype(np.int64), np.frombuffer(data, dtype=np.uint8, offset=2 * count).astype(np.float64)
-
-
-def lost(file: Path, block: int) -> DamagedIndexError:
-    """The error for a block of which something does not hold what was written."""
-    return damaged(file, f"checksum mismatch in the keyword index (block {block})")
-
-
-def _packed(bucket: PostingLists) -> bytes:
+def _pack(lists: PostingLists) -> bytes:
     parts = []
-    for name in sorted(bucket):
-        data = bucket[name]
-        parts += [_HEAD.pack(len(name), len(data) // 3), name, data]
+    for term, data in sorted(lists.items()):
+        parts += [_HEAD.pack(len(term), len(data) // 3), term, data]
     return b"".join(parts)
 
 
-def _unpacked(data: bytes) -> PostingLists:
-    bucket: PostingLists = {}
-    at = 0
-    while at < len(data):
-        size, count = _HEAD.unpack_from(data, at)
-        start = at + _HEAD.size
-        at = start + size + 3 * count
-        if at > len(data):
-            raise struct.error("an entry runs past the end")
-        bucket[data[start : start + size]] = data[start + size : at]
-    return bucket
+def pack_postings(weights: Mapping[int, int]) -> bytes:
+    """A posting list of weights by position."""
+    order = sorted(weights)
+    positions = array("H", order)
+    if sys.byteorder == "big":
+        positions.byteswap()
+    return positions.tobytes() + bytes([weights[position] for position in order])
 
 
-def _block_checksum(number: int, lengths: bytes, buckets: bytes) -> int:
-    return zlib.crc32(buckets, zlib.crc32(lengths, zlib.crc32(b"%d %d" % (number, len(lengths)))))
+def unpack_postings(data: bytes) -> tuple[Numbers, Floats]:
+    """Positions, ascending, and weights of a posting list."""
+    count = len(data) // 3
+    positions = np.frombuffer(data, dtype="<u2", count=count)
+    return positions.astype(np.int64), np.frombuffer(data, dtype=np.uint8, offset=2 * count).astype(np.float64)
+
+
+def row_checksum(row: int, data: bytes) -> int:
+    """CRC-32 over a row and its number: cheap, as a common word has many rows."""
+    return zlib.crc32(data, zlib.crc32(b"%d" % row))
+
+
+def _block_checksum(number: int, lengths: bytes, hashes: bytes) -> int:
+    return zlib.crc32(hashes, zlib.crc32(lengths, zlib.crc32(b"%d %d" % (number, len(lengths)))))
+
+
+def damaged_block(file: Path, block: int) -> DamagedIndexError:
+    """The error for a damaged block or row of it."""
+    return damaged(file, f"checksum mismatch in the keyword index (block {block})")

@@ -1,4 +1,4 @@
-"""Enter passages into the keyword index and take them out: only the rows of their own terms are written again."""
+"""Index passages for keyword search and remove them; only the rows of their own terms are rewritten."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ import numpy as np
 from index.lexical import posting_blocks
 from index.lexical.analyzer import terms
 from index.lexical.posting_blocks import (
+    PassageBlock,
     PostingLists,
-    lost,
+    damaged_block,
     pack_postings,
     row_id,
     term_bytes,
@@ -26,8 +27,8 @@ from index.lexical.posting_blocks import (
 
 # Of a word in the title, the headings, the text and the path of a passage.
 FIELD_WEIGHTS = (1, 1, 1, 2)
-_MOST_WEIGHT = 255
-_LONGEST = 65_535
+_MAX_WEIGHT = 255
+_MAX_LENGTH = 65_535
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Fields:
     path: str
 
     def weigh(self) -> tuple[Mapping[str, int], int]:
-        """How much each term weighs in the passage, and how many words it has."""
+        """The weight of each term in the passage, and how many words it has."""
         weights: defaultdict[str, int] = defaultdict(int)
         length = 0
         # Passages of one document share all but the text.
@@ -59,18 +60,18 @@ def _shared_terms(text: str) -> tuple[Sequence[str], Sequence[str]]:
 
 @dataclass(slots=True)
 class _Added:
-    """Where a term was added in a block, and how much it weighs there: arrays, as there are millions of them."""
+    """New postings of a term: arrays, as there are millions of them."""
 
-    places: array[int] = field(default_factory=lambda: array("H"))
+    positions: array[int] = field(default_factory=lambda: array("H"))
     weights: bytearray = field(default_factory=bytearray)
 
 
 @dataclass(slots=True)
-class _Change:
+class _BlockChange:
     """What changes in one block."""
 
     added: defaultdict[str, _Added] = field(default_factory=lambda: defaultdict(_Added))
-    removed: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    removed: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
     lengths: dict[int, int] = field(default_factory=dict)
 
 
@@ -83,34 +84,34 @@ class LexicalWriter:
     def __init__(self, connection: sqlite3.Connection, file: Path) -> None:
         self._connection = connection
         self._file = file
-        self._changes: dict[int, _Change] = {}
+        self._changes: defaultdict[int, _BlockChange] = defaultdict(_BlockChange)
 
     def add(self, passage: int, fields: Fields) -> None:
-        """Enter a passage under its row number."""
-        number, place = divmod(passage, posting_blocks.BLOCK)
+        """Index a passage under its row number."""
+        number, position = divmod(passage, posting_blocks.BLOCK)
         if number not in self._changes and len(self._changes) > 1:
-            # Row numbers mostly ascend in a large build, so that what is held stays small.
+            # Row numbers mostly ascend in a large build, so few blocks are held in memory.
             self.flush()
-        change = self._changes.setdefault(number, _Change())
+        change = self._changes[number]
         weights, length = fields.weigh()
         for term, weight in weights.items():
             added = change.added[term]
-            added.places.append(place)
-            added.weights.append(min(weight, _MOST_WEIGHT))
-        change.lengths[place] = min(max(length, 1), _LONGEST)
+            added.positions.append(position)
+            added.weights.append(min(weight, _MAX_WEIGHT))
+        change.lengths[position] = min(max(length, 1), _MAX_LENGTH)
 
     def remove(self, passage: int, fields: Fields) -> None:
-        """Take a passage out."""
-        number, place = divmod(passage, posting_blocks.BLOCK)
-        if number in self._changes and self._changes[number].added:
+        """Remove a passage."""
+        number, position = divmod(passage, posting_blocks.BLOCK)
+        if self._changes[number].added:
             self.flush()  # it may be among what was added
-        change = self._changes.setdefault(number, _Change())
+        change = self._changes[number]
         for term in fields.weigh()[0]:
-            change.removed[term].append(place)
-        change.lengths[place] = 0
+            change.removed[term].add(position)
+        change.lengths[position] = 0
 
     def clear(self) -> None:
-        """Take everything out."""
+        """Remove all passages."""
         self._changes.clear()
         for table in ("posting_lists", "blocks"):
             self._connection.execute(f"DELETE FROM {table}")  # noqa: S608 - a name from here
@@ -119,54 +120,52 @@ class LexicalWriter:
         """Write what was added and removed.
 
         Raises:
-            DamagedIndexError: A row to be changed does not hold what was written.
+            DamagedIndexError: A row to be changed is missing or damaged.
         """
         for number in sorted(self._changes):
             self._flush(number, self._changes[number])
         self._changes.clear()
 
-    def _flush(self, number: int, change: _Change) -> None:
+    def _flush(self, number: int, change: _BlockChange) -> None:
         block = self._block(number)
-        there = block.buckets.copy()
-        names = {term: term_bytes(term) for term in change.added.keys() | change.removed.keys()}
-        touched = {term_hash(name) for name in names.values()}
-        old = [row_id(number, bucket) for bucket in sorted(touched) if there[bucket >> 3] >> (bucket & 7) & 1]
-        rows: dict[int, PostingLists] = {row_id(number, bucket): {} for bucket in touched}
+        hashes = block.hashes.copy()
+        stored = {term: term_bytes(term) for term in change.added.keys() | change.removed.keys()}
+        touched = sorted({term_hash(data) for data in stored.values()})
+        rows: dict[int, PostingLists] = {row_id(number, hashed): {} for hashed in touched}
+        old = [row_id(number, hashed) for hashed in touched if hashes[hashed >> 3] >> (hashed & 7) & 1]
         rows.update(posting_blocks.read_posting_lists(self._connection, self._file, old))
-        for term, name in names.items():
-            bucket = rows[row_id(number, term_hash(name))]
-            data = _changed(bucket.pop(name, b""), change.added.get(term), change.removed.get(term, ()))
-            if data:
-                bucket[name] = data
+        for term, data in stored.items():
+            lists = rows[row_id(number, term_hash(data))]
+            changed = _changed(lists.pop(data, b""), change.added.get(term), change.removed.get(term, set()))
+            if changed:
+                lists[data] = changed
         posting_blocks.write_posting_lists(self._connection, rows)
-        for place in touched:
-            bit = np.uint8(1 << (place & 7))
-            there[place >> 3] &= ~bit
-            there[place >> 3] |= bit if rows[row_id(number, place)] else 0
+        for hashed in touched:
+            bit = np.uint8(1 << (hashed & 7))
+            hashes[hashed >> 3] &= ~bit
+            hashes[hashed >> 3] |= bit if rows[row_id(number, hashed)] else 0
         lengths = np.zeros(posting_blocks.BLOCK, dtype=np.uint16)
         lengths[: len(block.lengths)] = block.lengths
         lengths[list(change.lengths.keys())] = list(change.lengths.values())
-        posting_blocks.write_block(self._connection, number, posting_blocks.Block(lengths, there))
+        posting_blocks.write_block(self._connection, number, PassageBlock(lengths, hashes))
 
-    def _block(self, number: int) -> posting_blocks.Block:
+    def _block(self, number: int) -> PassageBlock:
         found = posting_blocks.read_blocks(self._connection, self._file, f"block = {number:d}")
         if number in found:
             return found[number]
         first, last = row_id(number, 0), row_id(number + 1, 0) - 1
-        held = self._connection.execute("SELECT 1 FROM posting_lists WHERE id BETWEEN ? AND ? LIMIT 1", (first, last))
-        if held.fetchone():
-            raise lost(self._file, number)
+        rows = self._connection.execute("SELECT 1 FROM posting_lists WHERE id BETWEEN ? AND ? LIMIT 1", (first, last))
+        if rows.fetchone():
+            raise damaged_block(self._file, number)
         return posting_blocks.EMPTY
 
 
-def _changed(data: bytes, added: _Added | None, removed: list[int] | tuple[()]) -> bytes:
-    """What is kept of a term after some places went and some came."""
-    entries: dict[int, int] = {}
+def _changed(data: bytes, added: _Added | None, removed: set[int]) -> bytes:
+    """A posting list after some postings were removed and some added."""
+    weights: dict[int, int] = {}
     if data:
-        gone = frozenset(removed)
-        places, weights = unpack_postings(data)
-        old = zip(places.tolist(), weights.astype(int).tolist(), strict=True)
-        entries = {place: weight for place, weight in old if place not in gone}
+        old = zip(*(column.tolist() for column in unpack_postings(data)), strict=True)
+        weights = {position: int(weight) for position, weight in old if position not in removed}
     if added is not None:
-        entries.update(zip(added.places, added.weights, strict=True))
-    return pack_postings(entries) if entries else b""
+        weights.update(zip(added.positions, added.weights, strict=True))
+    return pack_postings(weights) if weights else b""

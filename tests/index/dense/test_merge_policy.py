@@ -96,7 +96,7 @@ def test_an_arrangement_takes_in_what_is_worn_lost_or_small(
     segments, lost = collection
     with pytest.MonkeyPatch.context() as patch:
         limit_sizes(patch, exact=64, most=300)
-        plan = merge_policy.plan_merge(segments, new, lost=lost)
+        plan = merge_policy.plan_merge(segments, new, unusable=lost)
     assert sorted((*plan.kept, *plan.merged), key=lambda one: one.number) == segments
     assert list(plan.kept) == sorted(plan.kept, key=lambda one: one.number)
     bad = [one for one in segments if one in lost or not one.live or one.dead > max(64, 0.25 * one.held)]

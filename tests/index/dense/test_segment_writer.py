@@ -116,7 +116,7 @@ def test_a_lost_or_damaged_compressed_file_is_made_again(
         path.write_bytes({"flipped": bytes(data), "truncated": bytes(data[:-1]), "empty": b""}[damage])
     with caplog.at_level(logging.WARNING), Snapshot(tmp_path) as snapshot:
         assert [snapshot.dense(query, 10) for query in queries] == expected
-    assert f"{path.name} is not used" in caplog.text
+    assert f"{path.name} is unusable" in caplog.text
     assert path.exists() is (damage != "missing")
     if damage != "flipped":
         after = commit(tmp_path, rows, {}, removed=frozenset({"0.txt"}))

@@ -70,7 +70,7 @@ def test_a_lost_or_damaged_faiss_file_changes_no_answer(
         path.write_bytes(versions[damage])
     with caplog.at_level(logging.WARNING):
         assert nearest(folder) == expected
-    assert "made again from the stored vectors" in caplog.text
+    assert "rebuilt from the stored vectors" in caplog.text
 
 
 def test_an_update_does_not_trust_a_damaged_faiss_file(root: Path, folder: Path) -> None:
