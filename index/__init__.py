@@ -1,5 +1,7 @@
 """Passages to vectors and terms, on disk, and back to candidates. Importing it loads no model and no FAISS."""
 
+# ruff: noqa: F401 - what type checkers see of the public names
+
 from __future__ import annotations
 
 from importlib import import_module
@@ -24,93 +26,34 @@ if TYPE_CHECKING:
     from index.update.report import BuildReport, Progress, ProgressCallback, Request
     from index.update.update import preview_update, rebuild_derived, rebuild_index, update_index
 
-# Where each public name lives. It is imported when first asked for, so that a question pays only for what it uses.
-_HOMES = {
-    "Analysis": "index.lexical.query_terms",
-    "Hint": "index.encoder.openvino_compile",
-    "BuildMode": "index.commit.change",
-    "BuildReport": "index.update.report",
-    "DATABASE": "index.storage.database",
-    "DEFAULT_MODEL": "index.encoder.model_files",
-    "Encoder": "index.encoder.protocol",
-    "FORMAT_VERSION": "index.storage.database",
-    "Info": "index.storage.metadata",
-    "Link": "index.storage.rows",
-    "Diff": "index.update.diff",
-    "Progress": "index.update.report",
-    "ProgressCallback": "index.update.report",
-    "Request": "index.update.report",
-    "STOP_WORDS": "index.lexical.query_terms",
-    "Snapshot": "index.snapshot",
-    "StoredDocument": "index.storage.rows",
-    "StoredPassage": "index.storage.rows",
-    "TokenVectors": "index.encoder.protocol",
-    "Vectors": "index.encoder.protocol",
-    "Word": "index.lexical.analyzer",
-    "Verified": "index.integrity.verify",
-    "analyse": "index.lexical.query_terms",
-    "cut": "index.lexical.analyzer",
-    "load_encoder": "index.encoder.load",
-    "salvaged_model": "index.integrity.salvage",
-    "preview_update": "index.update.update",
-    "query_terms": "index.lexical.query_terms",
-    "rebuild_derived": "index.update.update",
-    "rebuild_index": "index.update.update",
-    "require_same_encoder": "index.snapshot",
-    "find_changes": "index.update.diff",
-    "term_of": "index.lexical.analyzer",
-    "terms": "index.lexical.analyzer",
-    "update_index": "index.update.update",
-    "verify": "index.integrity.verify",
-    "word_terms": "index.lexical.analyzer",
-    "words": "index.lexical.analyzer",
-    "wait_for_writer": "index.storage.locking",
+# The public names by module. One is imported when first asked for, so that a question pays only for what it uses.
+_NAMES = {
+    "commit.change": "BuildMode",
+    "encoder.load": "load_encoder",
+    "encoder.model_files": "DEFAULT_MODEL",
+    "encoder.openvino_compile": "Hint",
+    "encoder.protocol": "Encoder TokenVectors Vectors",
+    "integrity.salvage": "salvaged_model",
+    "integrity.verify": "Verified verify",
+    "lexical.analyzer": "Word cut term_of terms word_terms words",
+    "lexical.query_terms": "STOP_WORDS Analysis analyse query_terms",
+    "snapshot": "Snapshot require_same_encoder",
+    "storage.database": "DATABASE FORMAT_VERSION",
+    "storage.locking": "wait_for_writer",
+    "storage.metadata": "Info",
+    "storage.rows": "Link StoredDocument StoredPassage",
+    "update.diff": "Diff find_changes",
+    "update.report": "BuildReport Progress ProgressCallback Request",
+    "update.update": "preview_update rebuild_derived rebuild_index update_index",
 }
-
-__all__ = [
-    "DATABASE",
-    "DEFAULT_MODEL",
-    "FORMAT_VERSION",
-    "STOP_WORDS",
-    "Analysis",
-    "BuildMode",
-    "BuildReport",
-    "Diff",
-    "Encoder",
-    "Hint",
-    "Info",
-    "Link",
-    "Progress",
-    "ProgressCallback",
-    "Request",
-    "Snapshot",
-    "StoredDocument",
-    "StoredPassage",
-    "TokenVectors",
-    "Vectors",
-    "Verified",
-    "Word",
-    "analyse",
-    "cut",
-    "find_changes",
-    "load_encoder",
-    "preview_update",
-    "query_terms",
-    "rebuild_derived",
-    "rebuild_index",
-    "require_same_encoder",
-    "salvaged_model",
-    "term_of",
-    "terms",
-    "update_index",
-    "verify",
-    "wait_for_writer",
-    "word_terms",
-    "words",
-]
+_HOMES = {name: f"index.{module}" for module, names in _NAMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(_HOMES)

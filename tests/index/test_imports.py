@@ -13,6 +13,8 @@ from index.encoder.model_files import find
 from index.encoder.parameters import load_parameters
 
 FOLDER = Path(index.__file__).parent
+# What type checkers see.
+TYPED = (FOLDER / "__init__.py").read_text(encoding="utf-8").partition("_NAMES")[0]
 MODULES = sorted(".".join(path.relative_to(FOLDER).with_suffix("").parts) for path in FOLDER.rglob("[a-z]*.py"))
 
 
@@ -50,3 +52,9 @@ def test_neither_counting_nor_an_update_without_news_loads_torch(tmp_path: objec
         check=True,
     )
     assert found.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("name", dir(index))
+def test_every_public_name_can_be_imported_and_is_typed(name: str) -> None:
+    assert getattr(index, name) is not None
+    assert f" {name}," in TYPED or f" {name}\n" in TYPED
