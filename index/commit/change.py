@@ -8,6 +8,7 @@ from enum import Enum
 
 from corpus.types import Passage
 from index.storage.metadata import BuildConfig, SkippedRow
+from index.storage.rows import StoredDocument
 
 
 class BuildMode(Enum):
@@ -22,38 +23,14 @@ class SplitFile:
     """A file to write to the index, split into passages.
 
     Attributes:
-        path: Relative to the corpus root, with forward slashes.
-        sha256: Digest of the file's bytes, hex.
-        size: Bytes, by stat before reading.
-        mtime_ns: Time of the last change, by stat before reading.
-        checked_ns: When it was read.
-        media_type: Such as `text/markdown`.
-        title: The file's own title, or "".
+        document: Its row; the commit gives the id.
         passages: In order.
         digests: The `vector_digest` of each passage.
-        records: Number of its records; 0 where it is one document.
     """
 
-    path: str
-    sha256: str
-    size: int
-    mtime_ns: int
-    checked_ns: int
-    media_type: str
-    title: str
+    document: StoredDocument
     passages: tuple[Passage, ...]
     digests: tuple[bytes, ...]
-    records: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class UnchangedFile:
-    """A file that was read again and has the same bytes, with its new stat values."""
-
-    path: str
-    size: int
-    mtime_ns: int
-    checked_ns: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +42,7 @@ class ChangeSet:
         config: What the passages and vectors were made with.
         removed: Paths to remove, with `INCREMENTAL`.
         kept: Paths to carry over, with `FULL`.
-        unchanged: Files whose stat values are to be updated.
+        unchanged: Documents whose stat values are to be updated.
         skipped: Everything that was skipped, by path.
     """
 
@@ -73,5 +50,5 @@ class ChangeSet:
     config: BuildConfig
     removed: frozenset[str] = frozenset()
     kept: frozenset[str] = frozenset()
-    unchanged: Sequence[UnchangedFile] = ()
+    unchanged: Sequence[StoredDocument] = ()
     skipped: Sequence[SkippedRow] = ()

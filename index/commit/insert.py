@@ -6,7 +6,7 @@ import json
 import sqlite3
 from array import array
 from collections.abc import Iterable, Iterator
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from itertools import chain, count
 
 from corpus import path_words
@@ -52,23 +52,11 @@ class Inserter:
         ids = chain(free, count(last_passage + 1))
         before = len(self.vectors)
         for number, file in enumerate(files, last_document + 1):
-            self._insert(number, file, ids)
+            self._insert(replace(file.document, id=number), file, ids)
         taken = free[: len(self.vectors) - before]
         self._connection.executemany("DELETE FROM free_ids WHERE passage = ?", [(number,) for number in taken])
 
-    def _insert(self, number: int, file: SplitFile, ids: Iterator[int]) -> None:
-        document = StoredDocument(
-            id=number,
-            path=file.path,
-            sha256=file.sha256,
-            size=file.size,
-            mtime_ns=file.mtime_ns,
-            checked_ns=file.checked_ns,
-            media_type=file.media_type,
-            title=file.title,
-            passages=len(file.passages),
-            records=file.records,
-        )
+    def _insert(self, document: StoredDocument, file: SplitFile, ids: Iterator[int]) -> None:
         self._connection.execute(
             "INSERT INTO documents (id, path, sha256, size, mtime_ns, checked_ns, media_type, title, passages, "
             "records, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -78,7 +66,7 @@ class Inserter:
         for passage, digest in zip(file.passages, file.digests, strict=True):
             passage_id = next(ids)
             rows.append(self._row(passage_id, document, passage, digest))
-            self._lexical.add(passage_id, fields_of(file.path, file.title, passage))
+            self._lexical.add(passage_id, fields_of(document, passage))
         self._connection.executemany(
             "INSERT INTO passages (id, key, document, vector, start, end, link_checksum, body, line_first, line_last, "
             "page, title, heading, context, text, text_digest, checksum) "
@@ -109,6 +97,6 @@ class Inserter:
         return (*fields, passage_checksum(document.path, fields))
 
 
-def fields_of(path: str, title: str, passage: Passage | StoredPassage) -> Fields:
-    """Return the text that a passage of a file is found by; a record's title is the first of its headings."""
-    return Fields(title, "\n".join(passage.heading), passage.text[passage.body :], path_words(path))
+def fields_of(document: StoredDocument, passage: Passage | StoredPassage) -> Fields:
+    """Return the text that a passage is found by; a record's title is the first of its headings."""
+    return Fields(document.title, "\n".join(passage.heading), passage.text[passage.body :], path_words(document.path))

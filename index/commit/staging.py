@@ -6,17 +6,19 @@ import contextlib
 import json
 import sqlite3
 from collections.abc import Iterator
+from dataclasses import astuple
 from itertools import islice
 from pathlib import Path
 
 from corpus.errors import StorageError
 from corpus.types import Passage
 from index.commit.change import SplitFile
+from index.storage.rows import StoredDocument
 
 # SQLite moves temporary tables to a file that is deleted as soon as it is open, so a killed process leaves nothing.
 _TABLES = """
 CREATE TEMP TABLE staged_files (
-    path, sha256, size, mtime_ns, checked_ns, media_type, title, records, passages
+    id, path, sha256, size, mtime_ns, checked_ns, media_type, title, passages, records
 );
 CREATE TEMP TABLE staged_passages (
     start, "end", text, body, title, heading, context, line_first, line_last, page, digest
@@ -49,31 +51,26 @@ class Staging:
         """Append a file."""
         with self._translate_errors():
             self._connection.execute(
-                "INSERT INTO temp.staged_files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    *(file.path, file.sha256, file.size, file.mtime_ns, file.checked_ns, file.media_type),
-                    *(file.title, file.records, len(file.passages)),
-                ),
+                "INSERT INTO temp.staged_files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(file.document)
             )
             self._connection.executemany(
                 "INSERT INTO temp.staged_passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 [_row_of(*pair) for pair in zip(file.passages, file.digests, strict=True)],
             )
-        self.paths.append(file.path)
+        self.paths.append(file.document.path)
 
     def __iter__(self) -> Iterator[SplitFile]:
         """Yield all files."""
         with self._translate_errors():
             passages = self._connection.execute("SELECT * FROM temp.staged_passages ORDER BY rowid")
             files = self._connection.execute("SELECT * FROM temp.staged_files ORDER BY rowid")
-            for path, sha256, size, mtime_ns, checked_ns, media_type, title, records, count in files:
-                rows = list(islice(passages, count))
+            for document in (StoredDocument(*row) for row in files):
+                rows = list(islice(passages, document.passages))
                 found = tuple(
                     Passage(start, end, text, body, title, tuple(json.loads(heading)), context, (first, last), page)
                     for start, end, text, body, title, heading, context, first, last, page, _ in rows
                 )
-                digests = tuple(row[-1] for row in rows)
-                yield SplitFile(path, sha256, size, mtime_ns, checked_ns, media_type, title, found, digests, records)
+                yield SplitFile(document, found, tuple(row[-1] for row in rows))
 
     def clear(self) -> None:
         """Remove all files."""

@@ -15,7 +15,7 @@ from types import TracebackType
 import numpy as np
 
 from corpus.errors import ModelError, NoIndexError
-from index.commit.change import BuildMode, ChangeSet, SplitFile, UnchangedFile
+from index.commit.change import BuildMode, ChangeSet, SplitFile
 from index.commit.insert import Inserter, fields_of
 from index.commit.staging import Staging
 from index.dense.faiss_segments import Ids, delete_others
@@ -150,8 +150,8 @@ class Store:
         """Paths of the files that are staged."""
         return self._staging.paths
 
-    def update_stats(self, unchanged: Sequence[UnchangedFile], skipped: Sequence[SkippedRow]) -> None:
-        """Commit new stat values of unchanged files, and what was skipped; the generation stays the same."""
+    def update_stats(self, unchanged: Sequence[StoredDocument], skipped: Sequence[SkippedRow]) -> None:
+        """Commit new stat values of unchanged documents, and what was skipped; the generation stays the same."""
         with self._transaction():
             self._update_stats(unchanged, skipped)
             info = self.info()
@@ -246,7 +246,7 @@ class Store:
             if passage.id not in held:  # a damaged index can return a row more than once
                 held.add(passage.id)
                 vectors.append(passage.vector)
-                lexical.add(passage.id, fields_of(passage.document.path, passage.document.title, passage))
+                lexical.add(passage.id, fields_of(passage.document, passage))
         if len(held) != sum(one.passages for one in documents):
             raise damaged(self._file, "the number of passages of documents is inconsistent")
         gaps = [(number,) for number in range(1, max(held, default=0)) if number not in held]
@@ -266,7 +266,7 @@ class Store:
         }:
             raise damaged(self._file, "the number of passages of documents is inconsistent")
         for passage in passages:
-            lexical.remove(passage.id, fields_of(passage.document.path, passage.document.title, passage))
+            lexical.remove(passage.id, fields_of(passage.document, passage))
         if inserter.texts is not None:
             inserter.texts.update(passage.text_digest for passage in passages)
         freed = [(passage.id,) for passage in passages]
@@ -275,15 +275,11 @@ class Store:
         self._connection.execute(f"DELETE FROM documents WHERE id IN {AMONG}", ids)
         return array("q", [passage.vector for passage in passages])
 
-    def _update_stats(self, unchanged: Sequence[UnchangedFile], skipped: Sequence[SkippedRow]) -> None:
-        documents = self.documents() if unchanged else {}
-        for file in unchanged:
-            old = documents[file.path]
-            check = document_checksum(replace(old, size=file.size, mtime_ns=file.mtime_ns, checked_ns=file.checked_ns))
-            self._connection.execute(
-                "UPDATE documents SET size = ?, mtime_ns = ?, checked_ns = ?, checksum = ? WHERE id = ?",
-                (file.size, file.mtime_ns, file.checked_ns, check, old.id),
-            )
+    def _update_stats(self, unchanged: Sequence[StoredDocument], skipped: Sequence[SkippedRow]) -> None:
+        self._connection.executemany(
+            "UPDATE documents SET size = ?, mtime_ns = ?, checked_ns = ?, checksum = ? WHERE id = ?",
+            [(one.size, one.mtime_ns, one.checked_ns, document_checksum(one), one.id) for one in unchanged],
+        )
         write_skipped(self._connection, skipped)
 
     def _prune(self, info: Info) -> None:

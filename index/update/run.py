@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from corpus import LoadedFile, SkippedFile, encoder_text, load_all, outermost, split, splitter_version
 from corpus.errors import CorpusError, Unreadable
 from corpus.types import Document
-from index.commit.change import BuildMode, ChangeSet, SplitFile, UnchangedFile
+from index.commit.change import BuildMode, ChangeSet, SplitFile
 from index.commit.store import Store
 from index.dense.vector_rows import vector_digest
 from index.storage.metadata import BuildConfig, Info, Selection, SkippedRow
@@ -119,7 +119,7 @@ class Build:
             paths=selection.paths,
         )
         self._found = Findings()
-        self._unchanged: list[UnchangedFile] = []
+        self._unchanged: list[StoredDocument] = []
         self._passages = 0
         self._done = 0.0
         self._total = 0
@@ -148,9 +148,10 @@ class Build:
                 try:
                     document = _readable(read)
                     if mode is BuildMode.INCREMENTAL and stored is not None and stored.sha256 == document.sha256:
-                        file = read.file
-                        self._unchanged.append(UnchangedFile(file.path, file.size, file.mtime_ns, read.checked_ns))
-                        self._tell(file.size)
+                        file, now = read.file, read.checked_ns
+                        seen = replace(stored, size=file.size, mtime_ns=file.mtime_ns, checked_ns=now)
+                        self._unchanged.append(seen)
+                        self._tell(read.file.size)
                     else:
                         self._split(document, read, embedding)
                 except Unreadable as error:
@@ -172,20 +173,19 @@ class Build:
         if not passages:
             self._tell(file.size)
         self._passages += len(passages)
-        self._store.stage(
-            SplitFile(
-                path=document.path,
-                sha256=document.sha256,
-                size=file.size,
-                mtime_ns=file.mtime_ns,
-                checked_ns=read.checked_ns,
-                media_type=document.media_type,
-                title=document.title,
-                passages=passages,
-                digests=digests,
-                records=len(document.records),
-            )
+        row = StoredDocument(
+            id=0,
+            path=document.path,
+            sha256=document.sha256,
+            size=file.size,
+            mtime_ns=file.mtime_ns,
+            checked_ns=read.checked_ns,
+            media_type=document.media_type,
+            title=document.title,
+            passages=len(passages),
+            records=len(document.records),
         )
+        self._store.stage(SplitFile(row, passages, digests))
 
     def _tell(self, size: float) -> None:
         if self._request.progress is not None and size:

@@ -23,7 +23,7 @@ from index.encoder.protocol import Vectors
 from index.snapshot import Snapshot
 from index.storage.database import DATABASE
 from index.storage.metadata import BuildConfig, Info, read_info
-from index.storage.rows import Link, StoredPassage
+from index.storage.rows import Link, StoredDocument, StoredPassage
 
 DIMENSION = 64
 CONFIG = BuildConfig(model="random", fingerprint="f" * 64, dimension=DIMENSION, splitter=1)
@@ -90,7 +90,8 @@ def split_file(path: str, numbers: Sequence[int]) -> SplitFile:
     passages = tuple(
         Passage(20 * place, 20 * place + len(text), text, 0, "", (), "", (1, 1)) for place, text in enumerate(texts)
     )
-    return SplitFile(path, "0" * 64, 1, 1, 1, "text/plain", "", passages, tuple(digest(number) for number in numbers))
+    document = StoredDocument(0, path, "0" * 64, 1, 1, 1, "text/plain", "", len(passages))
+    return SplitFile(document, passages, tuple(digest(number) for number in numbers))
 
 
 def commit(

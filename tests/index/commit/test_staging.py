@@ -15,6 +15,7 @@ from corpus.types import Passage
 from index.commit.change import SplitFile
 from index.commit.staging import Staging
 from index.storage.database import open_for_writing
+from index.storage.rows import StoredDocument
 from tests.marks import needs_limits
 from tests.robustness.program import growing_to
 
@@ -39,14 +40,13 @@ digests = st.binary(min_size=16, max_size=16)
 @st.composite
 def split_files(draw: st.DrawFn) -> SplitFile:
     pairs = draw(st.lists(st.tuples(passages, digests), max_size=3))
-    sha256 = draw(st.binary(min_size=32, max_size=32)).hex()
-    found, keys = tuple(one for one, _ in pairs), tuple(key for _, key in pairs)
-    return SplitFile(draw(texts), sha256, draw(numbers), -7, 3, draw(texts), draw(texts), found, keys, draw(numbers))
+    document = StoredDocument(0, draw(texts), "0" * 64, draw(numbers), -7, 3, "text/plain", draw(texts), len(pairs))
+    return SplitFile(document, tuple(one for one, _ in pairs), tuple(key for _, key in pairs))
 
 
 def split_file(path: str, size: int = 4) -> SplitFile:
     passage = Passage(0, size, "x" * size, 0, "", ("Heading",), "", (1, 1))
-    return SplitFile(path, "0" * 64, 1, 2, 3, "text/plain", "", (passage,), (b"0" * 16,))
+    return SplitFile(StoredDocument(0, path, "0" * 64, 1, 2, 3, "text/plain", "", 1), (passage,), (b"0" * 16,))
 
 
 def fill(staging: Staging) -> None:
@@ -67,7 +67,7 @@ def test_files_come_back_as_they_were_as_often_as_asked(staging: Staging, given_
     for one in given_files:
         staging.add(one)
     assert list(staging) == list(staging) == given_files
-    assert staging.paths == [one.path for one in given_files]
+    assert staging.paths == [one.document.path for one in given_files]
     staging.clear()
     assert (list(staging), staging.paths) == ([], [])
 
