@@ -143,7 +143,7 @@ def _make(model: ModelFiles, tokenizer: ModelTokenizer, folder: Path) -> None:
     except OSError as error:
         raise CompileError(f"a compiled model cannot be kept in {folder.parent}: {error.strerror}") from error
     try:
-        _LOG.warning("preparing %s for this machine, which is done once and takes some ten seconds", model.name)
+        _LOG.warning("preparing %s for this machine (once, about ten seconds)", model.name)
         _convert(model, tokenizer, temporary)
         # What was checked is what is on the disk before it gets its name.
         for name in _FILES:

@@ -147,7 +147,7 @@ def watch(*, path: Path | None, every: float | None) -> int:
 
 @app.command()
 @click.argument("question", nargs=-1)
-@click.option("-k", type=COUNT, help=f"How many passages to show.  [default: {_DEFAULT_K}]")
+@click.option("-k", type=COUNT, metavar="N", help=f"How many passages to show.  [default: {_DEFAULT_K}]")
 @JSON
 @click.option(
     "--batch",

@@ -120,7 +120,7 @@ def _verdict(answer: Result, style: TerminalStyle) -> str:
     if not answer.passages:
         return style.fit("No passage matches the question.")
     if not answer.found:
-        return style.fit(f"No passage answers this with confidence ({percent}). The closest passages:")
+        return style.fit(f"No passage answers this with confidence. The closest passages ({percent} likely):")
     word = next(word for least, word in _CONFIDENCE if answer.confidence >= least)
     confidence = style.paint(f"Confidence: {word} ({percent})", DIM)
     if answer.answer is None:
