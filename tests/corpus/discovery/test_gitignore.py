@@ -15,24 +15,7 @@ from corpus.discovery import gitignore
 from corpus.errors import UsageError
 
 NAMES = [
-    "a",
-    "b",
-    "ab",
-    "a b",
-    "b.md",
-    "a.md",
-    "[a]",
-    "*",
-    "a*",
-    "?",
-    "#a",
-    "!a",
-    "a ",
-    "\\",
-    "a\\",
-    "é",
-    "a\nb",
-    "a\t",
+    *("a", "b", "ab", "a b", "b.md", "a.md", "[a]", "*", "a*", "?", "#a", "!a", "a ", "\\", "a\\", "é", "a\nb", "a\t")
 ]
 PATHS = st.lists(st.sampled_from(NAMES), min_size=1, max_size=4).map("/".join)
 PIECES = st.sampled_from(

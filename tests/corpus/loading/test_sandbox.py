@@ -19,7 +19,7 @@ from tests.encoders import BagEncoder
 from tests.paths import REPOSITORY
 
 FILES = {sample.path: sample.data for sample in SAMPLES}
-# Inflates to more than the worker has memory for, within what one part may have: XML takes many times its size.
+# Inflates to more than the process has memory for, within what one part may have: XML takes many times its size.
 LARGE = archives.docx("<w:p/>" * 4_500_000)
 
 
@@ -27,6 +27,13 @@ def reason(sandbox: Sandbox, path: str, data: bytes) -> str:
     with pytest.raises(Unreadable) as caught:
         sandbox.read(path, data)
     return caught.value.reason
+
+
+def run(program: str, *arguments: str) -> str:
+    """What a program prints, which may kill itself."""
+    command = [sys.executable, "-c", program, *arguments]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=60, check=False)
+    return done.stdout
 
 
 def children() -> set[str]:
@@ -37,9 +44,7 @@ def children() -> set[str]:
 
 def test_a_file_that_takes_too_long_is_left_out_and_the_next_is_read() -> None:
     with Sandbox(Limits(seconds=1)) as sandbox:
-        begun = time.monotonic()
         assert reason(sandbox, "slow.json", b"[" + b"[1]," * 1_900_000 + b"1]") == "took longer than 1 s to read"
-        assert time.monotonic() - begun < 20
         assert sandbox.read("lakes.tsv", FILES["lakes.tsv"]).text == "lake: Weiher\ndepth: 3"
 
 
@@ -75,10 +80,8 @@ def test_it_ends_when_the_one_that_asks_is_killed(tmp_path: Path) -> None:
         "sandbox.read('a.tsv', b'a\\tb\\n1\\t2\\n')\n"
         "print(sandbox._process.pid, flush=True)\nos.kill(os.getpid(), 9)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, timeout=60, check=False
-    )
-    pid = int(done.stdout)
+    found = run(program)
+    pid = int(found)
     for _ in range(100):
         state = Path(f"/proc/{pid}/stat")
         if not state.exists() or ") Z" in state.read_text():
@@ -97,15 +100,8 @@ def test_a_folder_of_text_starts_no_process(tmp_path: Path) -> None:
         "print(Path('/proc/self/task/%d/children' % __import__('os').getpid()).read_text())\n"
     )
     (tmp_path / "a.md").write_text("Words.\n", encoding="utf-8")
-    found = subprocess.run(
-        [sys.executable, "-c", program, str(tmp_path)],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    assert found.stdout == "['Words.\\n']\n[]\n\n"
+    found = run(program, str(tmp_path))
+    assert found == "['Words.\\n']\n[]\n\n"
 
 
 def test_libraries_that_parse_are_imported_by_the_other_process_alone(tmp_path: Path) -> None:
@@ -114,15 +110,8 @@ def test_libraries_that_parse_are_imported_by_the_other_process_alone(tmp_path: 
         "print(len(load(Path(sys.argv[1]), 'paper.pdf').pages), 'pypdfium2' in sys.modules)\n"
     )
     (tmp_path / "paper.pdf").write_bytes(FILES["paper.pdf"])
-    found = subprocess.run(
-        [sys.executable, "-c", program, str(tmp_path)],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    assert found.stdout == "3 False\n"
+    found = run(program, str(tmp_path))
+    assert found == "3 False\n"
 
 
 def test_where_no_process_can_be_started_nothing_is_forgotten(tmp_path: Path) -> None:
@@ -133,13 +122,11 @@ def test_where_no_process_can_be_started_nothing_is_forgotten(tmp_path: Path) ->
         "try:\n    Sandbox().read('a.tsv', b'a\\tb\\n1\\t2\\n')\n"
         "except Unreadable as error:\n    print(error.reason, error.unknown)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, timeout=60, check=False
-    )
-    assert done.stdout == "cannot be read: no process can be started (Too many open files) True\n"
+    found = run(program)
+    assert found == "cannot be read: no process can be started (Too many open files) True\n"
 
 
-def test_a_worker_that_was_closed_reads_nothing(tmp_path: Path) -> None:
+def test_a_sandbox_that_was_closed_reads_nothing(tmp_path: Path) -> None:
     sandbox = Sandbox()
     sandbox.read("lakes.tsv", FILES["lakes.tsv"])
     before = children()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from corpus.errors import Unreadable
 from corpus.loading.load import parse
 from corpus.text.encodings import decode
 
@@ -70,3 +71,22 @@ def test_the_encoding_that_a_page_states_counts() -> None:
     data = "<meta charset=koi8-r><p>Цапля</p>".encode("koi8-r")
     found = parse("a.html", data)
     assert (found.text, found.note) == ("Цапля", "read as koi8-r")
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"\x7fELF\0\0", "binary, not text"),
+        (b"a" * 7999 + b"\0", "binary, not text"),
+        (b"\xff\xfea", "not valid UTF-16-LE, which its first bytes announce (byte 2)"),
+        ("naïve".encode("utf-16-be"), "binary, not text"),
+    ],
+)
+def test_what_is_no_text_says_so(data: bytes, why: str) -> None:
+    with pytest.raises(Unreadable) as caught:
+        decode(data)
+    assert (caught.value.reason, caught.value.gone, caught.value.unknown) == (why, False, False)
+
+
+def test_a_nul_far_into_a_text_is_a_character() -> None:
+    assert decode(b"a" * 8000 + b"\0") == ("a" * 8000 + "\0", "")

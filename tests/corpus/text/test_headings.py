@@ -94,89 +94,78 @@ def test_a_title_is_one_line_without_its_colon() -> None:
     assert heading_title(" ... ") == "..."
 
 
-def test_repeated_headings_belong_to_the_topic_above() -> None:
-    """The heading "Context" comes back under every topic; a question that follows it is its sibling."""
-    assert paths(
-        "Adam", "Context", BODY, "What went wrong?", BODY, "Attention", "Context", BODY, "Was it really new?", BODY
-    ) == [
-        ("Adam",),
-        ("Adam", "Context"),
-        None,
-        ("Adam", "What went wrong?"),
-        None,
-        ("Attention",),
-        ("Attention", "Context"),
-        None,
-        ("Attention", "Was it really new?"),
-        None,
-    ]
+CAPTION = "How the model sees it in practice"
+LONG_TITLE = (
+    "Counting Herons Over Twenty Years: A Comparison of Observers, Drones and Acoustic Sensors on the Flooded "
+    "Meadows of Three Central European Rivers"
+)
+SENTENCES = (
+    "On the convergence of a method that nobody has used in years",
+    "How to train a network of many layers with one label only",
+    "Learning from what the model has not seen in training so far",
+)
 
 
-def test_a_repeated_heading_without_a_topic_stands_alone() -> None:
-    assert paths("Context", BODY, "Context", BODY) == [("Context",), None, ("Context",), None]
-
-
-def test_a_heading_right_above_another_is_its_parent() -> None:
-    """And the parent of those that follow, until it is named again."""
-    assert paths("Opening Words", BODY, "Transport", "Taxis", BODY, "Trains", BODY) == [
-        ("Opening Words",),
-        None,
-        ("Transport",),
-        ("Transport", "Taxis"),
-        None,
-        ("Transport", "Trains"),
-        None,
-    ]
-
-
-def test_a_new_parent_closes_the_old_one() -> None:
-    assert paths("Opening", BODY, "Transport", "Taxis", BODY, "Food", "Lunch", BODY)[5:7] == [
-        ("Food",),
-        ("Food", "Lunch"),
-    ]
-
-
-def test_a_masthead_is_no_parent() -> None:
-    """Short lines at the head of a document are its title, its subtitle, its menu."""
-    assert paths("My Great Notes", "A Subtitle Here", "Menu", BODY, "First Topic", BODY) == [
-        ("My Great Notes",),
-        ("A Subtitle Here",),
-        ("Menu",),
-        None,
-        ("First Topic",),
-        None,
-    ]
-
-
-def test_a_run_of_captions_is_no_parent() -> None:
-    """Four headings in a row are a menu, and a sentence-like line is a caption."""
-    assert paths("Opening", BODY, "Home", "Talks", "Papers", "People", BODY)[2:6] == [
-        ("Home",),
-        ("Talks",),
-        ("Papers",),
-        ("People",),
-    ]
-    caption = "How the model sees it in practice"
-    assert paths("Opening", BODY, caption, "Results", BODY)[2:4] == [(caption,), ("Results",)]
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        # "Context" recurs under every topic; a question that follows it is its sibling.
+        (
+            ["Adam", "Context", BODY, "What went wrong?", BODY, "Heads", "Context", BODY, "Was it really?", BODY],
+            [
+                "Adam",
+                "Adam/Context",
+                "Adam/What went wrong?",
+                "Heads",
+                "Heads/Context",
+                "Heads/Was it really?",
+            ],
+        ),
+        # Without a topic it is on its own.
+        (["Context", BODY, "Context", BODY], ["Context", "Context"]),
+        # A heading right above another is its parent, and that of those that follow.
+        (
+            ["Opening Words", BODY, "Transport", "Taxis", BODY, "Trains", BODY],
+            ["Opening Words", "Transport", "Transport/Taxis", "Transport/Trains"],
+        ),
+        # A new parent closes the old one.
+        (
+            ["Opening", BODY, "Transport", "Taxis", BODY, "Food", "Lunch", BODY],
+            ["Opening", "Transport", "Transport/Taxis", "Food", "Food/Lunch"],
+        ),
+        # Short lines at the start of a document are its title, subtitle and menu, but no parents.
+        (
+            ["My Great Notes", "A Subtitle Here", "Menu", BODY, "First Topic", BODY],
+            ["My Great Notes", "A Subtitle Here", "Menu", "First Topic"],
+        ),
+        # Four headings in a row are a menu, and a line like a sentence is a caption.
+        (
+            ["Opening", BODY, "Home", "Talks", "Papers", "People", BODY],
+            ["Opening", "Home", "Talks", "Papers", "People"],
+        ),
+        (["Opening", BODY, CAPTION, "Results", BODY], ["Opening", CAPTION, "Results"]),
+        # On a page of abstracts, lines like sentences are titles; among paragraphs they are text.
+        ([text for title in SENTENCES for text in (title, BODY)], list(SENTENCES)),
+        ([BODY, BODY, BODY, SENTENCES[0], BODY], []),
+        # There, a title may be longer than headings are elsewhere.
+        (["Herons and Otters", BODY, LONG_TITLE, BODY, "Dippers", BODY], ["Herons and Otters", LONG_TITLE, "Dippers"]),
+        (["Herons and Otters", BODY, LONG_TITLE + ".", BODY, "Dippers", BODY], ["Herons and Otters", "Dippers"]),
+        ([BODY, BODY, BODY, LONG_TITLE, BODY], []),
+        ([BODY, "The Last Line"], []),
+        ([], []),
+    ],
+)
+def test_which_lines_are_headings_and_how_they_nest(texts: list[str], expected: list[str]) -> None:
+    assert ["/".join(path) for path in paths(*texts) if path is not None] == expected
 
 
 def test_marked_headings_switch_inference_off() -> None:
     """Two marks are enough: short lines of such a document are only short."""
-    lines = [
-        HeadingCandidate("Guide", alone=True, level=1),
-        HeadingCandidate("Note This", alone=True),
-        HeadingCandidate(BODY, alone=False),
-    ]
+    body = HeadingCandidate(BODY, alone=False)
+    lines = [HeadingCandidate("Guide", alone=True, level=1), HeadingCandidate("Note This", alone=True), body]
     assert infer_headings(lines) == [("Guide",), ("Guide", "Note This"), None]
-    assert infer_headings(
-        [*lines, HeadingCandidate("Usage", alone=True, level=2), HeadingCandidate(BODY, alone=False)]
-    ) == [
-        ("Guide",),
-        None,
-        None,
-        ("Guide", "Usage"),
-        None,
-    ]
+    lines += [HeadingCandidate("Usage", alone=True, level=2), body]
+    assert infer_headings(lines) == [("Guide",), None, None, ("Guide", "Usage"), None]
 
 
 def test_marked_headings_nest_by_level() -> None:
@@ -191,50 +180,6 @@ def test_marked_headings_nest_by_level() -> None:
     ]
 
 
-def test_a_page_of_abstracts() -> None:
-    """Where most long paragraphs have a line above them, long sentence-like lines are titles too."""
-    titles = [
-        "On the convergence of a method that nobody has used in years",
-        "How to train a network of many layers with one label only",
-        "Learning from what the model has not seen in training so far",
-    ]
-    found = paths(titles[0], BODY, titles[1], BODY, titles[2], BODY)
-    assert found == [(titles[0],), None, (titles[1],), None, (titles[2],), None]
-
-
-def test_a_very_long_title_on_a_page_of_abstracts() -> None:
-    """Longer than headings are elsewhere, and written like the titles around it."""
-    long = (
-        "Counting Herons Over Twenty Years: A Comparison of Observers, Drones and Acoustic Sensors on the Flooded "
-        "Meadows of Three Central European Rivers"
-    )
-    found = paths("Herons and Otters", BODY, long, BODY, "Dippers under Ice", BODY)
-    assert found == [("Herons and Otters",), None, (long,), None, ("Dippers under Ice",), None]
-    assert paths(BODY, BODY, BODY, long, BODY) == [None, None, None, None, None]
-    assert paths("Herons and Otters", BODY, long + ".", BODY, "Dippers", BODY)[2] is None
-
-
-def test_a_sentence_among_paragraphs_is_no_title() -> None:
-    """The same line is text where few paragraphs have one above them."""
-    title = "On the convergence of a method that nobody has used in years"
-    assert paths(BODY, BODY, BODY, title, BODY) == [None, None, None, None, None]
-
-
-def test_the_last_line_and_lines_inside_text_are_no_headings() -> None:
-    assert (
-        infer_headings(
-            [
-                HeadingCandidate("Some Title", alone=False),
-                HeadingCandidate(BODY, alone=False),
-                HeadingCandidate("The Last Line", alone=True),
-            ]
-        )
-        == [None] * 3
-    )
-    assert infer_headings(
-        [HeadingCandidate("Item Title", alone=True, leaf=True), HeadingCandidate(BODY, alone=False)]
-    ) == [None, None]
-
-
-def test_nothing_has_no_headings() -> None:
-    assert infer_headings([]) == []
+def test_lines_inside_text_and_items_are_no_headings() -> None:
+    lines = [HeadingCandidate("Some Title", alone=False), HeadingCandidate("Item Title", alone=True, leaf=True)]
+    assert infer_headings([*lines, HeadingCandidate(BODY, alone=False)]) == [None, None, None]

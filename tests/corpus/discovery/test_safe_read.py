@@ -1,0 +1,113 @@
+"""Reading a file, whatever it is."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from corpus.discovery.safe_read import read_bytes
+from corpus.errors import Unreadable
+from corpus.formats import MAX_BYTES
+
+
+def reason(file: Path) -> Unreadable:
+    with pytest.raises(Unreadable) as caught:
+        read_bytes(file.parent, file.name)
+    assert str(caught.value) == caught.value.reason
+    return caught.value
+
+
+def descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def test_a_file_that_vanished(tmp_path: Path) -> None:
+    """Or whose folder became a file."""
+    (tmp_path / "file").touch()
+    for path in (tmp_path / "gone.md", tmp_path / "file" / "a.md"):
+        found = reason(path)
+        assert (found.reason, found.gone, found.unknown) == ("vanished while being read", True, False)
+
+
+def test_special_files_are_refused_and_nothing_stays_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A FIFO to which nobody writes among them: a plain open would wait for ever."""
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("fifo.md")
+    before = descriptors()
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("socket.md")
+        for path in (Path("fifo.md"), Path("socket.md"), tmp_path, Path("/dev/zero")):
+            found = reason(path)
+            assert (found.reason, found.gone, found.unknown) == ("not a regular file", False, False)
+    assert descriptors() == before
+
+
+def test_a_link_is_not_followed(tmp_path: Path) -> None:
+    """Even one put there after the walk."""
+    (tmp_path / "real.md").write_bytes(b"words")
+    (tmp_path / "link.md").symlink_to("real.md")
+    found = reason(tmp_path / "link.md")
+    assert (found.reason, found.gone, found.unknown) == ("symbolic link, not followed", False, False)
+
+
+def test_a_folder_that_became_a_link_is_not_followed(tmp_path: Path) -> None:
+    """Nothing outside the root is read, though the walk saw a folder there."""
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "a.md").write_bytes(b"words")
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "sub").symlink_to("../outside")
+    (root / "self").symlink_to(".")
+    for path in ("sub/a.md", "self/sub/a.md"):
+        with pytest.raises(Unreadable) as caught:
+            read_bytes(root, path)
+        assert caught.value.gone
+    (tmp_path / "way").symlink_to("outside")
+    assert read_bytes(tmp_path / "way", "a.md") == b"words"
+
+
+@pytest.mark.parametrize("path", ["../a.md", "sub/../../a.md", "/etc/hostname", "a//b", ".", "", "sub/"])
+def test_a_path_that_leads_out_is_refused(tmp_path: Path, path: str) -> None:
+    (tmp_path / "a.md").write_bytes(b"words")
+    (tmp_path / "root" / "sub").mkdir(parents=True)
+    with pytest.raises(Unreadable, match=r"^not a path inside the folder$"):
+        read_bytes(tmp_path / "root", path)
+
+
+def test_a_path_longer_than_the_system_takes_is_read(tmp_path: Path) -> None:
+    """It is opened folder by folder."""
+    names = ["n" * 250] * 20
+    at = os.open(tmp_path, os.O_RDONLY)
+    for name in names:
+        os.mkdir(name, dir_fd=at)
+        below = os.open(name, os.O_RDONLY, dir_fd=at)
+        os.close(at)
+        at = below
+    with open(os.open("a.md", os.O_WRONLY | os.O_CREAT, dir_fd=at), "wb") as stream:  # noqa: PTH123 - a descriptor
+        stream.write(b"deep")
+    os.close(at)
+    assert read_bytes(tmp_path, "/".join([*names, "a.md"])) == b"deep"
+
+
+def test_what_the_system_refuses_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is known about the file, so what is indexed of it still counts."""
+
+    def refuse(*_: object) -> int:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(os, "open", refuse)
+    found = reason(tmp_path / "a.md")
+    assert (found.reason, found.gone, found.unknown) == ("cannot be read: Permission denied", False, True)
+
+
+def test_the_cap_holds_for_a_file_that_grew(tmp_path: Path) -> None:
+    """One byte more than the cap is read, never the whole."""
+    with (tmp_path / "sparse.txt").open("wb") as stream:
+        stream.truncate(MAX_BYTES)
+    assert len(read_bytes(tmp_path, "sparse.txt")) == MAX_BYTES
+    os.truncate(tmp_path / "sparse.txt", 10 * 1024**3)
+    assert reason(tmp_path / "sparse.txt").reason == "larger than 8 MiB"
