@@ -1,17 +1,54 @@
-"""Check a citation against the file it cites, as the file is now."""
+"""Cite passages, and check each citation against its file as it is now."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from corpus import digest, read_file
 from corpus.errors import Unreadable
-from index import StoredPassage
-from qa.answer.results import Place, Source, State
+from index import Snapshot, StoredPassage
+from qa.answer.extract import Extract
+from qa.answer.results import Hit, Location, Source, State
+
+
+def cited(
+    root: Path,
+    snapshot: Snapshot,
+    passages: Sequence[StoredPassage],
+    scores: Sequence[float],
+    extracts: Mapping[int, Extract],
+) -> tuple[Hit, ...]:
+    """Passages as hits, each file read again once.
+
+    Args:
+        root: The corpus root.
+        snapshot: The passages' generation.
+        passages: Best first.
+        scores: Theirs.
+        extracts: The answering sentences, by the row number of their passage.
+    """
+    duplicates = snapshot.duplicates(passages)
+    files = {(passage.document.path, passage.document.sha256) for passage in passages}
+    states = {path: file_state(root, path, sha256) for path, sha256 in sorted(files)}
+    return tuple(
+        Hit(
+            rank=rank,
+            id=passage.key,
+            score=score,
+            text=passage.text,
+            title=passage.title,
+            heading=passage.heading,
+            source=source_of(passage, states[passage.document.path]),
+            highlights=extracts.get(passage.id, Extract()).highlights,
+            also_in=tuple(location_of(other) for other in duplicates[passage.id]),
+        )
+        for rank, (passage, score) in enumerate(zip(passages, scores, strict=True), start=1)
+    )
 
 
 def file_state(root: Path, path: str, sha256: str) -> State:
-    """Re-read a file and compare its bytes with those that were indexed."""
+    """Read a file again and compare its bytes with those that were indexed."""
     try:
         data = read_file(root, path)
     except Unreadable as error:
@@ -20,7 +57,7 @@ def file_state(root: Path, path: str, sha256: str) -> State:
 
 
 def source_of(passage: StoredPassage, state: State) -> Source:
-    """Where a passage stands, with what re-reading its file showed."""
+    """Where a passage is, and the state of its file."""
     return Source(
         path=passage.document.path,
         media_type=passage.document.media_type,
@@ -32,6 +69,6 @@ def source_of(passage: StoredPassage, state: State) -> Source:
     )
 
 
-def place_of(passage: StoredPassage) -> Place:
-    """Where a passage stands besides."""
-    return Place(passage.document.path, (passage.start, passage.end), passage.lines, passage.page)
+def location_of(passage: StoredPassage) -> Location:
+    """Where a duplicate is."""
+    return Location(passage.document.path, (passage.start, passage.end), passage.lines, passage.page)

@@ -1,9 +1,9 @@
-"""How sure the tool is that the answer is in the passages it shows.
+"""Confidence: the probability that the answer is in the passages shown, by a logistic model over three features.
 
-A logistic model over three features. It is fitted on questions half of which were written so that they
-only look answerable, which is the hard part; its bias is then moved to the share of answerable questions
-that people ask of their own collections. `tests/benchmarks/fit_confidence.py` fits it and prints the
-constants below, with how well they hold on articles that were not fitted on.
+It is fitted on questions half of which were written so that they only look answerable, which is the hard part; its bias
+is then moved to the share of answerable questions that people ask of their own collections.
+`tests/benchmarks/fit_confidence.py` fits it, prints the constants below, and checks them on articles that were not
+fitted on.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from index import StoredPassage
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
-    """Fitted, see the module's docstring; the weights are in the order of Features."""
+class LogisticModel:
+    """Weights in the order of `Features`, and a bias."""
 
     weights: tuple[float, float, float]
     bias: float
 
 
-# Where late interaction has read the passages, and where it has not.
-RERANKED = Model((0.586, 4.453, -0.716), -3.237)
-QUICK = Model((4.164, 1.259, -1.12), -1.704)
-# At this probability and above the answer counts as found.
+# With late interaction and without.
+RERANKED = LogisticModel((0.586, 4.453, -0.716), -3.237)
+QUICK = LogisticModel((4.164, 1.259, -1.12), -1.704)
+# From this probability on the answer counts as found.
 THRESHOLD = 0.5
 
 _NUMBER = re.compile(r"\d[\d.,]*")
@@ -34,13 +34,12 @@ _NUMBER = re.compile(r"\d[\d.,]*")
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What speaks for and against an answer.
+    """What the confidence is computed from.
 
     Attributes:
         cosine: The best passage's cosine with the question.
-        sentence: The best sentence's score: by late interaction, or by shared words where
-            that was not asked.
-        missing_number: 1 where the question has a number that the best passage lacks, else 0.
+        sentence: Its best sentence's score: by late interaction, or without it by shared words.
+        missing_number: 1 where the question has a number that the passage lacks, else 0.
     """
 
     cosine: float
@@ -48,14 +47,14 @@ class Features:
     missing_number: float
 
 
-def probability(features: Features, model: Model) -> float:
+def probability(features: Features, model: LogisticModel) -> float:
     """The probability in [0, 1] that the answer is in the passages."""
     logit = model.bias + sum(weight * value for weight, value in zip(model.weights, astuple(features), strict=True))
     return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, logit))))
 
 
 def features_of(question: str, best: StoredPassage, *, cosine: float, sentence: float) -> Features:
-    """Gather what the model looks at; `best` is the first passage shown."""
+    """The features of an answer; `best` is the first passage shown."""
     present = _numbers(f"{best.document.path} {best.context} {best.text}")
     return Features(cosine, sentence, float(not _numbers(question) <= present))
 

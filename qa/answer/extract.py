@@ -1,77 +1,69 @@
-"""The sentences of a passage that answer, and the answer made of the best of them."""
+"""Extract the sentences of a passage that answer, and the answer from the best of them.
+
+What scores a sentence is the caller's: late interaction, or shared words.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from corpus import sentence_spans
 from index import StoredPassage
 from qa.answer.results import Answer, Highlight
 
-# A highlight longer than this no longer points anywhere.
+# A longer highlight no longer points anywhere.
 _MAX_HIGHLIGHT = 400
 _MAX_HIGHLIGHTS = 3
-# Of a list that a sentence introduces, so many items.
-_MAX_ITEMS = 10
-# Further sentences are highlighted where they are nearly as good as the best.
+_MAX_LIST_ITEMS = 10
+# Further sentences are highlighted that have at least this share of the best one's score.
 _NEARLY = 0.92
 _MARKER = re.compile(r"(?:[•◦▪‣●○■□–—*+-]|\(?\d{1,3}[.)])\s+")
 _SOFT_BREAK = re.compile(r"[;:,]\s+|\s+")
 
+# How well part of a passage answers, by its first character and one past its last, counted from the text proper.
+SpanScore = Callable[[int, int], float]
+
 
 @dataclass(frozen=True, slots=True)
-class Marked:
+class Extract:
     """The answering sentences of one passage.
 
     Attributes:
-        highlights: Best first; the items of a list behind the sentence that introduces it.
+        highlights: Best first; the items of a list after the sentence that introduces it.
         score: The best one's.
         answer: The text to show as the answer: the best sentence, with its list.
     """
 
-    highlights: tuple[Highlight, ...]
-    score: float
+    highlights: tuple[Highlight, ...] = ()
+    score: float = 0.0
     answer: str = ""
 
 
-SpanScore = Callable[[int, int], float]
-
-
-def mark(passage: StoredPassage, score: SpanScore) -> Marked:
-    """Choose the sentences of a passage that answer.
-
-    Args:
-        passage: The passage.
-        score: How well a span answers, by first character and one past the last, counted from the text proper.
-    """
+def extract(passage: StoredPassage, score: SpanScore) -> Extract:
+    """Choose the sentences of a passage that answer."""
     body = passage.text[passage.body :]
     base = passage.start + passage.body
     spans = _sentences(body)
     if not spans:
-        return Marked((), 0.0)
-    scored = sorted(
-        ((round(score(start, end), 9), start, end) for start, end in spans),
-        key=lambda entry: (-entry[0], entry[1]),
-    )
-    best, *first = scored[0]
-    listed = _list_behind(body, spans, (first[0], first[1]))
-    further = [(start, end) for score, start, end in scored[1:_MAX_HIGHLIGHTS] if score >= _NEARLY * best > 0]
-    chosen = [(first[0], first[1]), *(listed or further)]
-    highlights = tuple(Highlight((base + start, base + end), body[start:end]) for start, end in chosen)
-    return Marked(highlights, best, body[first[0] : listed[-1][1] if listed else first[1]])
+        return Extract()
+    scored = sorted((-round(score(start, end), 9), start, end) for start, end in spans)
+    negative, *first = scored[0]
+    lead = (first[0], first[1])
+    items = _list_after(body, spans, lead)
+    further = [(start, end) for other, start, end in scored[1:_MAX_HIGHLIGHTS] if other <= _NEARLY * negative < 0]
+    highlights = (Highlight((base + start, base + end), body[start:end]) for start, end in (lead, *(items or further)))
+    return Extract(tuple(highlights), -negative, body[lead[0] : items[-1][1] if items else lead[1]])
 
 
-def compose(marked: Sequence[Marked]) -> Answer | None:
-    """The answer to show first: the best sentence of the best passage, cited by rank."""
-    for rank, found in enumerate(marked, start=1):
-        if found.highlights:
-            return Answer(found.answer, (rank,))
-    return None
+def answer_of(extracts: Iterable[Extract]) -> Answer | None:
+    """The answer to show first: the best sentence of the best passage that has one, cited by rank."""
+    found = (Answer(one.answer, (rank,)) for rank, one in enumerate(extracts, start=1) if one.highlights)
+    return next(found, None)
 
 
-def _list_behind(body: str, spans: Sequence[tuple[int, int]], lead: tuple[int, int]) -> list[tuple[int, int]]:
+def _list_after(body: str, spans: Sequence[tuple[int, int]], lead: tuple[int, int]) -> list[tuple[int, int]]:
     """The items of the list that a sentence introduces by its colon; none where it introduces none."""
     if not body[lead[0] : lead[1]].rstrip().endswith(":"):
         return []
@@ -79,9 +71,9 @@ def _list_behind(body: str, spans: Sequence[tuple[int, int]], lead: tuple[int, i
     for start, end in spans[spans.index(lead) + 1 :]:
         line = body.rfind("\n", 0, start) + 1
         marked = _MARKER.fullmatch(body[line:start].lstrip())
-        # What goes on behind an item's first sentence belongs to it; a paragraph behind the list does not.
+        # Further sentences of an item belong to it; a paragraph after the list does not.
         goes_on = items and "\n\n" not in body[items[-1][1] : start] and body[line:start].strip()
-        if len(items) == _MAX_ITEMS or not (marked or goes_on):
+        if len(items) == _MAX_LIST_ITEMS or not (marked or goes_on):
             break
         items.append((start, end))
     return items
@@ -97,7 +89,7 @@ def _sentences(body: str) -> list[tuple[int, int]]:
             breaks = [m.end() for m in _SOFT_BREAK.finditer(body, start, start + _MAX_HIGHLIGHT)]
             stop = breaks[-1] if breaks else start + _MAX_HIGHLIGHT
             found.append((start, start + len(body[start:stop].rstrip())))
-            # Behind a cut inside a word there may be a blank.
+            # The cut may be inside a word, or before a blank.
             start = stop + len(body[stop:end]) - len(body[stop:end].lstrip())
         found.append((start, end))
     return found

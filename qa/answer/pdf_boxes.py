@@ -1,4 +1,4 @@
-"""Where the answering sentences stand on the pages of a PDF, so that others can draw them."""
+"""Boxes of the answering sentences on the pages of a PDF, for others to draw."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class BoxFinder:
-    """Reads the pages that answers cite again; use it as a context manager. It costs nothing until a PDF is cited."""
+    """Reads the pages that answers cite again. Use it as a context manager; it costs nothing until a PDF is cited."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -36,7 +36,7 @@ class BoxFinder:
         self._open.close()
 
     def fill(self, result: Result) -> Result:
-        """The same result with the boxes of its highlights in PDF files, where they can be found."""
+        """The same result, with boxes for the highlights in PDF files where they can be found."""
         return replace(result, passages=tuple(self._filled(result.passages)))
 
     def _filled(self, hits: tuple[Hit, ...]) -> Iterator[Hit]:

@@ -1,10 +1,10 @@
-"""What a question comes back with. The JSON of `qa ask --json` is these types, field by field."""
+"""The result of a question. The JSON of `qa ask --json` is these types, field by field."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from corpus.formats import page_label
 from corpus.types import PageBox
@@ -14,7 +14,7 @@ MAX_HITS = 1000
 
 
 class State(StrEnum):
-    """Whether the file still says what the index says it said."""
+    """Whether a file still is what was indexed."""
 
     VERIFIED = "verified"
     CHANGED = "changed"
@@ -22,7 +22,7 @@ class State(StrEnum):
 
 
 class Mode(StrEnum):
-    """Which candidates a question is answered from."""
+    """Which halves of the index a question is answered from."""
 
     HYBRID = "hybrid"
     DENSE = "dense"
@@ -31,7 +31,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a passage stands.
+    """Where a passage is.
 
     Attributes:
         path: Relative to the corpus root, with forward slashes.
@@ -40,7 +40,7 @@ class Source:
         lines: First and last line, 1-based, inclusive.
         page: Page of a paged document (slide, sheet, cell, row, message), 1-based, else None.
         sha256: Digest of the file's bytes when it was indexed, hex.
-        state: What re-reading the file now showed.
+        state: Of the file now.
     """
 
     path: str
@@ -59,7 +59,7 @@ class Highlight:
     Attributes:
         chars: Document characters, as in `Source`.
         text: The sentence.
-        boxes: Where it stands on the pages of a PDF, a box a line, if that was looked up; see `qa.answer.pdf_boxes`.
+        boxes: Where it is on the pages of a PDF, a box a line, if that was looked up; see `qa.answer.pdf_boxes`.
     """
 
     chars: tuple[int, int]
@@ -68,8 +68,8 @@ class Highlight:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Another place where the same passage stands."""
+class Location:
+    """Another place that has the same passage."""
 
     path: str
     chars: tuple[int, int]
@@ -88,8 +88,8 @@ class Hit:
         text: The passage: exactly `chars` of the document.
         title: The document's title, of a record its own, or "" where it states none.
         heading: Headings above the passage, outermost first.
-        source: Where it stands.
-        highlights: The sentences that answer, best first.
+        source: Where it is.
+        highlights: The sentences that answer, best first; none from `Retriever.search`.
         also_in: Other places with the same text.
     """
 
@@ -101,11 +101,11 @@ class Hit:
     heading: tuple[str, ...]
     source: Source
     highlights: tuple[Highlight, ...] = ()
-    also_in: tuple[Place, ...] = ()
+    also_in: tuple[Location, ...] = ()
 
     @property
     def citation(self) -> str:
-        """The place in the form that editors open, `path:first-last` or `path:line`, or with its page."""
+        """Where it is, in the form that editors open: `path:first-last` or `path:line`, or with its page."""
         return cite(self.source.path, self.source.lines, self.source.page)
 
 
@@ -127,20 +127,27 @@ class IndexInfo:
     generation: int
 
 
+class Correction(NamedTuple):
+    """A word of a question that no passage has, and the one that was searched for instead."""
+
+    word: str
+    searched: str
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
     """The whole answer to one question.
 
     Attributes:
-        question: As it was asked.
+        question: As asked.
         id: The caller's own id of the question, in a batch.
-        found: Whether the tool judges that the collection answers the question.
+        found: Whether the collection probably answers the question.
         confidence: Probability in [0, 1] that the answer is in these passages.
-        answer: The best answering text, or None where nothing was found to quote.
+        answer: The best answering text, or None where there is none to quote.
         passages: Best first; given even where `found` is false.
         index: The state of the index that answered.
-        timings_ms: Milliseconds by step; `total` is the whole.
-        corrections: Words that no passage has, each with the one that was searched for in its place.
+        timings_ms: Milliseconds by step, and their `total`.
+        corrections: Misspelt words of the question.
     """
 
     question: str
@@ -151,7 +158,7 @@ class Result:
     passages: tuple[Hit, ...]
     index: IndexInfo
     timings_ms: dict[str, float]
-    corrections: tuple[tuple[str, str], ...] = ()
+    corrections: tuple[Correction, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """The object that `qa ask --json` prints: contract version 1."""
@@ -159,57 +166,31 @@ class Result:
             "version": 1,
             "id": self.id,
             "question": self.question,
+            # Version 1 gained this key later: what was searched for in place of misspelt words.
+            "corrections": [one._asdict() for one in self.corrections],
             "found": self.found,
             "confidence": self.confidence,
-            "answer": None
-            if self.answer is None
-            else {"text": self.answer.text, "citations": list(self.answer.citations)},
-            "passages": [_hit_json(hit) for hit in self.passages],
-            "index": {
-                "documents": self.index.documents,
-                "passages": self.index.passages,
-                "model": self.index.model,
-                "generation": self.index.generation,
-            },
+            "answer": _json(self.answer),
+            "passages": _json(self.passages),
+            "index": _json(self.index),
             "timings_ms": self.timings_ms,
         }
 
 
-def _hit_json(hit: Hit) -> dict[str, Any]:
-    source = hit.source
-    return {
-        "rank": hit.rank,
-        "id": hit.id,
-        "score": hit.score,
-        "text": hit.text,
-        "title": hit.title,
-        "heading": list(hit.heading),
-        "source": {
-            "path": source.path,
-            "media_type": source.media_type,
-            "chars": list(source.chars),
-            "lines": list(source.lines),
-            "page": source.page,
-            "sha256": source.sha256,
-            "state": source.state.value,
-        },
-        "highlights": [_highlight_json(mark) for mark in hit.highlights],
-        "also_in": [
-            {"path": place.path, "chars": list(place.chars), "lines": list(place.lines), "page": place.page}
-            for place in hit.also_in
-        ],
-    }
-
-
-def _highlight_json(mark: Highlight) -> dict[str, Any]:
-    found: dict[str, Any] = {"chars": list(mark.chars), "text": mark.text}
-    if mark.boxes:
-        found["boxes"] = [{"page": page, "box": box} for page, *box in mark.boxes]
-    return found
+def _json(value: Any) -> Any:
+    """Dataclasses as objects, tuples as lists; boxes only where they were looked up."""
+    if isinstance(value, Highlight):
+        boxes = {"boxes": [{"page": page, "box": box} for page, *box in value.boxes]} if value.boxes else {}
+        return {"chars": list(value.chars), "text": value.text, **boxes}
+    if is_dataclass(value):
+        return {field.name: _json(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, tuple):
+        return [_json(part) for part in value]
+    return value.value if isinstance(value, State) else value
 
 
 def cite(path: str, lines: tuple[int, int], page: int | None) -> str:
-    """Write a place as a person cites it: `a.md:9-14`, `a.md:9`, `paper.pdf, p. 3`, `talk.pptx, slide 3`."""
+    """A citation as a person writes it: `a.md:9-14`, `a.md:9`, `paper.pdf, p. 3`, `talk.pptx, slide 3`."""
     if page is not None:
         return f"{path}, {page_label(path)} {page}"
     first, last = lines

@@ -1,117 +1,120 @@
-"""Put keyword and dense candidates into one ranking: a convex combination of normalised scores.
+"""Retrieve candidates from both halves of the index, and fuse them into one ranking.
 
-Weighed against reciprocal-rank fusion and several normalisations by Bruch, Gai and Ingber, "An Analysis
-of Fusion Functions for Hybrid Retrieval" (https://arxiv.org/abs/2210.11934), and on our own sets.
+Fusion is a convex combination of normalised scores, weighed against reciprocal-rank fusion and several normalisations
+by Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval" (https://arxiv.org/abs/2210.11934), and
+on our own sets.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from time import perf_counter
 
 import numpy as np
-import numpy.typing as npt
 
-from index import Link, Snapshot, Vectors
+from index import Link, Snapshot
 from qa.answer.results import Mode
+from qa.retrieval.query import Floats, Query
+from qa.retrieval.stopwatch import Stopwatch
 
-# Candidates each half brings in.
-DEPTH = 100
+# Candidates that each half brings into the first pool; each further pool is several times as deep.
+POOL_DEPTH = 100
+_DEEPER = 4
 # Share of the dense half.
 DENSE_SHARE = 0.5
-# What of the keyword score of the passage before or behind it a passage is given: an answer often stands beside the
-# words of the question. Beside is what begins within so many characters of the other's end.
-BESIDE_SHARE = 0.2
-_BESIDE = 100
-
-Floats = npt.NDArray[np.float64]
+# A passage gets this share of the better keyword score of its neighbours, since an answer is often next to the words of
+# the question. Neighbours are at most so many characters apart.
+NEIGHBOUR_SHARE = 0.2
+_NEIGHBOUR_GAP = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Candidates:
-    """Passages that may answer, best first.
+class Pool:
+    """Passages that may answer, best first; scores are normalised over the pool.
 
     Attributes:
+        depth: Candidates that each half brought in at most.
         ids: Row numbers of passages.
         scores: `(n,)` in [0, 1], descending.
         cosines: `(n,)`, the dense half's own scores.
-        keyword: `(n,)`, the keyword half's scores, each with its share of the better one beside it.
-        timings_ms: What each step took.
+        keyword: `(n,)`, BM25, each with its share of the better neighbour's.
     """
 
+    depth: int
     ids: tuple[int, ...]
     scores: Floats
     cosines: Floats
     keyword: Floats
-    timings_ms: dict[str, float]
 
 
-def gather(
-    snapshot: Snapshot,
-    question: str,
-    vector: Vectors,
-    *,
-    mode: Mode,
-    documents: frozenset[int] | None,
-    depth: int = DEPTH,
-) -> Candidates:
-    """Ask both halves of the index and fuse what they find.
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """What each half brought in: scores by row number."""
 
-    Args:
-        snapshot: The generation to ask.
-        question: As asked.
-        vector: The question's vector, `(dim,)`, unit L2 norm.
-        mode: Which halves bring in candidates and count.
-        documents: Row numbers of the documents to choose from, or None for all.
-        depth: Candidates each half brings in at most.
+    links: Mapping[int, Link]
+    keyword: Mapping[int, float]
+    cosines: Mapping[int, float]
+
+
+def pools(snapshot: Snapshot, query: Query, clock: Stopwatch) -> Iterator[Pool]:
+    """Ever deeper pools of candidates, each with all of the one before, up to all there are.
+
+    Depths are the same whatever is asked for, so that scores are too.
     """
-    begun = perf_counter()
-    keyword: dict[int, float] = {}
-    links: dict[int, Link] = {}
-    if mode is not Mode.DENSE:
-        for link, score in snapshot.keyword(question, depth, documents=documents):
-            keyword[link.id] = score
-            links[link.id] = link
-    searched = perf_counter()
-    cosine: dict[int, float] = {}
-    if mode is not Mode.KEYWORD:
-        for link, score in snapshot.dense(vector, depth, documents=documents):
-            cosine[link.id] = score
-            links[link.id] = link
-    found = perf_counter()
-    ids = list(links)
-    if not ids:
-        empty = np.zeros(0)
-        return Candidates((), empty, empty, empty, {})
-    others = [passage for passage in ids if passage not in cosine]
-    scored = snapshot.cosines([links[passage].vector for passage in others], vector)
-    cosine.update(zip(others, scored.tolist(), strict=True))
-    cosines = np.array([cosine[passage] for passage in ids])
-    beside = _best_beside(links.values(), keyword)
-    bm25 = np.array([keyword.get(passage, 0.0) + BESIDE_SHARE * beside.get(passage, 0.0) for passage in ids])
-    share = {Mode.HYBRID: DENSE_SHARE, Mode.DENSE: 1.0, Mode.KEYWORD: 0.0}[mode]
-    scores = np.round(share * spread(cosines) + (1 - share) * bm25 / (bm25.max() or 1.0), 9)
+    depth = POOL_DEPTH
+    while True:
+        pool = fuse(snapshot, query, retrieve(snapshot, query, depth, clock), depth)
+        clock.lap("fuse")
+        yield pool
+        clock.lap("passages")
+        if len(pool.ids) < depth:
+            return
+        depth *= _DEEPER
+
+
+def retrieve(snapshot: Snapshot, query: Query, depth: int, clock: Stopwatch) -> Retrieved:
+    """Ask both halves of the index, or the one that the query's mode names, for `depth` passages each."""
+    found = [] if query.mode is Mode.DENSE else snapshot.keyword(query.terms, depth, documents=query.documents)
+    keyword = {one.link.id: one.score for one in found}
+    clock.lap("keyword")
+    near = [] if query.mode is Mode.KEYWORD else snapshot.dense(query.vector, depth, documents=query.documents)
+    clock.lap("dense")
+    cosines = {one.link.id: one.score for one in near}
+    return Retrieved({one.link.id: one.link for one in (*found, *near)}, keyword, cosines)
+
+
+def fuse(snapshot: Snapshot, query: Query, found: Retrieved, depth: int) -> Pool:
+    """Rank candidates by the convex combination of their normalised scores; ties by passage key."""
+    links = found.links
+    if not links:
+        return Pool(depth, (), *(np.zeros(0),) * 3)
+    unscored = [link for link in links.values() if link.id not in found.cosines]
+    scored = snapshot.cosines([link.vector for link in unscored], query.vector).tolist()
+    cosine = {**found.cosines, **{link.id: score for link, score in zip(unscored, scored, strict=True)}}
+    cosines = np.array([cosine[passage] for passage in links])
+    near = _best_neighbour(links.values(), found.keyword)
+    bm25 = np.array([found.keyword.get(one, 0.0) + NEIGHBOUR_SHARE * near.get(one, 0.0) for one in links])
+    share = {Mode.HYBRID: DENSE_SHARE, Mode.DENSE: 1.0, Mode.KEYWORD: 0.0}[query.mode]
+    scores = np.round(share * min_max(cosines) + (1 - share) * bm25 / (bm25.max() or 1.0), 9)
     keys = [(-score, link.key) for score, link in zip(scores.tolist(), links.values(), strict=True)]
-    order = sorted(range(len(ids)), key=keys.__getitem__)
-    steps = {"keyword": searched - begun, "dense": found - searched, "fuse": perf_counter() - found}
-    timings = {name: round(1000 * seconds, 3) for name, seconds in steps.items()}
-    return Candidates(tuple(ids[i] for i in order), scores[order], cosines[order], bm25[order], timings)
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    ids = tuple(links)
+    return Pool(depth, tuple(ids[i] for i in order), scores[order], cosines[order], bm25[order])
 
 
-def _best_beside(links: Iterable[Link], scores: Mapping[int, float]) -> dict[int, float]:
-    """The best score of a passage right before or behind each, in its document, where there is one."""
+def _best_neighbour(links: Iterable[Link], scores: Mapping[int, float]) -> dict[int, float]:
+    """The better score of the passages right before and after each in its document, where there is one."""
     best: dict[int, float] = {}
     ordered = sorted(links, key=lambda link: (link.document, link.start, link.end))
     for one, other in pairwise(ordered):
-        if one.document == other.document and 0 <= other.start - one.end <= _BESIDE:
+        if one.document == other.document and 0 <= other.start - one.end <= _NEIGHBOUR_GAP:
             best[one.id] = max(best.get(one.id, 0.0), scores.get(other.id, 0.0))
             best[other.id] = scores.get(one.id, 0.0)
     return best
 
 
-def spread(values: Floats) -> Floats:
-    """Stretch scores so that the lowest is 0 and the highest 1; all 1 where they are equal."""
+def min_max(values: Floats) -> Floats:
+    """Min-max normalise: the lowest becomes 0, the highest 1; all become 1 where they are equal."""
     low, high = values.min(), values.max()
     return (values - low) / (high - low) if high > low else np.ones_like(values)

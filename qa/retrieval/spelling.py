@@ -1,99 +1,121 @@
-"""Misspelt words of a question: what the collection lacks is asked for as what it has, one letter away.
+"""Spelling: a word that the collection lacks is searched for as one that it has, one letter away.
 
 On questions in which one letter of the rarest word was left out, doubled, changed or swapped with the next, this
-brings back most of what the mistake cost; questions without mistakes are left alone, because a word is only changed
-that no passage has and that the encoder does not know as a whole, as it knows the common words of its languages.
+recovers most of what the mistake cost. Questions without mistakes are left alone: only words are changed that no
+passage has and that are no single token of the encoder, as the common words of its languages are.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Sequence
 from string import ascii_lowercase
 
-from index import STOP_WORDS, Encoder, Snapshot, cut, query_terms, term_of
+from index import STOP_WORDS, Encoder, Snapshot, Word, word_terms, words
+from qa.answer.results import Correction
 
 # A short word has too many neighbours, a long one is no word.
 _SHORTEST, _LONGEST = 5, 30
-# Looking for the neighbours of a word takes about a millisecond, and more in a large collection.
-_MOST = 5
-_WORD = re.compile(r"\w+")
+# Words of a question that are looked at, since finding the neighbours of one takes about a millisecond.
+_MAX_WORDS = 5
+# The terms, and the passages of each, in which a neighbour is looked for as it is written.
+_MAX_TERMS, _MAX_PASSAGES = 3, 20
+# What the user quoted is meant as it is written.
+_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|`[^`]*`|(?<!\w)'[^']+'(?!\w)|(?<!\w)‘[^’]+’(?!\w)")
 
 
-@dataclass(frozen=True, slots=True)
-class Spelled:
-    """A question as it is searched for.
+def correct_spelling(
+    question: str, found: Sequence[Word], snapshot: Snapshot, encoder: Encoder
+) -> tuple[str, tuple[Correction, ...]]:
+    """Replace words that the collection lacks by neighbours that are written in it.
 
-    Attributes:
-        text: The question, misspelt words replaced.
-        corrections: Each word that was replaced, as it was asked, and what took its place.
+    Args:
+        question: The question.
+        found: Its words.
+        snapshot: The collection.
+        encoder: What it knows as one token is no mistake.
+
+    Returns:
+        The question to search for, and each word that was replaced, as it was written.
     """
-
-    text: str
-    corrections: tuple[tuple[str, str], ...]
-
-
-def spell(question: str, snapshot: Snapshot, encoder: Encoder) -> Spelled:
-    """Replace words that the collection lacks by their neighbours that it has."""
-    frequency = snapshot.frequencies(query_terms(question))
-    found: dict[str, str] = {}
-    tried = 0
-    for match in _WORD.finditer(question):
-        word = _plain(match[0])
-        if word in found or not _is_candidate(match[0], word) or any(frequency.get(term) for term in term_of(word)):
-            continue
-        if encoder.count_tokens([word])[0] == 1:
-            continue
-        tried += 1
-        if tried > _MOST:
-            break
-        neighbour = _neighbour(word, snapshot, encoder)
+    quoted = [match.span() for match in _QUOTED.finditer(question)]
+    suspects = [
+        part
+        for word in found
+        # Parts of contractions and of names such as O'Brien are no words by themselves.
+        if "'" not in word.text
+        for part in word.parts or (word,)
+        if _may_be_misspelt(part.text, question[part.start : part.end])
+        and not any(start < part.start < end for start, end in quoted)
+    ]
+    neighbours = {}
+    for word in _unknown({part.text: None for part in suspects}, snapshot, encoder)[:_MAX_WORDS]:
+        neighbour = _neighbour(word, snapshot)
         if neighbour:
-            found[word] = neighbour
-    replaced: dict[str, str] = {}
-
-    def put_right(match: re.Match[str]) -> str:
-        right = found.get(_plain(match[0]))
-        if right is None:
-            return match[0]
-        replaced[match[0]] = right
-        return right
-
-    text = _WORD.sub(put_right, question) if found else question
-    return Spelled(text, tuple(replaced.items()))
+            neighbours[word] = neighbour
+    corrections: dict[Correction, None] = {}
+    pieces, at = [], 0
+    for part in suspects:
+        if part.text in neighbours:
+            pieces += [question[at : part.start], neighbours[part.text]]
+            at = part.end
+            corrections[Correction(question[part.start : part.end], neighbours[part.text])] = None
+    return "".join([*pieces, question[at:]]), tuple(corrections)
 
 
-def _plain(word: str) -> str:
-    """A word as the keyword index has it, or "" where it is not one plain word to it."""
-    pieces = cut(word)
-    return pieces[0] if len(pieces) == 1 else ""
-
-
-def _is_candidate(written: str, word: str) -> bool:
-    """Whether a word may be misspelt: Latin letters only, and no abbreviation."""
+def _may_be_misspelt(word: str, written: str) -> bool:
+    """Whether a word is Latin letters only, and no abbreviation."""
     plain = word.isascii() and word.isalpha() and _SHORTEST <= len(word) <= _LONGEST
     return plain and word not in STOP_WORDS and not written.isupper()
 
 
-def _neighbour(word: str, snapshot: Snapshot, encoder: Encoder) -> str:
-    """The word one letter away whose term stands in the most passages, or ""."""
-    own = term_of(word)
-    spellings: dict[str, list[str]] = {}
-    for other in dict.fromkeys(_edits(word)):
-        terms = term_of(other)
+def _unknown(candidates: Collection[str], snapshot: Snapshot, encoder: Encoder) -> list[str]:
+    """The words that no passage has and that the encoder does not know as a whole, in order."""
+    terms = {word: word_terms(word) for word in candidates}
+    frequency = snapshot.frequencies([term for several in terms.values() for term in several])
+    missing = [word for word in candidates if not any(frequency[term] for term in terms[word])]
+    sizes = encoder.count_tokens(missing)
+    return [word for word, size in zip(missing, sizes, strict=True) if size > 1]
+
+
+def _neighbour(word: str, snapshot: Snapshot) -> str:
+    """A word of the collection that is one letter away, as it is written there; "" where there is none.
+
+    That of the term in the most passages; the keyword index has stems only, so it is looked for in their text.
+    """
+    own = word_terms(word)
+    spellings: defaultdict[str, set[str]] = defaultdict(set)
+    for other in _edits(word):
+        terms = word_terms(other)
         if len(terms) == 1 and terms != own and len(terms[0]) > 2:
-            spellings.setdefault(terms[0], []).append(other)
+            spellings[terms[0]].add(other)
     frequency = snapshot.frequencies(tuple(spellings))
-    best = max(spellings, key=lambda term: (frequency[term], term), default="")
-    if not best or not frequency[best]:
-        return ""
-    known = encoder.count_tokens(spellings[best])
-    return min(zip(known, spellings[best], strict=True))[1]
+    known = sorted((term for term in spellings if frequency[term]), key=lambda term: (frequency[term], term))
+    for term in known[: -_MAX_TERMS - 1 : -1]:
+        written = _written(term, spellings[term], snapshot)
+        if written:
+            return written
+    return ""
+
+
+def _written(term: str, spellings: Collection[str], snapshot: Snapshot) -> str:
+    """The spelling that passages with a term have most often, in its most frequent form; "" where they have none."""
+    forms: Counter[tuple[str, str]] = Counter()
+    for passage in snapshot.passages([one.passage for one in snapshot.keyword({term: 1.0}, _MAX_PASSAGES)]):
+        text = "\n".join((passage.document.path, passage.context, passage.text))
+        for word in words(text):
+            for part in word.parts or (word,):
+                if part.text in spellings:
+                    forms[part.text, text[part.start : part.end]] += 1
+    total: Counter[str] = Counter()
+    for (spelling, _), count in forms.items():
+        total[spelling] += count
+    return max(forms, key=lambda form: (total[form[0]], form[0], forms[form], form[1]), default=("", ""))[1]
 
 
 def _edits(word: str) -> Iterator[str]:
-    """All that is made by one slip; the first letter is seldom wrong."""
+    """All words one letter away; the first letter is seldom wrong."""
     for i in range(1, len(word)):
         yield word[:i] + word[i + 1 :]
     for i in range(len(word) - 1):

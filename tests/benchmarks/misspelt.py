@@ -26,7 +26,6 @@ from index.snapshot import Snapshot
 from qa import Retriever, build_index
 from qa.evaluation.evidence import Gold
 from qa.evaluation.questions import sample
-from qa.retrieval.spelling import Spelled
 from tests.scoring import ask, read_questions, score
 
 _WORD = re.compile(r"[A-Za-z]{5,}")
@@ -59,7 +58,7 @@ def measure(root: Path, golds: Sequence[Gold]) -> dict[str, dict[str, float]]:
     with Retriever.open(root) as retriever:
         wrong = [replace(gold, question=slip(gold.question, retriever.snapshot, dice)) for gold in golds]
         runs = {"as asked": ask(retriever, golds), "misspelt": ask(retriever, wrong)}
-        with patch("qa.retrieval.retriever.spell", lambda question, *_: Spelled(question, ())):
+        with patch("qa.retrieval.query.correct_spelling", lambda question, *_: (question, ())):
             runs["misspelt, nothing put right"] = ask(retriever, wrong)
     scores = {name: score(answers, root) for name, answers in runs.items()}
     return {name: {key: one[key] for key in _SHOWN} for name, one in scores.items()}

@@ -1,4 +1,4 @@
-"""Passages, questions and readings without an index behind them."""
+"""Passages and queries without an index behind them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import numpy as np
 
 from index.encoder.protocol import Encoder
 from index.storage.rows import StoredDocument, StoredPassage, passage_key, text_digest
-from qa.retrieval.late_interaction import Question, Reading, read_passages
+from qa.answer.results import Mode
+from qa.retrieval.late_interaction import TokenMatch, match_tokens, span_score
+from qa.retrieval.query import Query, QueryTokens
 
 
 def stored(text: str, *, path: str = "x.txt", context: str = "", start: int = 0, body: int = 0) -> StoredPassage:
@@ -20,14 +22,27 @@ def stored(text: str, *, path: str = "x.txt", context: str = "", start: int = 0,
     return StoredPassage(1, key, document, 1, start, end, body, (1, 1), None, (), context, text, digest)
 
 
-def asked(text: str, encoder: Encoder, weights: Sequence[float] | None = None) -> Question:
-    """A question whose tokens count the same, or as `weights` says."""
-    tokens = encoder.encode_query_tokens(text)
-    count = len(tokens.spans)
-    return Question(tokens, np.full(count, 1 / max(count, 1)) if weights is None else np.array(weights), {})
+def query(text: str, encoder: Encoder, weights: Sequence[float] | None = None, *, mode: Mode = Mode.HYBRID) -> Query:
+    """A query whose tokens count the same, or as `weights` says."""
+    encoded = encoder.encode_query_tokens(text)
+    count = len(encoded.spans)
+    tokens = QueryTokens(encoded, np.full(count, 1 / max(count, 1)) if weights is None else np.array(weights))
+    return Query(text, text, (), {}, {}, encoder.encode_query(text), tokens, mode, None)
 
 
-def read(question: Question, passage: StoredPassage, encoder: Encoder) -> Reading:
-    """A passage as the encoder reads it for a question."""
-    (reading,) = read_passages(question, [passage], encoder)
-    return reading
+def match(asked: Query, passage: StoredPassage, encoder: Encoder) -> TokenMatch:
+    """How a passage matches a query."""
+    (found,) = matches(asked, [passage], encoder)
+    return found
+
+
+def matches(asked: Query, passages: Sequence[StoredPassage], encoder: Encoder) -> list[TokenMatch]:
+    """How passages match a query."""
+    assert asked.tokens is not None
+    return match_tokens(asked.tokens, passages, encoder)
+
+
+def span(asked: Query, found: TokenMatch, start: int, end: int) -> float:
+    """How well part of a passage answers a query."""
+    assert asked.tokens is not None
+    return span_score(asked, asked.tokens, found, start, end)

@@ -35,7 +35,7 @@ from corpus.errors import DamagedIndexError, UsageError
 from index.storage.metadata import Info
 from index.update.report import BuildReport, Progress
 from qa import locate
-from qa.answer.results import Answer, Highlight, Hit, IndexInfo, Place, Result, Source, State
+from qa.answer.results import Answer, Highlight, Hit, IndexInfo, Location, Result, Source, State
 from qa.cli import main as command_line
 from qa.cli import session
 from qa.cli.errors import Boundary
@@ -129,7 +129,7 @@ def trespasses(shown: str, *, drawing: bool = False) -> Counter[str]:
 def _hit(rank: int, text: str, other: str) -> Hit:
     source = Source(text, "text/markdown", (0, len(other)), (3, 9), None, "0" * 64, list(State)[rank % 3])
     lights = (Highlight((0, len(other) // 2), other[: len(other) // 2]),)
-    places = tuple(Place(path, (0, 1), (1, 1), rank) for path in (text, other))
+    places = tuple(Location(path, (0, 1), (1, 1), rank) for path in (text, other))
     return Hit(rank, text, 0.5, f"# {text}\n\n{other}", text, (other, text), source, lights, places)
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from qa.answer.citation import file_state, place_of, source_of
-from qa.answer.results import Place, Source, State, cite
+from qa.answer.citation import file_state, location_of, source_of
+from qa.answer.results import Location, Source, State, cite
 from tests.qa.passages import stored
 
 DATA = b"Caf\xc3\xa9\r\n"
@@ -61,7 +61,7 @@ def test_something_else_in_its_place(root: Path, kind: str) -> None:
     assert file_state(root, "notes/a.md", DIGEST) is State.CHANGED
 
 
-def test_source_and_place() -> None:
+def test_source_and_location() -> None:
     """A passage's place is handed on field by field."""
     passage = replace(stored("text", path="b/c.txt", start=7), lines=(3, 4), page=9)
     assert source_of(passage, State.MISSING) == Source(
@@ -73,7 +73,7 @@ def test_source_and_place() -> None:
         sha256="0" * 64,
         state=State.MISSING,
     )
-    assert place_of(passage) == Place("b/c.txt", (7, 11), (3, 4), 9)
+    assert location_of(passage) == Location("b/c.txt", (7, 11), (3, 4), 9)
 
 
 def test_cite() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qa.answer import confidence
-from qa.answer.confidence import Features, Model, features_of, probability
+from qa.answer.confidence import Features, LogisticModel, features_of, probability
 from tests.qa.passages import stored
 
 FINITE = st.floats(allow_nan=False)
@@ -21,14 +21,14 @@ def features(question: str, text: str, *, path: str = "x.txt", context: str = ""
 
 def test_probability_is_logistic() -> None:
     """1 / (1 + e^-(bias + weights · features))."""
-    model = Model((1.0, 2.0, -1.5), -1.0)
+    model = LogisticModel((1.0, 2.0, -1.5), -1.0)
     assert probability(Features(0.5, 0.25, 0.0), model) == 0.5
     assert probability(Features(0.5, 0.75, 0.0), model) == pytest.approx(1 / (1 + exp(-1)), abs=1e-15)
     assert probability(Features(0.5, 0.75, 1.0), model) == pytest.approx(1 / (1 + exp(0.5)), abs=1e-15)
 
 
 @pytest.mark.parametrize("model", [confidence.RERANKED, confidence.QUICK], ids=["reranked", "quick"])
-def test_each_feature_pulls_its_way(model: Model) -> None:
+def test_each_feature_pulls_its_way(model: LogisticModel) -> None:
     """A closer passage and a better sentence make an answer surer, a number it lacks less sure."""
     middle = probability(Features(0.5, 0.7, 0.0), model)
     assert probability(Features(0.6, 0.7, 0.0), model) > middle

@@ -10,27 +10,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qa.answer.extract import Marked, _sentences, compose, mark
+from qa.answer.extract import Extract, _sentences, answer_of, extract
 from qa.answer.results import Answer, Highlight
-from qa.retrieval.late_interaction import span_score
 from tests.encoders import BagEncoder
-from tests.qa.passages import asked, read, stored
+from tests.qa.passages import match, query, span, stored
 
 ENCODER = BagEncoder(max_tokens=100_000)
 
 
-def marked(question: str, text: str, *, start: int = 0, body: int = 0) -> Marked:
-    """What is marked in a passage for a question whose words all count the same."""
-    passage = stored(text, start=start, body=body)
-    asking = asked(question, ENCODER)
-    query = ENCODER.encode_query(question).astype("float64")
-    return mark(passage, partial(span_score, asking, query, read(asking, passage, ENCODER)))
+def extracted(question: str, text: str, *, start: int = 0, body: int = 0) -> Extract:
+    """The extract of a passage for a question whose words all count the same."""
+    passage, asked = stored(text, start=start, body=body), query(question, ENCODER)
+    return extract(passage, partial(span, asked, match(asked, passage, ENCODER)))
 
 
 def test_the_sentence_that_answers() -> None:
     """The best sentence, in document characters, with its score; headings above are no sentences."""
     document = "x" * 100 + "# Fox\n\nCats purr. The red fox runs. Dogs bark."
-    found = marked("red fox", document[100:], start=100, body=7)
+    found = extracted("red fox", document[100:], start=100, body=7)
     assert found.highlights == (Highlight((118, 135), "The red fox runs."),)
     assert document[118:135] == "The red fox runs."
     assert found.score == pytest.approx(1 + 0.5 / sqrt(2), abs=1e-6)
@@ -41,22 +38,22 @@ def test_list_markers_are_left_out(marker: str) -> None:
     """A list item is quoted without its bullet or number."""
     text = f"{marker}red fox\n\n{marker}blue hen"
     start = text.index("blue")
-    assert marked("blue hen", text).highlights == (Highlight((start, start + 8), "blue hen"),)
+    assert extracted("blue hen", text).highlights == (Highlight((start, start + 8), "blue hen"),)
 
 
 def test_what_only_looks_like_a_marker_stays() -> None:
     """A minus sign, a year and a number without a gap belong to the text."""
     for text in ("-5 degrees at night", "1998 was cold", "3.5 metres of snow"):
-        assert marked("cold night snow", text).highlights[0].text == text
+        assert extracted("cold night snow", text).highlights[0].text == text
 
 
 def test_long_sentences_are_cut() -> None:
     """At most 400 characters, cut between words, nothing lost but the blanks between."""
     text = "filler " * 150 + "needle" + " filler" * 20
-    (best,) = marked("needle", text).highlights
+    (best,) = extracted("needle", text).highlights
     assert best.chars == (2 * 399, len(text))
     assert best.text == text[2 * 399 :]
-    (cut,) = marked("needle", text + " filler" * 100).highlights
+    (cut,) = extracted("needle", text + " filler" * 100).highlights
     assert cut == best
 
 
@@ -66,9 +63,9 @@ def test_a_word_longer_than_a_highlight_is_cut() -> None:
     assert _sentences(text) == [(0, 400), (401, 801), (801, 1201), (1201, 1301)]
 
 
-def test_where_no_sentence_has_anything_in_common_one_is_marked() -> None:
+def test_where_no_sentence_has_anything_in_common_one_is_extracted() -> None:
     """The first, since there is nothing to choose by; three would only look like an answer."""
-    found = marked("zebra", "Cats purr. Dogs bark. Hens cluck.")
+    found = extracted("zebra", "Cats purr. Dogs bark. Hens cluck.")
     assert len(found.highlights) == 1
 
 
@@ -77,14 +74,14 @@ def test_further_sentences_that_are_nearly_as_good() -> None:
     text = "Red fox. Blue hen. Red fox! Far red fox. The red fox runs far."
     scores = {"Red fox": 1.5, "Far red fox.": 1 + 1 / sqrt(6), "The red fox runs far.": 1 + 1 / sqrt(10)}
     assert scores["Far red fox."] > 0.92 * 1.5 > scores["The red fox runs far."]
-    assert [highlight.chars for highlight in marked("red fox", text).highlights] == [(0, 8), (19, 27), (28, 40)]
-    assert len(marked("red fox", "Red fox. " * 5).highlights) == 3
+    assert [highlight.chars for highlight in extracted("red fox", text).highlights] == [(0, 8), (19, 27), (28, 40)]
+    assert len(extracted("red fox", "Red fox. " * 5).highlights) == 3
 
 
 @pytest.mark.parametrize(("text", "body"), [("", 0), (" \n ", 0), ("# Only a heading\n", 17)])
 def test_nothing_to_mark(text: str, body: int) -> None:
     """Without text proper there is no sentence."""
-    assert marked("red fox", text, body=body) == Marked((), 0.0)
+    assert extracted("red fox", text, body=body) == Extract()
 
 
 @given(
@@ -95,7 +92,7 @@ def test_nothing_to_mark(text: str, body: int) -> None:
 )
 def test_a_highlight_is_what_stands_there(text: str, start: int) -> None:
     """Whatever the text: exact characters, stripped, not blank, 400 at most, not overlapping."""
-    highlights = marked("a b", text, start=start).highlights
+    highlights = extracted("a b", text, start=start).highlights
     assert bool(highlights) == bool(text.strip())
     for highlight in highlights:
         first, end = highlight.chars
@@ -110,27 +107,27 @@ LIST = "Cats purr.\n\nThe red fox eats:\n\n- hens. Not often.\n- 12 mice\n  1) g
 
 def test_a_list_is_marked_behind_the_sentence_that_introduces_it() -> None:
     """Item by item, up to where the list ends; the answer is the whole."""
-    found = marked("red fox eats", LIST)
+    found = extracted("red fox eats", LIST)
     assert [one.text for one in found.highlights] == ["The red fox eats:", "hens.", "Not often.", "12 mice", "grapes"]
-    assert compose([found]) == Answer("The red fox eats:\n\n- hens. Not often.\n- 12 mice\n  1) grapes", (1,))
-    assert marked("dogs bark", LIST).answer == "Dogs bark."
-    assert marked("12 mice", LIST).answer == "12 mice"
+    assert answer_of([found]) == Answer("The red fox eats:\n\n- hens. Not often.\n- 12 mice\n  1) grapes", (1,))
+    assert extracted("dogs bark", LIST).answer == "Dogs bark."
+    assert extracted("12 mice", LIST).answer == "12 mice"
 
 
 @pytest.mark.parametrize("text", ["The red fox eats:", "The red fox eats:\n\nhens and mice.", "Red fox: it eats hens."])
 def test_a_colon_without_a_list_introduces_nothing(text: str) -> None:
-    assert len(marked("red fox", text).highlights) == 1
+    assert len(extracted("red fox", text).highlights) == 1
 
 
-def test_of_a_long_list_ten_items_are_marked() -> None:
+def test_of_a_long_list_ten_items_are_extracted() -> None:
     text = "Red foxes eat:\n" + "".join(f"- hen {number}\n" for number in range(30))
-    assert [one.text for one in marked("red foxes eat", text).highlights][9:] == ["hen 8", "hen 9"]
+    assert [one.text for one in extracted("red foxes eat", text).highlights][9:] == ["hen 8", "hen 9"]
 
 
 def test_the_answer_is_the_best_sentence_of_the_best_passage() -> None:
     """Cited by rank; a passage without sentences is passed over; nothing marked is no answer."""
     one, two = Highlight((3, 6), "one"), Highlight((7, 10), "two")
-    assert compose([Marked((one, two), 1.0, "one"), Marked((two,), 2.0, "two")]) == Answer("one", (1,))
-    assert compose([Marked((), 0.0), Marked((two,), 0.5, "two")]) == Answer("two", (2,))
-    assert compose([Marked((), 0.0)]) is None
-    assert compose([]) is None
+    assert answer_of([Extract((one, two), 1.0, "one"), Extract((two,), 2.0, "two")]) == Answer("one", (1,))
+    assert answer_of([Extract(), Extract((two,), 0.5, "two")]) == Answer("two", (2,))
+    assert answer_of([Extract()]) is None
+    assert answer_of([]) is None

@@ -6,7 +6,6 @@ import pytest
 
 from corpus.errors import UsageError
 from qa.cli.batch import BatchItem, parse_batch
-from qa.retrieval.query import ask_text
 
 
 def test_lines_of_both_kinds() -> None:
@@ -48,21 +47,3 @@ def test_a_bad_line_is_named(line: bytes, words: str) -> None:
     """One bad line refuses the batch, by its number."""
     with pytest.raises(UsageError, match=words):
         parse_batch(b"first\n" + line + b"\nthird\n")
-
-
-def test_long_question_is_cut() -> None:
-    """10,000 characters are searched, and what is left out is counted."""
-    assert ask_text("x" * 10_000) == ("x" * 10_000, 0)
-    assert ask_text(" " + "x" * 10_007) == ("x" * 10_000, 7)
-
-
-def test_question_is_whole_unicode() -> None:
-    """Lone surrogates are replaced, pairs are joined; everything else is literal."""
-    assert ask_text("a\udce9b \ud83d\ude00 \x00'\"*") == ("a\ufffdb 😀 \x00'\"*", 0)
-
-
-@pytest.mark.parametrize("text", ["", " \t\n", "\u3000"])
-def test_empty_question(text: str) -> None:
-    """Nothing but white space is no question."""
-    with pytest.raises(UsageError, match="the question is empty"):
-        ask_text(text)

@@ -1,8 +1,9 @@
-"""Keyword and dense candidates in one ranking."""
+"""Candidates of both halves of the index in one ranking."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from math import log
 from pathlib import Path
 
@@ -15,7 +16,10 @@ from index.snapshot import Snapshot
 from index.update.report import Request
 from index.update.update import update_index
 from qa.answer.results import Mode
-from qa.retrieval.hybrid import Candidates, gather, spread
+from qa.retrieval import hybrid
+from qa.retrieval.hybrid import Pool, fuse, min_max, pools, retrieve
+from qa.retrieval.query import Query, analyse_question
+from qa.retrieval.stopwatch import Stopwatch
 from tests.encoders import BagEncoder
 
 WORDS = ("red", "fox", "hen", "blue", "fish", "grey", "mouse", "swims", "runs", "far")
@@ -32,17 +36,24 @@ def four(tmp_path: Path) -> Iterator[Snapshot]:
         yield snapshot
 
 
+def query_of(snapshot: Snapshot, question: str, mode: Mode, documents: frozenset[int] | None = None) -> Query:
+    encoder = BagEncoder()
+    return analyse_question(
+        question, snapshot, encoder, mode=mode, documents=documents, rerank=False, clock=Stopwatch()
+    )
+
+
 def ask(
     snapshot: Snapshot, question: str, *, mode: Mode = Mode.HYBRID, path: str | None = None
-) -> tuple[Candidates, list[str]]:
-    """The candidates, and the paths they stand in."""
+) -> tuple[Pool, list[str]]:
+    """The first pool, and the paths of its passages."""
     documents = None if path is None else snapshot.match_paths(path)
-    found = gather(snapshot, question, BagEncoder().encode_query(question), mode=mode, documents=documents)
+    found = next(pools(snapshot, query_of(snapshot, question, mode, documents), Stopwatch()))
     return found, [passage.document.path for passage in snapshot.passages(found.ids)]
 
 
 def test_scores_are_a_convex_combination(four: Snapshot) -> None:
-    """Half the spread cosine, half BM25 over the best one's; ties by key."""
+    """Half the normalised cosine, half BM25 over the best one's; ties by key."""
     found, paths = ask(four, "red fox")
     # BM25 of a word in 1 of 4 passages of the same length is ln(3.5 / 1.5); SQLite floors that of one in 2 of 4.
     fox, red = log(3.5 / 1.5), 1e-6
@@ -121,11 +132,11 @@ def test_path_scope(four: Snapshot) -> None:
     assert ask(four, "red fox", path="*.md")[1] == []
 
 
-def test_spread() -> None:
+def test_min_max() -> None:
     """The lowest becomes 0, the highest 1; equal values all become 1."""
-    assert spread(np.array([0.25, 0.75, 0.5])).tolist() == [0, 1, 0.5]
-    assert spread(np.array([-2.0, 2.0])).tolist() == [0, 1]
-    assert spread(np.array([0.3, 0.3])).tolist() == [1, 1]
+    assert min_max(np.array([0.25, 0.75, 0.5])).tolist() == [0, 1, 0.5]
+    assert min_max(np.array([-2.0, 2.0])).tolist() == [0, 1]
+    assert min_max(np.array([0.3, 0.3])).tolist() == [1, 1]
 
 
 @pytest.fixture(scope="module")
@@ -166,7 +177,8 @@ def test_against_numpy(many: Snapshot, words: list[str], mode: Mode, depth: int,
     keyword = {one.passage: one.score for one in ranked[:depth] if mode is not Mode.DENSE}
     by_cosine = sorted(passages, key=lambda number: (-round(cosine[number], 12), passages[number].key))
     ids = set(keyword) | set(by_cosine[:depth] if mode is not Mode.KEYWORD else ())
-    found = gather(many, question, query, mode=mode, documents=documents, depth=depth)
+    asked = query_of(many, question, mode, documents)
+    found = fuse(many, asked, retrieve(many, asked, depth, Stopwatch()), depth)
     assert set(found.ids) == ids
     if not ids:
         return
@@ -184,3 +196,11 @@ def test_against_numpy(many: Snapshot, words: list[str], mode: Mode, depth: int,
     assert list(found.ids) == sorted(ids, key=lambda number: (-expected[number], passages[number].key))
     np.testing.assert_allclose(found.scores, [expected[number] for number in found.ids], atol=2e-9)
     np.testing.assert_allclose(found.cosines, [cosine[number] for number in found.ids], atol=1e-12)
+
+
+def test_pools_grow_deeper_up_to_all_there_are(many: Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their depths depend on nothing that is asked for; the last one has fewer candidates than it may."""
+    monkeypatch.setattr(hybrid, "POOL_DEPTH", 5)
+    found = list(pools(many, query_of(many, "red fox", Mode.DENSE), Stopwatch()))
+    assert [(pool.depth, len(pool.ids)) for pool in found] == [(5, 5), (20, 20), (80, 40)]
+    assert all(set(one.ids) <= set(other.ids) for one, other in pairwise(found))

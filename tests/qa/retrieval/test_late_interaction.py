@@ -1,11 +1,11 @@
-"""Late interaction: the question's words, how much each counts, and how well a passage meets them."""
+"""Late interaction: how well passages and sentences meet the words of a question, and what that does to a ranking."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from math import log, sqrt
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import replace
+from math import sqrt
 
 import numpy as np
 import pytest
@@ -13,12 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from index.encoder.protocol import Vectors
-from index.snapshot import Snapshot
-from index.update.report import Request
-from index.update.update import update_index
-from qa.retrieval.late_interaction import read_passages, read_question, span_score
+from qa.answer.results import Mode
+from qa.retrieval.distinct import RankedPassage
+from qa.retrieval.late_interaction import TokenMatch, rerank
 from tests.encoders import BagEncoder
-from tests.qa.passages import asked, read, stored
+from tests.qa.passages import match, matches, query, span, stored
 
 ENCODER = BagEncoder()
 
@@ -33,47 +32,6 @@ class DenseEncoder(BagEncoder):
         return unit
 
 
-@pytest.fixture
-def four(tmp_path: Path) -> Iterator[Snapshot]:
-    """Four passages: "red" stands in two of them, "fox" in one, "and" and "animal" in all."""
-    for name, words in {"a": "red fox", "b": "red hen", "c": "blue fish", "d": "grey istanbul"}.items():
-        (tmp_path / f"{name}.txt").write_text(f"animal and {words}")
-    update_index(Request(tmp_path, ENCODER))
-    with Snapshot(tmp_path / ".qa") as snapshot:
-        yield snapshot
-
-
-def test_rare_words_count_more(four: Snapshot) -> None:
-    """ln((n + 1) / (passages with it + 0.5)) / ln(n + 2); stop words and words of every passage count 0.1."""
-    question = read_question("The RED fox and animal", ENCODER, four)
-    raw = np.array([0.1, log(5 / 2.5) / log(6), log(5 / 1.5) / log(6), 0.1, 0.1])
-    np.testing.assert_allclose(question.weights, raw / raw.sum(), rtol=1e-12)
-    assert question.rarity == pytest.approx({"red": raw[1], "fox": raw[2], "animal": 0.1})
-
-
-def test_a_word_the_collection_lacks_counts_most(four: Snapshot) -> None:
-    """It is the rarest of all, and a passage cannot meet it."""
-    question = read_question("fox unheard", ENCODER, four)
-    assert question.rarity["unheard"] == pytest.approx(log(5 / 0.5) / log(6))
-    assert question.weights[1] > question.weights[0]
-
-
-@pytest.mark.parametrize(("text", "count"), [("what is the", 3), ("What was that?", 3), ("???", 0)])
-def test_only_stop_words_count_alike(four: Snapshot, text: str, count: int) -> None:
-    """Where no word tells anything, all count the same; without words there are no weights."""
-    question = read_question(text, ENCODER, four)
-    assert question.weights.tolist() == pytest.approx([1 / count] * count if count else [])
-    assert question.rarity == {}
-
-
-def test_weights_stay_on_their_words(four: Snapshot) -> None:
-    """Lower-casing some letters makes a text longer; the weights of the words behind do not move."""
-    question = read_question("İİİİ of red", ENCODER, four)
-    assert ENCODER.encode_query_tokens("İİİİ of red").spans.tolist() == [[0, 4], [5, 7], [8, 11]]
-    raw = np.array([log(5 / 0.5), 0.1 * log(6), log(5 / 2.5)]) / log(6)
-    np.testing.assert_allclose(question.weights, raw / raw.sum(), rtol=1e-12)
-
-
 WORD = st.sampled_from(["red", "fox", "hen", "blue", "fish", "grey", "mouse", "swims", "runs", "far", "by", "night"])
 TEXT = st.lists(WORD, min_size=1, max_size=8).map(" ".join)
 
@@ -85,15 +43,15 @@ def test_maxsim_against_brute_force(question: str, texts: list[str], data: st.Da
     words = question.split()
     drawn = data.draw(st.lists(st.floats(0.1, 1), min_size=len(words), max_size=len(words)))
     weights = [weight / sum(drawn) for weight in drawn]
-    readings = read_passages(asked(question, encoder, weights), [stored(text, path="7") for text in texts], encoder)
-    for text, reading in zip(texts, readings, strict=True):
+    found = matches(query(question, encoder, weights), [stored(text, path="7") for text in texts], encoder)
+    for text, one in zip(texts, found, strict=True):
         score = 0.0
         for word, weight in zip(words, weights, strict=True):
             ours = encoder.encode_query(word).astype(np.float64)
             # "7" is the word of the path.
             score += weight * max(float(ours @ encoder.encode_query(other)) for other in ("7", *text.split()))
-        assert reading.score == pytest.approx(score, abs=1e-6)
-        assert reading.similarities.shape == (len(words), 1 + len(text.split()))
+        assert one.score == pytest.approx(score, abs=1e-6)
+        assert one.similarities.shape == (len(words), 1 + len(text.split()))
 
 
 def test_the_path_is_read_before_the_context() -> None:
@@ -101,38 +59,37 @@ def test_the_path_is_read_before_the_context() -> None:
     passage = stored(
         "## Trains\n\nevery hour", path="travel/getting-around.txt", context="Guide › Trains", start=90, body=11
     )
-    reading = read(asked("travel trains hour bus", ENCODER), passage, ENCODER)
-    assert reading.offset == len("travel getting around\nGuide › Trains\n")
-    assert reading.score == pytest.approx(0.75)
-    assert [reading.similarities[i].max() for i in range(4)] == [1, 1, 1, 0]
+    found = match(query("travel trains hour bus", ENCODER), passage, ENCODER)
+    assert found.offset == len("travel getting around\nGuide › Trains\n")
+    assert found.score == pytest.approx(0.75)
+    assert [found.similarities[i].max() for i in range(4)] == [1, 1, 1, 0]
 
 
 def test_a_passage_too_long_with_its_path_is_read_without_it() -> None:
     """The text is never cut to make room for the path."""
     encoder = BagEncoder(max_tokens=5)
-    fits = read(asked("travel", encoder), stored("one two three", path="travel/x.txt", context=""), encoder)
-    full = read(asked("travel", encoder), stored("one two three four", path="travel/x.txt", context="Top"), encoder)
+    fits = match(query("travel", encoder), stored("one two three", path="travel/x.txt", context=""), encoder)
+    full = match(query("travel", encoder), stored("one two three four", path="travel/x.txt", context="Top"), encoder)
     assert (fits.offset, fits.score, len(fits.tokens.spans)) == (len("travel x\n"), 1.0, 5)
     assert (full.offset, full.score, len(full.tokens.spans)) == (len("Top\n"), 0.0, 5)
 
 
 def test_nothing_to_meet() -> None:
     """A question or a passage without words scores 0."""
-    assert read(asked("", ENCODER), stored("red"), ENCODER).score == 0
-    assert read(asked("red", ENCODER), stored("...", path="."), ENCODER).score == 0
-    assert read_passages(asked("red", ENCODER), [], ENCODER) == []
+    assert match(query("", ENCODER), stored("red"), ENCODER).score == 0
+    assert match(query("red", ENCODER), stored("...", path="."), ENCODER).score == 0
+    assert matches(query("red", ENCODER), [], ENCODER) == []
 
 
 def test_span_score() -> None:
     """MaxSim of the words inside, and half the cosine of their mean with the question."""
     text = "red fox runs. grey mouse"
-    question = asked("red fox", ENCODER, (0.25, 0.75))
-    vector = ENCODER.encode_query("red fox").astype(np.float64)
-    reading = read(question, stored(text, path="some/where.txt", context="Red › Fox"), ENCODER)
+    asked = query("red fox", ENCODER, (0.25, 0.75))
+    found = match(asked, stored(text, path="some/where.txt", context="Red › Fox"), ENCODER)
 
     def score(part: str) -> float:
         start = text.index(part)
-        return span_score(question, vector, reading, start, start + len(part))
+        return span(asked, found, start, start + len(part))
 
     assert score("red fox") == pytest.approx(1 + 0.5)
     assert score("fox") == pytest.approx(0.75 + 0.5 / sqrt(2))
@@ -140,3 +97,45 @@ def test_span_score() -> None:
     assert score("grey mouse") == 0
     assert score(". ") == 0
     assert score("ed fox") == score("fox"), "a word counts where all of it is inside"
+
+
+def ranked(*scores: float, levels: Sequence[int] | None = None) -> list[RankedPassage]:
+    """Passages with these scores; their row numbers count from 0."""
+    passages = (replace(stored(f"text {number}"), id=number, key=f"{number:02}") for number in range(len(scores)))
+    rows = zip(passages, scores, levels or [0] * len(scores), strict=True)
+    return [RankedPassage(passage, score, 0.0, level) for passage, score, level in rows]
+
+
+def read(*scores: float) -> dict[int, TokenMatch]:
+    nothing = match(query("", ENCODER), stored(""), ENCODER)
+    return {number: replace(nothing, score=score) for number, score in enumerate(scores)}
+
+
+def order(found: Sequence[RankedPassage]) -> list[int]:
+    return [one.passage.id for one in found]
+
+
+def test_late_interaction_has_a_share_of_four_tenths() -> None:
+    """Of min-max normalised scores; ties by key."""
+    found = rerank(query("red", ENCODER), ranked(0.9, 0.8, 0.5, 0.4), read(0.2, 0.6, 1.0))
+    assert order(found) == [2, 1, 0, 3]
+    assert [one.score for one in found] == pytest.approx([0.6 * 0.5 + 0.4, 0.6 * 0.8 + 0.2, 0.6 * 0.9, 0.6 * 0.4])
+
+
+def test_what_was_not_read_stays_behind_what_was() -> None:
+    """A tie of the last passage read with the first that was not leaves both in their places."""
+    tied = ranked(0.9, 0.5, 0.5)
+    tied[1], tied[2] = tied[2], tied[1]
+    assert order(rerank(query("red", ENCODER), tied, {0: read(1.0)[0], 2: read(0.0)[0]})) == [0, 2, 1]
+
+
+def test_levels_stay_in_order() -> None:
+    found = rerank(query("red", ENCODER), ranked(0.5, 0.4, 0.9, 0.8, levels=(0, 0, 1, 1)), read(0.0, 0.1, 0.5, 1.0))
+    assert order(found) == [0, 1, 3, 2]
+    assert [one.level for one in found] == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("mode", [Mode.KEYWORD, Mode.DENSE])
+def test_a_search_by_one_half_keeps_its_ranking(mode: Mode) -> None:
+    passages = ranked(0.9, 0.8, 0.5)
+    assert rerank(query("red", ENCODER, mode=mode), passages, read(0.0, 0.5, 1.0)) == passages

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qa.answer.results import Answer, Highlight, Hit, IndexInfo, Place, Result, Source, State
+from qa.answer.results import Answer, Highlight, Hit, IndexInfo, Location, Result, Source, State
 from qa.terminal.answers import Places, TerminalStyle, as_json, problem, result
 
 ROOT = Path("/notes")
@@ -67,7 +67,7 @@ def test_answer_golden() -> None:
         LIST,
         title="Awards",
         heading=("Awards", "Winners"),
-        also_in=(Place("old/b.md", (0, 9), (1, 1), None), Place("c.pdf", (0, 9), (1, 1), 4)),
+        also_in=(Location("old/b.md", (0, 9), (1, 1), None), Location("c.pdf", (0, 9), (1, 1), 4)),
     )
     second = _hit("Nothing new.", rank=2, path="sub/b.md", state=State.CHANGED)
     answer = Answer("The 2025 award went to *Adam*.", (1, 2))
@@ -176,7 +176,7 @@ def test_hostile_document_and_name() -> None:
 
 def test_also_in_many_places() -> None:
     """A passage that stands everywhere does not fill the screen."""
-    places = tuple(Place(f"{name}.md", (0, 1), (1, 2), None) for name in "bcdefg")
+    places = tuple(Location(f"{name}.md", (0, 1), (1, 2), None) for name in "bcdefg")
     assert "    also in b.md:1-2, c.md:1-2, d.md:1-2 and 3 more\n" in _shown(_result(_hit("x", also_in=places)))
 
 

@@ -1,0 +1,112 @@
+"""One passage of each text, best first; near-duplicates of one document come after all others.
+
+Nobody fills the page by saying one thing often. The ranking does not depend on how much of it is asked for: whoever
+asks for more gets the same passages first, with the same scores.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from index import Snapshot, StoredPassage
+from qa.retrieval.hybrid import Pool
+
+# The share of the words of two passages that near-duplicates have in common, numbers left out.
+_NEARLY = 0.9
+_WORD = re.compile(r"[^\W\d_]+")
+# Behind a pool of this depth, near-duplicates come before what deeper pools bring.
+DEEPEST_POOL = 1600
+# Passages that are read at once.
+_READ_AHEAD = 10
+
+
+@dataclass(frozen=True, slots=True)
+class RankedPassage:
+    """A passage in a ranking.
+
+    Attributes:
+        passage: The passage.
+        score: In [0, 1], comparable within its level.
+        cosine: With the query.
+        level: 0 for what the first pool brings, then ascending; each level is below the one before.
+    """
+
+    passage: StoredPassage
+    score: float
+    cosine: float
+    level: int = 0
+
+
+def distinct(snapshot: Snapshot, pools: Iterable[Pool], wanted: int) -> list[RankedPassage]:
+    """The first `wanted` distinct passages of ever deeper pools, or as many as there are."""
+    ranked: list[RankedPassage] = []
+    near: list[RankedPassage] = []
+    texts: set[bytes] = set()
+    words: defaultdict[int, list[frozenset[str]]] = defaultdict(list)
+    level = 0
+    for pool, candidates in _unseen(snapshot, pools):
+        for candidate in candidates:
+            passage = candidate.passage
+            if passage.text_digest in texts:
+                continue
+            texts.add(passage.text_digest)
+            own, known = _words(passage), words[passage.document.id]
+            if any(_nearly_same(own, other) for other in known):
+                near.append(replace(candidate, level=level))
+                continue
+            known.append(own)
+            ranked.append(replace(candidate, level=level))
+            if len(ranked) == wanted:
+                return ranked
+        level += 1
+        if pool.depth >= DEEPEST_POOL:
+            ranked += _below(near, level)
+            near, level = [], 2 * level
+            if len(ranked) >= wanted:
+                return ranked[:wanted]
+    return [*ranked, *_below(near, level)][:wanted]
+
+
+def _below(near: Iterable[RankedPassage], level: int) -> Iterator[RankedPassage]:
+    """Near-duplicates on levels of their own, below all before."""
+    return (replace(one, level=level + one.level) for one in near)
+
+
+def _unseen(snapshot: Snapshot, pools: Iterable[Pool]) -> Iterator[tuple[Pool, Iterator[RankedPassage]]]:
+    """Each pool with its passages that no pool before had, read as they are needed."""
+    seen: set[int] = set()
+    for pool in pools:
+        yield pool, _passages(snapshot, pool, [i for i, one in enumerate(pool.ids) if one not in seen])
+        seen.update(pool.ids)
+
+
+def _passages(snapshot: Snapshot, pool: Pool, places: Sequence[int]) -> Iterator[RankedPassage]:
+    for at in range(0, len(places), _READ_AHEAD):
+        several = places[at : at + _READ_AHEAD]
+        for i, passage in zip(several, snapshot.passages([pool.ids[i] for i in several]), strict=True):
+            yield RankedPassage(passage, float(pool.scores[i]), float(pool.cosines[i]))
+
+
+def with_final_scores(ranked: Iterable[RankedPassage]) -> list[RankedPassage]:
+    """Scale the scores of each level below the lowest of those before, and round all."""
+    found: list[RankedPassage] = []
+    level, ceiling, lowest = 0, 1.0, 1.0
+    for one in ranked:
+        if one.level != level:
+            level, ceiling = one.level, lowest
+        score = one.score * ceiling
+        lowest = min(lowest, score)
+        found.append(replace(one, score=round(score, 6)))
+    return found
+
+
+def _words(passage: StoredPassage) -> frozenset[str]:
+    """The words of a passage's text proper."""
+    return frozenset(_WORD.findall(passage.text[passage.body :].lower()))
+
+
+def _nearly_same(one: frozenset[str], other: frozenset[str]) -> bool:
+    return len(one & other) >= _NEARLY * len(one | other)

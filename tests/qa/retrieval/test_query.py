@@ -1,0 +1,132 @@
+"""A question analysed once: its words, how much each counts, its vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import log
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from corpus.errors import UsageError
+from index.lexical import query_terms
+from index.snapshot import Snapshot
+from index.update.report import Request
+from index.update.update import update_index
+from qa.answer.results import Mode
+from qa.retrieval.query import Floats, Query, analyse_question, ask_text
+from qa.retrieval.stopwatch import Stopwatch
+from tests.encoders import BagEncoder
+
+ENCODER = BagEncoder()
+
+
+def analysed(question: str, snapshot: Snapshot, **settings: Any) -> Query:
+    settings = {"mode": Mode.HYBRID, "documents": None, "rerank": True, **settings}
+    return analyse_question(question, snapshot, ENCODER, clock=Stopwatch(), **settings)
+
+
+def weights(query: Query) -> Floats:
+    assert query.tokens is not None
+    return query.tokens.weights
+
+
+@pytest.fixture
+def four(tmp_path: Path) -> Iterator[Snapshot]:
+    """Four passages: "red" stands in two of them, "fox" in one, "and" and "animal" in all."""
+    for name, words in {"a": "red fox", "b": "red hen", "c": "blue fish", "d": "grey istanbul"}.items():
+        (tmp_path / f"{name}.txt").write_text(f"animal and {words}")
+    update_index(Request(tmp_path, ENCODER))
+    with Snapshot(tmp_path / ".qa") as snapshot:
+        yield snapshot
+
+
+def test_rare_words_count_more(four: Snapshot) -> None:
+    """ln((n + 1) / (passages with it + 0.5)) / ln(n + 2); stop words and words of every passage count 0.1."""
+    question = analysed("The RED fox and animal", four)
+    raw = np.array([0.1, log(5 / 2.5) / log(6), log(5 / 1.5) / log(6), 0.1, 0.1])
+    np.testing.assert_allclose(weights(question), raw / raw.sum(), rtol=1e-12)
+    assert question.rarity == pytest.approx({"red": raw[1], "fox": raw[2], "anim": 0.1})
+
+
+def test_a_word_the_collection_lacks_counts_most(four: Snapshot) -> None:
+    """It is the rarest of all, and a passage cannot meet it."""
+    question = analysed("fox unheard", four)
+    assert question.rarity["unheard"] == pytest.approx(log(5 / 0.5) / log(6))
+    assert weights(question)[1] > weights(question)[0]
+
+
+@pytest.mark.parametrize(("text", "count"), [("what is the", 3), ("What was that?", 3), ("???", 0)])
+def test_only_stop_words_count_alike(four: Snapshot, text: str, count: int) -> None:
+    """Where no word tells anything, all count the same; without words there are no weights."""
+    question = analysed(text, four)
+    assert weights(question).tolist() == pytest.approx([1 / count] * count if count else [])
+
+
+def test_weights_stay_on_their_words(four: Snapshot) -> None:
+    """Lower-casing some letters makes a text longer; the weights of the words behind do not move."""
+    question = analysed("İİİİ of red", four)
+    assert ENCODER.encode_query_tokens("İİİİ of red").spans.tolist() == [[0, 4], [5, 7], [8, 11]]
+    raw = np.array([log(5 / 0.5), 0.1 * log(6), log(5 / 2.5)]) / log(6)
+    np.testing.assert_allclose(weights(question), raw / raw.sum(), rtol=1e-12)
+
+
+def test_words_are_weighed_as_the_keyword_index_knows_them(four: Snapshot) -> None:
+    """Joined words in their parts; a possessive ending and punctuation are no words."""
+    question = analysed("red-fox's hen", four)
+    raw = np.array([log(5 / 2.5), log(5 / 1.5), 0.1 * log(6), log(5 / 1.5)])
+    np.testing.assert_allclose(weights(question), raw / raw.sum(), rtol=1e-12)
+    assert list(question.terms) == ["red-fox", "red", "fox", "hen"]
+
+
+def test_a_question_is_cut_into_words_once(four: Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once more where its spelling was corrected."""
+    texts: list[str] = []
+
+    def counting(text: str) -> Any:
+        texts.append(text)
+        return words(text)
+
+    words = query_terms.words
+    monkeypatch.setattr(query_terms, "words", counting)
+    analysed("the red fox", four)
+    assert texts == ["the red fox"]
+    del texts[:]
+    monkeypatch.setattr(BagEncoder, "count_tokens", lambda _, words: [2] * len(words))  # no word is known as a whole
+    assert analysed("istanbol and fox fox", four).text == "istanbul and fox fox"
+    assert texts == ["istanbol and fox fox", "istanbul and fox fox"]
+
+
+def test_tokens_are_encoded_where_they_are_wanted(four: Snapshot) -> None:
+    assert analysed("red fox", four, rerank=False).tokens is None
+    assert analysed("red fox", four, mode=Mode.DENSE).tokens is not None
+
+
+def test_an_unknown_script_is_searched_by_keywords(four: Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BagEncoder, "unknown_token_ratio", lambda *_: 0.34)
+    query = analysed("red fox", four)
+    assert (query.in_unknown_script, query.tokens, query.mode) == (True, None, Mode.KEYWORD)
+    assert analysed("red fox", four, mode=Mode.DENSE).mode is Mode.DENSE
+    monkeypatch.setattr(BagEncoder, "unknown_token_ratio", lambda *_: 0.33)
+    query = analysed("red fox", four)
+    assert (query.in_unknown_script, query.mode) == (False, Mode.HYBRID)
+
+
+def test_long_question_is_cut() -> None:
+    """10,000 characters are searched, and what is left out is counted."""
+    assert ask_text("x" * 10_000) == ("x" * 10_000, 0)
+    assert ask_text(" " + "x" * 10_007) == ("x" * 10_000, 7)
+
+
+def test_question_is_whole_unicode() -> None:
+    """Lone surrogates are replaced, pairs are joined; everything else is literal."""
+    assert ask_text("a\udce9b \ud83d\ude00 \x00'\"*") == ("a\ufffdb 😀 \x00'\"*", 0)
+
+
+@pytest.mark.parametrize("text", ["", " \t\n", "\u3000"])
+def test_empty_question(text: str) -> None:
+    """Nothing but white space is no question."""
+    with pytest.raises(UsageError, match="the question is empty"):
+        ask_text(text)
