@@ -8,7 +8,7 @@ import pytest
 
 from index.encoder.model_files import find
 from index.encoder.tokenizer import ModelTokenizer
-from qa.retrieval.retriever import UNREAD_MOST
+from qa.retrieval.query import MAX_UNKNOWN
 from tests.small_models import BUILDERS, build
 
 KNOWN = {
@@ -49,17 +49,17 @@ def test_a_long_question_keeps_its_closing_token(tokens: ModelTokenizer) -> None
 
 @pytest.mark.parametrize("language", KNOWN)
 def test_what_is_written_in_latin_letters_is_read(tokens: ModelTokenizer, language: str) -> None:
-    assert 0 <= tokens.unknown_token_ratio(KNOWN[language]) < UNREAD_MOST
+    assert 0 <= tokens.unknown_token_ratio(KNOWN[language]) < MAX_UNKNOWN
 
 
 @pytest.mark.parametrize("language", UNKNOWN)
 def test_other_writing_is_read_letter_by_letter_or_not_at_all(tokens: ModelTokenizer, language: str) -> None:
-    assert UNREAD_MOST < tokens.unknown_token_ratio(UNKNOWN[language]) <= 1
+    assert MAX_UNKNOWN < tokens.unknown_token_ratio(UNKNOWN[language]) <= 1
 
 
 @pytest.mark.parametrize("kind", BUILDERS)
 def test_every_kind_of_tokenizer_tells_what_it_has_words_for(tmp_path: Path, kind: str) -> None:
     """Their vocabularies have English and German words, and of Russian at most letters."""
     small = ModelTokenizer(find(str(build(kind, tmp_path))))
-    assert small.unknown_token_ratio("The reviewers read eleven submissions über die größere Brücke.") < UNREAD_MOST
-    assert small.unknown_token_ratio("Кто выиграл чемпионат мира?") > UNREAD_MOST
+    assert small.unknown_token_ratio("The reviewers read eleven submissions über die größere Brücke.") < MAX_UNKNOWN
+    assert small.unknown_token_ratio("Кто выиграл чемпионат мира?") > MAX_UNKNOWN

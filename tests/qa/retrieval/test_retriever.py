@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from corpus.errors import IncompatibleError, NoIndexError, UsageError
+from index.storage.rows import StoredPassage
 from index.update.report import BuildReport, Request
 from index.update.update import update_index
-from qa.answer.extract import Extract
+from qa.answer.extract import Extract, SpanScore
 from qa.answer.results import Answer, Highlight, IndexInfo, Location, Mode, Result, Source, State
 from qa.retrieval.retriever import Retriever
 from tests.encoders import BagEncoder
@@ -431,15 +432,19 @@ def test_corrections_are_in_the_json(root: Path, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("mode", Mode)
 def test_a_search_does_no_more_than_rank(retriever: Retriever, monkeypatch: pytest.MonkeyPatch, mode: Mode) -> None:
     """No sentence is scored, and late interaction reads passages only for a ranking that it orders."""
-    sentences: list[object] = []
+    sentences: list[StoredPassage] = []
     read: list[str] = []
-    monkeypatch.setattr("qa.retrieval.retriever.extract", lambda *given: sentences.append(given) or Extract())
     encode = BagEncoder.encode_passage_tokens
+
+    def extracted(passage: StoredPassage, _: SpanScore) -> Extract:
+        sentences.append(passage)
+        return Extract()
 
     def counted(encoder: BagEncoder, texts: Sequence[str]) -> Any:
         read.extend(texts)
         return encode(encoder, texts)
 
+    monkeypatch.setattr("qa.retrieval.retriever.extract", extracted)
     monkeypatch.setattr(BagEncoder, "encode_passage_tokens", counted)
     for rerank in (True, False):
         retriever.search("when does the harbour close", mode=mode, rerank=rerank)
