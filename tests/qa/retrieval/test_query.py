@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from corpus.errors import UsageError
-from index.lexical import query_terms
+from index.lexical import analyzer, query_terms
 from index.snapshot import Snapshot
 from index.update.report import Request
 from index.update.update import update_index
@@ -89,7 +89,7 @@ def test_a_question_is_cut_into_words_once(four: Snapshot, monkeypatch: pytest.M
         texts.append(text)
         return words(text)
 
-    words = query_terms.words
+    words = analyzer.words
     monkeypatch.setattr(query_terms, "words", counting)
     analysed("the red fox", four)
     assert texts == ["the red fox"]
