@@ -22,22 +22,15 @@ if TYPE_CHECKING:
 
     __version__: str
 
-# Where each public name is defined. It is imported on first use: `qa --help` needs none of them.
-_HOMES = {
-    "Answer": "qa.answer.results",
-    "BuildMode": "index",
-    "BuildReport": "index",
-    "Hit": "qa.answer.results",
-    "Mode": "qa.answer.results",
-    "OnEmpty": "qa.collection.build",
-    "OnLocked": "qa.collection.build",
-    "Progress": "index",
-    "QAError": "corpus.errors",
-    "Result": "qa.answer.results",
-    "Retriever": "qa.retrieval.retriever",
-    "State": "qa.answer.results",
-    "build_index": "qa.collection.build",
+# Where each public name is defined; its module is imported on first use, so that `qa --help` needs none.
+_NAMES = {
+    "corpus.errors": ("QAError",),
+    "index": ("BuildMode", "BuildReport", "Progress"),
+    "qa.answer.results": ("Answer", "Hit", "Mode", "Result", "State"),
+    "qa.collection.build": ("OnEmpty", "OnLocked", "build_index"),
+    "qa.retrieval.retriever": ("Retriever",),
 }
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
     "Answer",

@@ -16,7 +16,7 @@ from typing import Any, TextIO
 from corpus.formats import PDF
 from qa.answer.results import Hit, Result, State, cite
 from qa.terminal.hyperlinks import are_understood, file_url, linked, this_host
-from qa.terminal.text import StyledText, cells, clean, clean_line, clean_name, plain, with_bold, wrap
+from qa.terminal.text import cells, clean, clean_line, clean_name, embolden, wrap
 
 _MAX_WIDTH = 100
 _MIN_WIDTH = 30
@@ -63,11 +63,12 @@ class TerminalStyle:
         """Return a text as a link, if links may be written; it takes no more columns."""
         return linked(text, url) if self.linked and text else text
 
-    def fit(self, text: StyledText | str, *, indent: str = "") -> str:
-        """Return a text wrapped to the width."""
-        lines = wrap(plain(text) if isinstance(text, str) else text, self.width - len(indent))
-        shown = (line.styled(BOLD, _OFF) if self.styled else line.text for line in lines)
-        return "\n".join((indent + line).rstrip() for line in shown)
+    def fit(self, text: str, *, indent: str = "", bold: Sequence[tuple[int, int]] = ()) -> str:
+        """Return a text cleaned and wrapped to the width, with some of its characters in bold."""
+        lines = wrap(clean(text), self.width - len(indent))
+        if self.styled and bold:
+            lines = embolden(lines, text, bold, BOLD, _OFF)
+        return "\n".join((indent + line).rstrip() for line in lines)
 
 
 def can_show(stream: TextIO | None, text: str) -> bool:
@@ -126,7 +127,7 @@ def _verdict(answer: Result, style: TerminalStyle) -> str:
     if answer.answer is None:
         return style.fit("These passages should contain the answer.") + "\n" + confidence
     citations = "".join(f" [{rank}]" for rank in answer.answer.citations)
-    return style.fit(clean(answer.answer.text).strip("\n") + citations) + "\n" + confidence
+    return style.fit(answer.answer.text.strip("\n") + citations) + "\n" + confidence
 
 
 def _percent(probability: float) -> str:
@@ -153,7 +154,8 @@ def _hit(hit: Hit, style: TerminalStyle, place: Places) -> str:
         lines.append(style.paint(style.fit(trail, indent=_INDENT), DIM))
     if flag := _FLAGS.get(source.state):
         lines.append(_INDENT + style.paint(f"! {flag}", WARN))
-    lines.append(style.fit(_body(hit), indent=_INDENT))
+    text, bold = _body(hit)
+    lines.append(style.fit(text, indent=_INDENT, bold=bold))
     if hit.also_in:
         others = [clean_name(cite(place(other.path), other.lines, other.page)) for other in hit.also_in]
         lines.append(style.paint(style.fit("also in " + few(others, 3), indent=_INDENT), DIM))
@@ -167,16 +169,17 @@ def _trail(hit: Hit, style: TerminalStyle) -> str:
     return style.separator.join(filter(None, map(clean_line, (*title, *hit.heading))))
 
 
-def _body(hit: Hit) -> StyledText:
-    """The passage with its highlights bold, without leading headings, which are shown above it anyway."""
+def _body(hit: Hit) -> tuple[str, list[tuple[int, int]]]:
+    """The passage without leading headings, which are shown above it anyway, and the spans of its highlights."""
     first = hit.source.chars[0]
-    spans = [(light.chars[0] - first, light.chars[1] - first) for light in hit.highlights]
     start = _after_headings(hit.text, {*hit.heading, hit.title})
-    if any(begin < start for begin, _ in spans):
+    if any(light.chars[0] - first < start for light in hit.highlights):
         start = 0
-    text = with_bold(hit.text[start:], [(begin - start, end - start) for begin, end in spans])
-    lead = re.match(r"(?:[^\S\n]*\n)*", text.text)
-    return text[lead.end() if lead else 0 :].rstrip()
+    lead = re.match(r"(?:[^\S\n]*\n)*", hit.text[start:])
+    start += lead.end() if lead else 0
+    return hit.text[start:].rstrip(), [
+        (a - first - start, b - first - start) for a, b in (h.chars for h in hit.highlights)
+    ]
 
 
 def _after_headings(text: str, headings: set[str]) -> int:

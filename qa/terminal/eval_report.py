@@ -12,7 +12,7 @@ from qa.evaluation.questions import EvalQuestion
 from qa.retrieval.query import LONGEST_QUESTION
 from qa.terminal.answers import BOLD, DIM, TerminalStyle, few
 from qa.terminal.reports import count
-from qa.terminal.text import clean_name, plain
+from qa.terminal.text import clean_name
 
 _MEANINGS = {
     "hit": "an answering passage is among the first k",
@@ -50,7 +50,7 @@ def _evaluation(found: Evaluation, style: TerminalStyle) -> str:
         f"k = {found.settings.k}."
     )
     blocks = [
-        [style.fit(plain(head))],
+        [style.fit(head)],
         _ranking(metrics, style),
         _confidence(metrics, style),
         _verdicts(metrics, style),
@@ -136,10 +136,10 @@ def _comparison(found: Comparison, names: tuple[str, str], style: TerminalStyle)
     )
     alone = found.only_first + found.only_second
     head += f"; {alone:,} in only one of them." if alone else "."
-    lines = [style.fit(plain(head)), ""]
+    lines = [style.fit(head), ""]
     lines.append(style.paint(f"{'':<14}{'first':>7}{'second':>8}{'change':>8}  {'95 % interval':<17}{'p':>6}", BOLD))
     lines.extend(_difference(each) for each in found.differences)
-    lines += ["", style.fit(plain("At p < 0.05, about one measure in twenty differs by chance alone."))]
+    lines += ["", style.fit("At p < 0.05, about one measure in twenty differs by chance alone.")]
     return "\n".join(lines) + "\n"
 
 

@@ -79,7 +79,7 @@ def test_a_damaged_copy_is_not_used_but_made_again(
     weights.write_bytes(data)
     assert np.array_equal(CompiledEncoder(find()).encode_query(QUESTION), expected)
     assert weights.read_bytes() != bytes(data)
-    assert "preparing sentence-transformers/all-MiniLM-L6-v2 for this machine, which is done once" in caplog.text
+    assert "preparing sentence-transformers/all-MiniLM-L6-v2 for this machine (once, about ten seconds)" in caplog.text
 
 
 TEXTS = [QUESTION, "The harbour closes at dusk. " * 20]

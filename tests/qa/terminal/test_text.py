@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qa.terminal.text import StyledText, cells, clean, clean_line, clean_name, plain, with_bold, wrap
+from qa.terminal.text import cells, clean, clean_line, clean_name, embolden, wrap
 
 _ANY = st.text(st.characters(codec=None))
 _HOSTILE = st.text(
@@ -67,7 +68,7 @@ def test_cells() -> None:
 
 
 def _wrapped(text: str, width: int) -> str:
-    return "\n".join(line.text for line in wrap(plain(text), width))
+    return "\n".join(wrap(text, width))
 
 
 def test_lines_that_fit_stay() -> None:
@@ -128,26 +129,25 @@ def test_wide_text_breaks_between_characters() -> None:
 @given(st.text(st.sampled_from("ab \n-1.漢`|#>"), max_size=80), st.integers(5, 30))
 def test_wrapping_loses_nothing(text: str, width: int) -> None:
     """All words come out, in order; only white space and repeated quote marks differ."""
-    kept = "".join(line.text for line in wrap(plain(text), width))
+    kept = "".join(wrap(text, width))
     assert "".join(kept.replace(">", "").split()) == "".join(text.replace(">", "").split())
 
 
 @given(st.text(st.sampled_from("ab\n\t\x1b\u202e漢 -"), max_size=60), st.data())
-def test_marks_stay_on_their_characters(text: str, data: st.DataObject) -> None:
-    """A mark is on exactly the characters it was put on, through cleaning and wrapping."""
+def test_bold_stays_on_its_characters(text: str, data: st.DataObject) -> None:
+    """Through cleaning and wrapping."""
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
-    lines = wrap(with_bold(text, [(start, end)]), 10)
-    marked = "".join(c for line in lines for c, on in zip(line.text, line.bold, strict=True) if on)
-    assert "".join(marked.split()) == "".join(clean(text[start:end]).split())
+    lines = wrap(clean(text), 10)
+    styled = embolden(lines, text, [(start, end)], "<", ">")
+    assert [line.replace("<", "").replace(">", "") for line in styled] == lines
+    bold = "".join("".join(re.findall("<(.*?)>", line)) for line in styled)
+    assert "".join(bold.split()) == "".join(clean(text[start:end]).split())
 
 
-def test_styled_runs() -> None:
-    """Each marked run is bracketed once, spaces between two marked words included."""
-    (line,) = wrap(with_bold("one two three", [(4, 13)]), 80)
-    assert line.styled("<", ">") == "one <two three>"
-    assert [part.styled("<", ">") for part in wrap(with_bold("one two three four", [(4, 13)]), 13)] == [
-        "one <two three>",
-        "four",
-    ]
-    assert StyledText("", b"").styled("<", ">") == ""
+def test_bold_runs() -> None:
+    """Each is bracketed once a line, spaces between its words included; a repeated quotation mark is none of it."""
+    assert embolden(["one two three"], "one two three", [(4, 13)], "<", ">") == ["one <two three>"]
+    text = "> one two three four"
+    assert embolden(wrap(text, 13), text, [(6, 15)], "<", ">") == ["> one <two>", "> <three> four"]
+    assert embolden([""], "", [], "<", ">") == [""]
