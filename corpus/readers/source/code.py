@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import re
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
@@ -17,6 +18,9 @@ from corpus.readers.source.grammars import Definition, definitions
 from corpus.text.encodings import decode_lines
 from corpus.text.lines import LineMap
 from corpus.types import Block, BlockKind, Extracted
+
+# Lines up to a blank one; from each blank of a long line, they would be looked for in quadratic time.
+_LINES = re.compile(r"^(?:[^\S\n]*+\S[^\n]*(?:\n|\Z))+", re.MULTILINE)
 
 
 def read(path: str, data: bytes) -> Extracted:
@@ -46,22 +50,8 @@ def _blocks(text: str, found: Sequence[Definition]) -> tuple[Block, ...]:
         while around and around[-1][1] <= start:
             around.pop()
         heading = around[-1][2] if around else ()
-        blocks.extend(Block(BlockKind.CODE, *piece, heading) for piece in _pieces(text, start, end))
+        blocks.extend(Block(BlockKind.CODE, *piece.span(), heading) for piece in _LINES.finditer(text, start, end))
     return fill_gaps(text, blocks)
-
-
-def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Spans between blank lines."""
-    begin = at = start
-    while at < end:
-        stop = text.find("\n", at, end) + 1 or end
-        if text[at:stop].isspace():
-            if begin < at:
-                yield begin, at
-            begin = stop
-        at = stop
-    if begin < end:
-        yield begin, end
 
 
 def _python_definitions(text: str) -> Iterator[Definition]:

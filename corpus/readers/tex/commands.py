@@ -36,9 +36,8 @@ _COMMAND = re.compile(r"\\([A-Za-z]+)\*?[ \t]?")
 _ESCAPED = re.compile(r"\\([#$%&_{} ,;!:])")
 _SIGNS = {"---": "—", "--": "–", "``": "“", "''": "”", "~": " "}
 _SIGN = re.compile("|".join(map(re.escape, _SIGNS)))
-# Escaped braces while the others are taken out.
-_HIDDEN = {"\\{": "\x01", "\\}": "\x02"}
-_MARKUP = re.compile(r"[\\{}~\x01\x02]|--|``|''")
+_BRACE = re.compile(r"(?<!\\)[{}]")
+_MARKUP = re.compile(r"[\\{}~]|--|``|''")
 _OPENING = re.compile(r"\$|\\[(\[]")
 _DOLLARS = re.compile(r"\$\$?[^$\n]*\$\$?")
 _CLOSING = {"\\(": "\\)", "\\[": "\\]"}
@@ -64,7 +63,7 @@ def without_comment(line: str) -> str:
 
 
 def _formulas(line: str) -> Iterator[tuple[int, int]]:
-    """The spans of formulas; each closing delimiter is looked for in vain once alone, as it may be a million times."""
+    """The spans of formulas; a delimiter that is not closed is searched for once, as there may be a million."""
     at = 0
     unclosed: set[str] = set()
     for mark in _OPENING.finditer(line):
@@ -93,9 +92,4 @@ def _plain(text: str) -> str:
         text = _ENVIRONMENT.sub("", _REFERENCE.sub(r"[\1]", _LINK.sub(r"\2 (\1)", _LAYOUT.sub("", text))))
         text = _COMMAND.sub(lambda found: _LETTERS.get(found[1], ""), text.replace("\\\\", " "))
     text = _SIGN.sub(lambda found: _SIGNS[found[0]], text)
-    for brace, hidden in _HIDDEN.items():
-        text = text.replace(brace, hidden)
-    text = _ESCAPED.sub(r"\1", text).replace("{", "").replace("}", "")
-    for brace, hidden in _HIDDEN.items():
-        text = text.replace(hidden, brace[1])
-    return text
+    return _ESCAPED.sub(r"\1", _BRACE.sub("", text))

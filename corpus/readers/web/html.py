@@ -12,21 +12,39 @@ from collections.abc import Mapping, Sequence
 from lxml import etree
 
 from corpus.readers.assemble.document_builder import DocumentBuilder, one_line
-from corpus.readers.web.html_elements import (
-    BREAKING,
-    HEADINGS,
-    HIDDEN_STYLE,
-    LEFT_OUT,
-    LEFT_OUT_CLASSES,
-    LEFT_OUT_ROLES,
-    MAIN,
-    PERMALINKS,
-    SIDEBAR,
-    WITH_CLASSES,
-)
 from corpus.text.encodings import decode
 from corpus.types import BlockKind, Extracted
 
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_LEFT_OUT = frozenset(
+    [
+        *("script", "style", "noscript", "template", "svg", "canvas", "iframe", "object", "audio", "video", "map"),
+        *("nav", "footer", "menu", "dialog", "select", "button", "datalist"),
+    ]
+)
+_LEFT_OUT_ROLES = frozenset(
+    ["navigation", "banner", "contentinfo", "search", "dialog", "alertdialog", "menu", "menubar"]
+)
+# Elements that are left out for what their class or id says.
+_WITH_CLASSES = frozenset(["div", "ul", "section", "span", "table"])
+_LEFT_OUT_CLASSES = re.compile(
+    r"(?:^|[\s_-])(?:nav|navbar|navigation|menu|breadcrumbs?|cookie|cookies|advert|ads|share|social|"
+    r"skip-link|toc|mw-editsection|noprint|footer|masthead)(?:$|[\s_-])",
+    re.IGNORECASE,
+)
+# Inside the main content it is part of the text.
+_SIDEBAR = re.compile(r"(?:^|[\s_-])sidebar(?:$|[\s_-])", re.IGNORECASE)
+_MAIN = re.compile(r"<(?:main|article)[\s>]|\brole\s*=\s*[\"']?main\b", re.IGNORECASE)
+_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+# The text of a link from a heading to itself.
+_PERMALINKS = frozenset(["¶", "§", "#", "🔗"])
+_BREAKING = frozenset(
+    [
+        *("p", "div", "section", "article", "main", "header", "aside", "ul", "ol", "li", "dl", "dt", "dd", "pre"),
+        *("table", "tr", "td", "th", "caption", "tbody", "thead", "tfoot", "blockquote", "figure", "figcaption"),
+        *("address", "details", "summary", "hr", "body", "html", "fieldset", "center", *_HEADINGS),
+    ]
+)
 _CHARSET = re.compile(rb"charset\s*=\s*[\"']?([\w-]+)")
 _BLANKS = re.compile(r"\s+")
 _DEEPEST_ITEM = 5
@@ -63,7 +81,7 @@ def add_html(builder: DocumentBuilder, text: str, *, level: int = 0) -> str:
     Returns:
         The page's title, "" if it has none.
     """
-    page = _Page(builder, level, has_main=MAIN.search(text) is not None)
+    page = _Page(builder, level, has_main=_MAIN.search(text) is not None)
     parser = etree.HTMLParser(target=page, encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
     # Lone surrogates cannot be encoded.
     parser.feed(text.encode("utf-8", "replace"))
@@ -106,7 +124,7 @@ class _Page:
             self._text.append(f" {attributes['alt']} ")
         elif self._tables:
             self._start_in_table(tag)
-        elif tag in BREAKING:
+        elif tag in _BREAKING:
             self._start_block(tag, attributes)
 
     def data(self, text: str) -> None:
@@ -124,11 +142,11 @@ class _Page:
             self.title = self.title or one_line("".join(self._title or ()))
             self._title = None
         elif tag == "a":
-            if "".join(self._text[self._link :]).strip() in PERMALINKS:
+            if "".join(self._text[self._link :]).strip() in _PERMALINKS:
                 del self._text[self._link :]
         elif self._tables:
             self._end_in_table(tag)
-        elif tag in BREAKING:
+        elif tag in _BREAKING:
             self._end_block(tag)
 
     def close(self) -> None:
@@ -137,17 +155,17 @@ class _Page:
 
     def _is_left_out(self, tag: str, attributes: Mapping[str, str]) -> bool:
         outside = not self._in_main
-        if tag in LEFT_OUT or (outside and (tag == "aside" or (tag == "header" and self._has_main))):
+        if tag in _LEFT_OUT or (outside and (tag == "aside" or (tag == "header" and self._has_main))):
             return True
         if not attributes:
             return False
         role = attributes.get("role")
-        if "hidden" in attributes or attributes.get("aria-hidden") == "true" or role in LEFT_OUT_ROLES:
+        if "hidden" in attributes or attributes.get("aria-hidden") == "true" or role in _LEFT_OUT_ROLES:
             return True
-        if HIDDEN_STYLE.search(attributes.get("style", "")) or (outside and role == "complementary"):
+        if _HIDDEN_STYLE.search(attributes.get("style", "")) or (outside and role == "complementary"):
             return True
         named = f"{attributes.get('class', '')} {attributes.get('id', '')}"[:1000]
-        return tag in WITH_CLASSES and bool(LEFT_OUT_CLASSES.search(named) or (outside and SIDEBAR.search(named)))
+        return tag in _WITH_CLASSES and bool(_LEFT_OUT_CLASSES.search(named) or (outside and _SIDEBAR.search(named)))
 
     def _start_block(self, tag: str, attributes: Mapping[str, str]) -> None:
         if self._pre:
@@ -172,7 +190,7 @@ class _Page:
             if self._text and not self._text[-1].endswith("\n"):
                 self._text.append("\n")
             return
-        self._flush(HEADINGS.get(tag, 0))
+        self._flush(_HEADINGS.get(tag, 0))
         if tag == "p":
             return
         _, is_main = self._open.pop() if self._open else (tag, False)
@@ -184,7 +202,7 @@ class _Page:
             self._terms.pop()
 
     def _term_level(self) -> int:
-        return self._level + len(HEADINGS) + len(self._terms)
+        return self._level + len(_HEADINGS) + len(self._terms)
 
     def _flush(self, heading: int = 0) -> None:
         """Write the text since the last block, as what the open elements make of it."""
@@ -210,7 +228,7 @@ class _Page:
             self._rows.append([])
         elif tag in ("td", "th") and self._tables == 1:
             self._text = []
-        elif tag in BREAKING:
+        elif tag in _BREAKING:
             self._text.append(" ")
 
     def _end_in_table(self, tag: str) -> None:

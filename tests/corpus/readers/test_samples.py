@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from corpus.errors import Unreadable
 from corpus.formats import SUFFIXES, format_of
 from corpus.loading.load import parse
 from corpus.loading.sandbox import Sandbox
@@ -81,7 +80,8 @@ def test_a_folder_of_all_formats_answers(root: Path) -> None:
     # Five of them hold two records each.
     assert (report.added, report.documents) == (len(SAMPLES), len(SAMPLES) + 5)
     assert {skip.path for skip in report.skipped} == {f"damaged-{sample.path}" for sample in SAMPLES}
-    assert all(skip.reason for skip in report.skipped)
+    expected = ("damaged", "binary", "encrypted", "content does not match", "no text")
+    assert all(skip.reason.startswith(expected) for skip in report.skipped)
     again = build_index(root, encoder=encoder)
     assert (again.added, again.changed, again.embedded) == (0, 0, 0)
     with Retriever.open(root, encoder=encoder) as retriever:
@@ -95,10 +95,3 @@ def test_a_folder_of_all_formats_answers(root: Path) -> None:
     for sample in SAMPLES:
         shown = show(root, sample.citation, context=0)
         assert sample.answer in "\n".join(text for _, text in shown.lines), sample.path
-
-
-@EACH
-def test_a_damaged_copy_has_a_reason(sample: Sample, sandbox: Sandbox) -> None:
-    with pytest.raises(Unreadable) as caught:
-        parse(sample.path, damaged(sample), sandbox=sandbox)
-    assert caught.value.reason.startswith(("damaged", "binary", "encrypted", "not what", "no text"))

@@ -19,29 +19,6 @@ from tests.corpus.readers.samples import archives
 from tests.documents import check_passages, count_words
 from tests.encoders import BagEncoder
 
-ABSTRACT = (
-    "We study {what} on the flooded meadows of three rivers, over many winters and with little money. Our counts were "
-    "made by hand, from hides of willow, and are given here in full for the first time. They show what was long held "
-    "to be true by the people who live there, and a few things besides."
-)
-TITLES = (
-    "Herons at Dawn",
-    "Counting Otters Twice: Observers, Cameras and the Fishermen of the Upper Weir Compared over Eleven Long Winters",
-    "Why do Dippers Dive?",
-    "On the Sleep of Swans",
-)
-PAGE = "new\n\nSubscribe\n\nMar 11\n\n" + "".join(
-    f"{title}\n\n{ABSTRACT.format(what=title.lower())}\n\n" for title in TITLES
-)
-
-
-def test_a_page_of_abstracts_has_a_title_for_each() -> None:
-    """In plain text, as it is copied from a browser."""
-    found = split(parse("page.txt", PAGE.encode()), count_tokens=count_words, max_tokens=254)
-    titles = [passage.heading[-1].rstrip("?") for passage in found if "flooded meadows" in passage.text]
-    assert titles == [title.rstrip("?") for title in TITLES]
-    assert all(passage.heading[-1] in passage.context for passage in found if passage.heading)
-
 
 @pytest.mark.parametrize(
     ("name", "line", "citation"),
@@ -221,18 +198,6 @@ def test_an_edited_record_is_embedded_alone(tmp_path: Path) -> None:
         assert retriever.snapshot.document_frequency(["kingfishers", "grebes"]) == {"kingfishers": 0, "grebes": 1}
         (hit,) = retriever.search("What of the winter of Grebes?", k=1)
     assert (hit.title, hit.source.path) == ("On the Winter of Grebes", "page.txt")
-
-
-def test_too_few_records_are_one_document_again(tmp_path: Path) -> None:
-    """Then the first title is that of the file."""
-    file, encoder = tmp_path / "page.txt", BagEncoder()
-    found = []
-    for names in (["Herons", "Otters", "Dippers", "Swans", "Salmon", "Grebes"], ["Herons", "Otters", "Dippers"]):
-        file.write_text(page(*names), encoding="utf-8")
-        documents = build_index(tmp_path, encoder=encoder).documents
-        with Retriever.open(tmp_path, encoder=encoder) as retriever:
-            found.append((documents, retriever.search("the winter of Dippers", k=1)[0].title))
-    assert found == [(6, "On the Winter of Dippers"), (1, "On the Winter of Herons")]
 
 
 def test_a_table_of_very_many_rows_is_put_into_few_passages() -> None:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 
 import pytest
 
 from corpus.chunking import splitter
-from corpus.loading.load import parse
-from corpus.loading.sandbox import Sandbox
 from corpus.readers.source.code import read
 from corpus.readers.source.grammars import VERSION, definitions, edition
 from tests.documents import check_passages, count_words, document
@@ -114,25 +111,6 @@ def test_behind_an_error_it_goes_on() -> None:
     assert [name for _, _, name in definitions(text, "text/x-c")][-1] == ("b",)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "int x = " + "(" * 400_000,
-        "void f() " + "{\n" * 100_000,
-        "// x\n" * 150_000 + "int f(int a)\n{\n  return 1;\n}\n",
-        "int f(int a)\n{\n  return 1;\n}\n" * 15_000,
-        "class A {\n" * 40_000,
-        "<>{}()[]\"'\n" * 20_000,
-    ],
-    ids=["brackets", "blocks", "comments", "functions", "classes", "garbage"],
-)
-def test_hostile_sources_take_linear_time(text: str) -> None:
-    """Measured by the processor's time: quadratic, each would take minutes."""
-    begun = time.process_time()
-    definitions(text, "text/x-c++")
-    assert time.process_time() - begun < 30
-
-
 def test_without_a_grammar_there_are_none() -> None:
     """Nor in a file too large for one."""
     text = "int row(int n)\n{\n  return 0;\n}\n"
@@ -159,10 +137,3 @@ def test_without_the_extra_code_is_cut_at_blank_lines() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True)
     assert done.stdout == "[(0, 31, ()), (33, 40, ())] 0 True False\n"
-
-
-def test_the_worker_has_the_grammars_too() -> None:
-    text, _ = SOURCES["a.rs"]
-    with Sandbox() as sandbox:
-        found = parse("a.rs", text.encode(), sandbox=sandbox)
-    assert any(block.heading[:1] == ("Thing for Boat<T>",) for block in found.blocks)
