@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from corpus.chunking.splitter import context_of, encoder_text, join_context, split
+from corpus.chunking.splitter import context_of, encoder_text, split
 from corpus.types import Passage
 from tests.documents import check_passages, count_characters, count_real_tokens, count_words, document, passages
 from tests.paths import SAMPLE
@@ -113,28 +113,28 @@ def test_a_label_that_would_not_fit_is_left_out() -> None:
     assert {(passage.heading, passage.context) for passage in found} == {(("T",), "T")}
 
 
-def test_a_context_names_each_heading_once() -> None:
-    assert context_of("T", ("A", "A", "B"), count_tokens=count_words, max_tokens=254) == "T › A › B"
-    assert context_of("T", ("T", ""), count_tokens=count_words, max_tokens=254) == "T"
-    assert context_of("", (), count_tokens=count_words, max_tokens=254) == ""
+A, B, C = "A" * 100, "B" * 100, "C" * 30
 
 
-def test_a_long_context_loses_its_middle() -> None:
-    """Title and innermost heading say most; at last the title goes, and 240 characters are the end."""
-    parts = ("A" * 100, "B" * 100, "C" * 30)
-    assert context_of("T" * 90, parts, count_tokens=count_words, max_tokens=254) == " › ".join(["T" * 90, *parts[1:]])
-    assert context_of("T" * 200, parts[:1], count_tokens=count_words, max_tokens=254) == "A" * 100
-    assert context_of("T" * 300, (), count_tokens=count_words, max_tokens=254) == "T" * 240
+@pytest.mark.parametrize(
+    ("title", "heading", "expected"),
+    [
+        ("T", ("A", "A", "B"), "T › A › B"),
+        ("T", ("T", ""), "T"),
+        ("", (), ""),
+        # A long one loses its middle: title and innermost heading say most.
+        ("T" * 90, (A, B, C), " › ".join(["T" * 90, B, C])),
+        ("T" * 200, (A,), A),
+        ("T" * 300, (), "T" * 240),
+    ],
+)
+def test_a_context_names_each_heading_once(title: str, heading: tuple[str, ...], expected: str) -> None:
+    assert context_of(title, heading, count_tokens=count_words, max_tokens=254) == expected
 
 
 def test_a_context_takes_at_most_half_of_what_is_read() -> None:
     assert context_of("T" * 20, (), count_tokens=count_characters, max_tokens=40) == "T" * 20
     assert context_of("T" * 20, (), count_tokens=count_characters, max_tokens=39) == ""
-
-
-def test_context_and_text_are_joined_by_a_newline() -> None:
-    assert join_context("A", "b") == "A\nb"
-    assert join_context("", "b") == "b"
 
 
 def test_punctuation_joins_its_neighbour() -> None:
@@ -143,13 +143,8 @@ def test_punctuation_joins_its_neighbour() -> None:
     assert texts(f"# T\n\n{long}\n\n***\n\n{long}\n", max_tokens=30) == [f"# T\n\n{long}\n\n***", long]
     assert texts(f"***\n\n{'word ' * 199}end.\n", max_tokens=220) == [f"***\n\n{'word ' * 199}end."]
     assert texts("# T\n\na\n\n# U\n\n---\n") == ["# T\n\na", "# U\n\n---"]
-
-
-def test_punctuation_stays_alone_where_there_is_no_room() -> None:
-    assert texts("# T\n\n" + "word " * 17 + "end.\n\n***\n", max_tokens=20) == [
-        "# T\n\n" + "word " * 17 + "end.",
-        "***",
-    ]
+    full = "word " * 17 + "end."
+    assert texts(f"# T\n\n{full}\n\n***\n", max_tokens=20) == [f"# T\n\n{full}", "***"]
 
 
 def test_a_tokenizer_that_counts_more_for_a_whole() -> None:

@@ -83,35 +83,41 @@ def test_front_matter_before_text_without_headings() -> None:
     ]
 
 
-def test_a_rule_at_the_head_is_no_front_matter() -> None:
-    """Front matter begins with a key."""
-    text = "---\n\n# Title\n\nBody.\n\n---\n\nMore.\n"
-    assert read_markdown(text)[0] == "Title"
-    assert [kind for kind, _, _ in blocks(text)] == ["paragraph", "heading", "paragraph", "paragraph", "paragraph"]
-
-
-def test_a_file_without_headings_is_read_as_plain_text() -> None:
-    text = "GETTING THERE\n\nTake the train.\n"
-    assert blocks(text) == [
-        ("heading", "GETTING THERE", ("GETTING THERE",)),
-        ("paragraph", "Take the train.", ("GETTING THERE",)),
-    ]
-
-
-def test_a_byte_order_mark_does_not_hide_the_first_heading() -> None:
-    text = "\ufeff# Title\n\nBody.\n"
-    assert blocks(text) == [("heading", "# Title", ("Title",)), ("paragraph", "Body.", ("Title",))]
-
-
-def test_newlines_of_all_kinds_keep_offsets() -> None:
-    r"""A lone "\r" ends no line here; "\r\n" does, and both count as characters."""
-    text = "# Title\r\n\r\none\rtwo\r\n\r\n## Next\r\n\r\nthree\x85four\u2028five\n"
-    assert blocks(text) == [
-        ("heading", "# Title", ("Title",)),
-        ("paragraph", "one\rtwo", ("Title",)),
-        ("heading", "## Next", ("Title", "Next")),
-        ("paragraph", "three\x85four\u2028five", ("Title", "Next")),
-    ]
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # Front matter begins with a key.
+        (
+            "---\n\n# T\n\nBody.\n",
+            [("paragraph", "---", ()), ("heading", "# T", ("T",)), ("paragraph", "Body.", ("T",))],
+        ),
+        # A file without headings is read as plain text.
+        ("THE WAY\n\nBody.\n", [("heading", "THE WAY", ("THE WAY",)), ("paragraph", "Body.", ("THE WAY",))]),
+        # A byte order mark does not hide the first heading.
+        ("\ufeff# T\n\nBody.\n", [("heading", "# T", ("T",)), ("paragraph", "Body.", ("T",))]),
+        # Only "\\n" ends a line.
+        (
+            "# T\r\n\r\none\rtwo\r\n\r\n## N\r\n\r\nthree\x85four\u2028five\n",
+            [
+                ("heading", "# T", ("T",)),
+                ("paragraph", "one\rtwo", ("T",)),
+                ("heading", "## N", ("T", "N")),
+                ("paragraph", "three\x85four\u2028five", ("T", "N")),
+            ],
+        ),
+        # A heading of many words is text, or every passage below would carry it.
+        (
+            "# T\n\n" + "w " * 200 + "\n===\n\nBody.\n",
+            [
+                ("heading", "# T", ("T",)),
+                ("paragraph", "w " * 200 + "\n===", ("T",)),
+                ("paragraph", "Body.", ("T",)),
+            ],
+        ),
+    ],
+)
+def test_blocks_have_exact_spans(text: str, expected: list[tuple[str, str, tuple[str, ...]]]) -> None:
+    assert blocks(text) == expected
 
 
 def test_what_the_parser_leaves_out_is_kept() -> None:
@@ -120,16 +126,6 @@ def test_what_the_parser_leaves_out_is_kept() -> None:
     assert "".join(piece for _, piece, _ in blocks(text)).replace(" ", "").replace("\n", "") == text.replace(
         " ", ""
     ).replace("\n", "")
-
-
-def test_a_heading_of_many_words_is_text() -> None:
-    """Or every passage below it would carry it."""
-    text = "# Title\n\n" + "word " * 100 + "\n===\n\nBody.\n"
-    assert [(kind, heading) for kind, _, heading in blocks(text)] == [
-        ("heading", ("Title",)),
-        ("paragraph", ("Title",)),
-        ("paragraph", ("Title",)),
-    ]
 
 
 def test_one_text_of_markdown_leaves_nothing_to_the_next() -> None:

@@ -15,55 +15,38 @@ def blocks(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
     return [(block.kind.value, text[block.start : block.end], block.heading) for block in read_plain(text)[1]]
 
 
-def headings(text: str) -> list[tuple[str, ...]]:
-    return [block.heading for block in read_plain(text)[1] if block.kind is BlockKind.HEADING]
-
-
 @pytest.mark.parametrize("text", ["", "\ufeff", " \n\t\r\n\x0c", "\xa0\n\x85\n\u3000", "\ufeff \ufeff\n"])
 def test_blank_texts_have_no_blocks(text: str) -> None:
     assert read_plain(text) == ("", ())
 
 
-def test_a_title_with_an_underline() -> None:
-    """The underline is part of the heading; each style is a level, in order of first use."""
-    text = f"Test of time\n============\n\n{BODY}\n\nAdam\n----\n\n{BODY}\n\nBig\n===\n\n{BODY}\n"
-    assert read_plain(text)[0] == "Test of time"
-    assert blocks(text) == [
-        ("heading", "Test of time\n============", ("Test of time",)),
-        ("paragraph", BODY, ("Test of time",)),
-        ("heading", "Adam\n----", ("Test of time", "Adam")),
-        ("paragraph", BODY, ("Test of time", "Adam")),
-        ("heading", "Big\n===", ("Big",)),
-        ("paragraph", BODY, ("Big",)),
-    ]
-
-
-def test_an_overline_is_a_style_of_its_own() -> None:
-    text = f"=====\nTitle\n=====\n{BODY}\n\nPart\n=====\n{BODY}\n"
-    assert headings(text) == [("Title",), ("Title", "Part")]
-
-
 @pytest.mark.parametrize(
-    "text",
-    ["A title that is long\n---\n\nBody", "- item\n------\n\nBody", "***\n---\n\nBody"],
+    ("text", "expected"),
+    [
+        # Each style of underline is a level, in order of first use; one with an overline is another style.
+        (
+            "Test of time\n========\n\n@\n\nAdam\n----\n\n@\n\nBig\n===\n\n@",
+            ["Test of time", "Test of time/Adam", "Big"],
+        ),
+        ("=====\nTitle\n=====\n@\n\nPart\n=====\n@", ["Title", "Title/Part"]),
+        # Rules: too short for the title, or below an item or another rule; and a line too long for a heading.
+        *(("A title that is long\n---\n\n@", []), ("- item\n------\n\n@", []), ("***\n---\n\n@", [])),
+        ("word " * 80 + "\n" + "=" * 80 + "\n\n@", []),
+        ("# One ##\n@\n## About C#\n@\n= Wiki =\n@\n== Sub ==\n@", ["One", "One/About C#", "Wiki", "Wiki/Sub"]),
+        ("= = = Deep = = =\n@\n= = Less = =\n@", ["Deep", "Less"]),
+        # What only begins like a mark.
+        *(
+            (f"{line}\n\n@\n# A\n@\n# B\n@", ["A", "B"])
+            for line in ("#hash", "# " + "w" * 300, "= open", "a = b =", "=", "#")
+        ),
+        # Without marks: capitals need no blank line, and two titles may stand above each other.
+        ("GETTING THERE\n@", ["GETTING THERE"]),
+        ("@\n\nTest of Time\nPresentations\n\n@", ["Test of Time", "Test of Time/Presentations"]),
+    ],
 )
-def test_rules_are_no_underlines(text: str) -> None:
-    """Too short for the title, or below an item or another rule."""
-    assert headings(text) == []
-
-
-def test_hash_and_wiki_headings() -> None:
-    text = f"# One ##\n{BODY}\n## About C#\n{BODY}\n= Wiki =\n{BODY}\n== Sub ==\n{BODY}\n= = = Deep = = =\n{BODY}\n"
-    assert headings(text) == [("One",), ("One", "About C#"), ("Wiki",), ("Wiki", "Sub"), ("Wiki", "Sub", "Deep")]
-
-
-@pytest.mark.parametrize("line", ["#hash", "# " + "w" * 300, "= open", "a = b =", "=", "#"])
-def test_what_only_begins_like_a_mark(line: str) -> None:
-    assert headings(f"{line}\n\n{BODY}\n# A\n{BODY}\n# B\n{BODY}\n") == [("A",), ("B",)]
-
-
-def test_an_underlined_line_longer_than_any_heading_is_text() -> None:
-    assert headings("word " * 80 + "\n" + "=" * 80 + f"\n\n{BODY}\n") == []
+def test_headings(text: str, expected: list[str]) -> None:
+    found = read_plain(text.replace("@", BODY))[1]
+    assert ["/".join(block.heading) for block in found if block.kind is BlockKind.HEADING] == expected
 
 
 def test_items_keep_their_wrapped_lines_and_their_depth() -> None:
@@ -95,15 +78,6 @@ def test_wrapped_lines_are_one_paragraph_and_short_lines_are_not() -> None:
         "Short line",
         "Another one\nwhich goes on",
     ]
-
-
-def test_a_line_in_capitals_is_a_heading_without_a_blank_line() -> None:
-    assert blocks(f"GETTING THERE\n{BODY}\n")[0] == ("heading", "GETTING THERE", ("GETTING THERE",))
-
-
-def test_two_titles_above_each_other_are_two_headings() -> None:
-    text = f"{BODY}\n\nTest of Time\nPresentations\n\n{BODY}\n"
-    assert headings(text) == [("Test of Time",), ("Test of Time", "Presentations")]
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 
 from corpus.formats import format_of
-from corpus.readers import reader_for
-from corpus.readers.plaintext import markdown, plain
 
 
 @pytest.mark.parametrize(
@@ -28,8 +26,3 @@ from corpus.readers.plaintext import markdown, plain
 def test_the_name_decides(path: str, kind: str | None) -> None:
     found = format_of(path)
     assert (None if found is None else found.media_type) == kind
-
-
-def test_markdown_has_a_reader_of_its_own() -> None:
-    assert reader_for("plaintext.markdown") is markdown.read
-    assert reader_for("plaintext.plain") is plain.read
