@@ -6,7 +6,6 @@ import errno
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -19,22 +18,18 @@ HERON = "where does the heron wait?"
 def test_sockets_are_seen(program: Program, tmp_path: Path) -> None:
     """What the tests below count is counted: a model that is not here is looked for on the hub."""
     (tmp_path / "a.md").write_text("Words.\n", encoding="utf-8")
-    begun = time.monotonic()
     done = program.run("index", str(tmp_path), "--model", "nobody/nothing", namespace="-rn", timeout=60)
     assert done.returncode == 5
     assert done.stderr.count(b"\n") == 1
     assert b"the model nobody/nothing is not on this machine" in done.stderr
     assert any(line.startswith(("socket.getaddrinfo", "socket.connect")) for line in program.sockets())
     assert not (tmp_path / ".qa").exists()
-    assert time.monotonic() - begun < 40  # the hub has 8 s; the rest is for a machine that is busy with much else
 
 
 @pytest.mark.parametrize(
     "args",
     [
         ["ask", HERON],
-        ["ask", "--json", HERON],
-        ["ask", "--no-rerank", HERON],
         ["show", "birds.md:3"],
         ["status"],
         ["check"],
