@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -38,8 +39,11 @@ def run(program: str, *arguments: str) -> str:
 
 def children() -> set[str]:
     """The processes that this one has started and that are still there."""
-    tasks = Path("/proc/self/task").iterdir()
-    return {child for task in tasks for child in (task / "children").read_text().split()}
+    found: set[str] = set()
+    for task in Path("/proc/self/task").iterdir():
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a thread may have ended by now
+            found |= set((task / "children").read_text().split())
+    return found
 
 
 def test_a_file_that_takes_too_long_is_left_out_and_the_next_is_read() -> None:
