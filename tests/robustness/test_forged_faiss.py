@@ -66,13 +66,6 @@ def of_dimension(held: Held, dimension: int) -> bytes:
     return serialized(outer)
 
 
-def lists(held: Held) -> bytes:
-    quantizer = faiss.IndexFlatIP(64)
-    index: Any = faiss.IndexIVFFlat(quantizer, 64, 2, faiss.METRIC_INNER_PRODUCT)
-    index.train(held.vectors)
-    return with_ids(held, index)
-
-
 def transformed(held: Held) -> bytes:
     transform = faiss.LinearTransform(64, 64)
     faiss.copy_array_to_vector(np.eye(64, dtype=np.float32).ravel(), transform.A)
@@ -98,29 +91,18 @@ FILES: dict[str, Callable[[Held], bytes]] = {
     "a negative number of vectors": lambda held: patched(held, len(held.ids), -1),
     "codes far larger than the file": lambda held: patched(held, len(held.ids) * 128, 2**46),
     "codes of no size": lambda held: patched(held, 128, 0),
-    "codes of a huge size": lambda held: patched(held, 128, 2**40),
     "ids far away": lambda held: with_ids(held, halves(), held.ids + NOWHERE),
     "negative ids": lambda held: with_ids(held, halves(), -held.ids),
     "one id for all": lambda held: with_ids(held, halves(), held.ids * 0 + 1),
-    "ids in another order": lambda held: with_ids(held, halves(), held.ids[::-1].copy()),
     "another dimension": lambda held: of_dimension(held, 32),
     "an index without ids": without_ids,
-    "a thousand indexes in one another": lambda held: nested(held, 1_000),
     "a hundred thousand indexes in one another": lambda held: nested(held, 100_000),
     "a graph": lambda held: with_ids(held, faiss.IndexHNSWFlat(64, 8)),
     "a flat index": lambda held: with_ids(held, faiss.IndexFlatIP(64)),
-    "a flat index by distance": lambda held: with_ids(held, faiss.IndexFlatL2(64)),
-    "an index of lists": lists,
     "a transform before it": transformed,
     "nothing": lambda _: b"",
-    "four bytes": lambda _: b"IxMp",
     "an unknown kind": lambda _: b"Qxyz" + bytes(100),
-    "only zeros": lambda _: bytes(10_000),
 }
-
-
-# A file that is sound in itself and gives the wrong vectors the wrong ids is as good as one with other vectors.
-FORGED = ("one id for all", "ids in another order")
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -128,7 +110,8 @@ def test_a_hostile_faiss_file_under_a_digest_that_fits_is_harmless(sample: Sampl
     """Made again from the stored vectors, or what it says is noticed; in time, and within memory."""
     value_of(partial(_replace, sample, name))
     judged = asked_and_checked(sample)
-    assert name in FORGED or judged.outcome in (Outcome.RIGHT, Outcome.REFUSED), judged.detail
+    # A file that is sound in itself and gives the wrong vectors the wrong ids is as good as one with other vectors.
+    assert name == "one id for all" or judged.outcome in (Outcome.RIGHT, Outcome.REFUSED), judged.detail
 
 
 def _replace(sample: Sample, name: str) -> None:

@@ -44,7 +44,6 @@ COUNTS = {
     "a document stands twice": "INSERT INTO documents SELECT id + 1000, path || '2', sha256, size, mtime_ns, "
     "checked_ns, media_type, title, passages, records, checksum FROM documents WHERE id = 3",
     "a document has two records more": "UPDATE documents SET records = records + 2 WHERE id = 3",
-    "a document has no records any more": "UPDATE documents SET records = 0",
     "a document has a negative number of records": "UPDATE documents SET records = -1 WHERE id = 3",
     "a passage is gone": "DELETE FROM passages WHERE id = 5",
     "a passage stands twice": "INSERT INTO passages SELECT id + 100000, 'f' || substr(key, 2), document, vector, "
@@ -89,7 +88,6 @@ def numbers(*pairs: tuple[int, int]) -> bytes:
 
 ENTRIES = {
     "a place behind the last": numbers((3, 1), (60_000, 1)),
-    "places that descend": numbers((60_000, 1), (3, 1)),
     "one place many times": numbers(*[(3, 1)] * 1000),
     "no places": b"",
     "weights of nothing": numbers((3, 0), (4, 0)),
@@ -118,34 +116,24 @@ def test_the_vector_of_another_passage_is_found_by_a_check(sample: Sample) -> No
 
 KINDS: dict[str, str | tuple[str, Sequence[object]]] = {
     "a title of bytes": "UPDATE documents SET title = x'ff00ff' WHERE id = 3",
-    "a path of bytes": "UPDATE documents SET path = x'ff00ff' WHERE id = 3",
     "a size in words": "UPDATE documents SET size = 'large' WHERE id = 3",
-    "a digest that is a number": "UPDATE documents SET sha256 = 7 WHERE id = 3",
     "a number of passages in words": "UPDATE documents SET passages = 'some' WHERE id = 3",
     "a text of bytes": "UPDATE passages SET text = x'ff00ff' WHERE id = 5",
-    "a text that is a number": "UPDATE passages SET text = 7.5 WHERE id = 5",
     "a start in words": "UPDATE passages SET start = 'first' WHERE id = 5",
     "a start after the end": "UPDATE passages SET start = end + 10 WHERE id = 5",
     "a body behind the text": "UPDATE passages SET body = 1000000 WHERE id = 5",
-    "a negative body": "UPDATE passages SET body = -7 WHERE id = 5",
-    "a line of bytes": "UPDATE passages SET line_first = x'00' WHERE id = 5",
     "a line far away": f"UPDATE passages SET line_first = {2**62} WHERE id = 5",
-    "a page in words": "UPDATE passages SET page = 'one' WHERE id = 5",
     "headings that are no JSON": "UPDATE passages SET heading = '[' WHERE id = 5",
     "headings nested without end": ("UPDATE passages SET heading = ? WHERE id = 5", ("[" * 100_000 + "]" * 100_000,)),
-    "headings that are a number": "UPDATE passages SET heading = '7' WHERE id = 5",
     "headings that are lists": "UPDATE passages SET heading = '[[7], {}]' WHERE id = 5",
     "a context of bytes": "UPDATE passages SET context = x'ff' WHERE id = 5",
-    "a key in another form": "UPDATE passages SET key = 'x' WHERE id = 5",
     "a key of bytes": "UPDATE passages SET key = x'ff' WHERE id = 5",
     "a text digest in words": "UPDATE passages SET text_digest = 'same' WHERE id = 5",
     "a vector in words": "UPDATE vectors SET vector = 'vector' WHERE id = 7",
     "a vector digest in words": "UPDATE vectors SET digest = 'digest' WHERE id = 7",
     "a row of the keyword index in words": "UPDATE posting_lists SET data = 'words'",
-    "lengths in words": "UPDATE blocks SET lengths = 'words'",
     "hashes in words": "UPDATE blocks SET hashes = 'words'",
     "a reason of bytes": "UPDATE skipped SET reason = x'ff'",
-    "a skipped path of bytes": "UPDATE skipped SET path = x'ff'",
     "a time in words": "UPDATE skipped SET mtime_ns = 'long ago'",
 }
 
@@ -167,12 +155,10 @@ def test_bytes_in_place_of_the_same_words_are_noticed(sample: Sample, column: st
 # Case 32.
 VECTORS = {
     "not a number": np.full(64, np.nan),
-    "infinite": np.full(64, np.inf),
     "one infinite": np.where(np.arange(64) == 3, -np.inf, 0.0),
     "nothing but zeros": np.zeros(64),
     "ten times as long": np.eye(64)[3] * 10,
     "too short": np.eye(63)[3],
-    "too long": np.eye(65)[3],
     "empty": np.zeros(0),
 }
 
@@ -194,14 +180,11 @@ def test_a_vector_that_is_none_is_never_scored(sample: Sample, name: str) -> Non
 # Of the whole index.
 META: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "one document more": ("documents", lambda value: value + 1),
-    "one file more": ("files", lambda value: value + 1),
     "one passage more": ("passages", lambda value: value + 1),
     "no passages": ("passages", lambda _: 0),
     "a negative number of passages": ("passages", lambda _: -5),
     "one vector more": ("vectors", lambda value: value + 1),
     "a huge dimension": ("dimension", lambda _: 2**40),
-    "no dimension": ("dimension", lambda _: 0),
-    "a negative dimension": ("dimension", lambda _: -64),
     "another dimension": ("dimension", lambda _: 32),
     "no segments": ("segments", lambda _: []),
     "a segment twice": ("segments", lambda value: [*value, value[0]]),
@@ -209,23 +192,15 @@ META: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "a segment with a huge number": ("segments", lambda value: [value[0] | {"held": 2**62}, *value[1:]]),
     "a segment with more dead": ("segments", lambda value: [value[0] | {"dead": value[0]["dead"] + 1}, *value[1:]]),
     "a segment elsewhere": ("segments", lambda value: [value[0] | {"name": "../../secret.txt"}, *value[1:]]),
-    "a segment at an absolute path": ("segments", lambda value: [value[0] | {"name": "/etc/passwd"}, *value[1:]]),
-    "a segment with a NUL": ("segments", lambda value: [value[0] | {"name": "a\0b"}, *value[1:]]),
-    "a segment without a name": ("segments", lambda value: [value[0] | {"name": ""}, *value[1:]]),
     "a segment that is the folder": ("segments", lambda value: [value[0] | {"name": "."}, *value[1:]]),
-    "a segment with a number for a name": ("segments", lambda value: [value[0] | {"name": 7}, *value[1:]]),
     "a segment with a field too many": ("segments", lambda value: [value[0] | {"more": 7}, *value[1:]]),
     "segments that are a number": ("segments", lambda _: 7),
     "a passage count in words": ("passages", lambda _: "many"),
-    "a document count that is a list": ("documents", lambda _: [1]),
-    "a file count in words": ("files", lambda _: "all"),
     "a dimension in words": ("dimension", lambda _: "sixty-four"),
     "a fingerprint that is a number": ("fingerprint", lambda _: 7),
     "a model that is a list": ("model", lambda _: ["bag"]),
-    "patterns that are a number": ("include", lambda _: 7),
     "patterns that are numbers": ("include", lambda _: [7, 8]),
     "one skipped file more": ("skipped", lambda value: value + 1),
-    "skipped files in words": ("skipped", lambda _: "one"),
     "a negative number of skipped files": ("skipped", lambda _: -1),
     "a generation in words": ("generation", lambda _: "first"),
 }
@@ -236,7 +211,7 @@ def test_foreign_values_of_the_whole_index_are_noticed(sample: Sample, name: str
     key, change = META[name]
     set_meta(sample.folder / "index.db", key, change)
     judged = asked_and_checked(sample)
-    harmless = name in ("a model that is a list", "patterns that are numbers", "patterns that are a number")
+    harmless = name in ("a model that is a list", "patterns that are numbers")
     assert judged.outcome in NOTICED, judged.detail
     assert harmless or judged.check != ""
 
@@ -245,17 +220,12 @@ def test_foreign_values_of_the_whole_index_are_noticed(sample: Sample, name: str
 OUTSIDE = "The harbour opens with walnut.\n"
 PATHS = [
     "../secret.txt",
-    "../../etc/passwd",
     "/etc/passwd",
     "notes/../../secret.txt",
     "..",
-    ".",
     "",
-    "/",
     "notes//03.md",
-    "./03.md",
     "a\0b",
-    "\0",
     "notes/" + "x" * 5000,
     "..\\secret.txt",
     "C:/secret.txt",
