@@ -18,7 +18,7 @@ from corpus.errors import UsageError
 from index.update.report import Request
 from index.update.update import update_index
 from qa.cli import main as command_line
-from qa.cli.batch import MOST_BYTES, parse_batch, read_batch
+from qa.cli.batch import MAX_BYTES, parse_batch, read_batch
 from qa.retrieval.query import LONGEST_QUESTION
 from qa.retrieval.retriever import Retriever
 from tests.encoders import BagEncoder
@@ -62,7 +62,7 @@ def test_a_changed_file_on_a_read_only_disk(program: Program, indexed: Path) -> 
     for each in done:
         assert each.returncode == 0
         assert b"heron" in each.stdout
-        assert each.stderr.startswith(b"qa: the index is not brought up to date: cannot write into ")
+        assert each.stderr.startswith(b"qa: index not updated: cannot write into ")
         assert each.stderr.count(b"\n") == 1
 
 
@@ -199,9 +199,9 @@ def test_a_folder_that_is_not_mounted(program: Program, indexed: Path) -> None:
         moved.rmdir()
     assert done.returncode == 2
     assert b"Is it mounted?" in done.stderr
-    assert b"all 3 documents are gone; is the folder mounted?" in asked.stderr
+    assert b"all 3 documents are missing (is the folder mounted?)" in asked.stderr
     assert b"heron" in asked.stdout
-    assert b"the file is gone" in asked.stdout
+    assert b"file is missing" in asked.stdout
     assert b"Up to date: 3 documents" in program.run("index", str(indexed)).stdout
 
 
@@ -319,7 +319,7 @@ def test_code_beside_the_documents_is_not_imported(program: Program, tmp_path: P
     args = command(["index", "--dry-run", "."])
     done = subprocess.run(args, cwd=notes, env=program.environ(), capture_output=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr
-    assert b"7 files added" in done.stdout
+    assert b"Dry run: 7 files added" in done.stdout
     assert not mark.exists()
 
 
@@ -329,15 +329,15 @@ def test_code_beside_the_documents_is_not_imported(program: Program, tmp_path: P
 def test_a_question_of_ten_megabytes_is_cut_with_a_notice(program: Program, indexed: Path) -> None:
     done = program.run("ask", "--batch", "-", cwd=indexed, stdin=b"heron " * 1_700_000)
     assert done.returncode == 0
-    assert done.stderr == b"The question in batch line 1 is cut to 10,000 characters; 10,189,999 are left out.\n"
+    assert done.stderr == b"Batch line 1: Question cut to 10,000 characters; the last 10,189,999 are ignored\n"
     assert len(json.loads(done.stdout)["question"]) == LONGEST_QUESTION
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs /dev/zero")
 def test_a_batch_without_an_end_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"^the batch /dev/zero is larger than 64 MiB; ask in several$"):
+    with pytest.raises(UsageError, match=r"^the batch /dev/zero is larger than 64 MiB\. Split it\.$"):
         read_batch("/dev/zero")
-    assert MOST_BYTES == 64 * 1024 * 1024
+    assert MAX_BYTES == 64 * 1024 * 1024
 
 
 def test_a_batch_of_questions_that_are_hostile_text() -> None:
