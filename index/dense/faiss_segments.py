@@ -12,9 +12,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import logging
-import mmap
 import os
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -29,8 +27,6 @@ from index.storage.files import write_atomically
 from index.storage.metadata import Segment
 
 _LOG = logging.getLogger(__name__)
-_PREFIX = "vectors-"
-_SUFFIX = ".faiss"
 
 # An exact search of so many takes a few milliseconds.
 EXACT_MOST = 32_768
@@ -50,7 +46,6 @@ Ids = npt.NDArray[np.int64]
 # Stored vectors, of unit length before rounding.
 Stored = npt.NDArray[np.float16]
 Fetch = Callable[[Ids], Stored]
-Bytes = npt.NDArray[np.uint8]
 
 
 class VectorIndex:
@@ -183,7 +178,7 @@ def save(index: Any, folder: Path, *, number: int, generation: int) -> Segment:
     import faiss
 
     data: Any = memoryview(faiss.serialize_index(index))  # type: ignore[arg-type]
-    name = f"{_PREFIX}{generation}-{number}{_SUFFIX}"
+    name = f"vectors-{generation}-{number}.faiss"
     write_atomically(folder / name, data)
     return Segment(number, name, len(data), _digest(data), int(index.ntotal))
 
@@ -200,8 +195,8 @@ def load(folder: Path, segment: Segment, *, dimension: int) -> Any:
     file = folder / segment.name
     if file.stat().st_size != segment.size:
         raise ValueError("its size is wrong")
-    data = _read(file, segment.size)
-    if _digest(data.data) != segment.digest:
+    data = np.fromfile(file, dtype=np.uint8)
+    if len(data) != segment.size or _digest(data.data) != segment.digest:
         raise ValueError("checksum mismatch")
     try:
         with _bounded_allocation(segment.size):
@@ -233,21 +228,6 @@ def _require_sound(index: Any, segment: Segment, dimension: int) -> None:
         raise ValueError("it is not an index of inner products, or its row numbers do not ascend")
     if _is_exact(index) and inner.codes.size() != 2 * index.d * len(rows):
         raise ValueError("its vectors are not float16")
-
-
-def _read(file: Path, size: int) -> Bytes:
-    """A file of `size` bytes, in huge pages where the system has them: a search reads all of it."""
-    if sys.platform == "linux":
-        memory = mmap.mmap(-1, max(size, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-        with contextlib.suppress(OSError):
-            memory.madvise(mmap.MADV_HUGEPAGE)
-        data = np.frombuffer(memory, dtype=np.uint8, count=size)
-    else:
-        data = np.empty(size, dtype=np.uint8)
-    with file.open("rb") as stream:
-        if stream.readinto(data.data) != size:
-            raise ValueError("its size is wrong")
-    return data
 
 
 def members(index: Any) -> Ids:
@@ -290,7 +270,7 @@ def cosines(vectors: Stored, query: Vectors) -> npt.NDArray[np.float64]:
 def delete_others(folder: Path, kept: Iterable[str]) -> None:
     """Delete files that no segment names any more; readers have theirs in memory."""
     names = frozenset(kept)
-    for path in folder.glob(f"{_PREFIX}*{_SUFFIX}"):
+    for path in folder.glob("vectors-*.faiss"):
         if path.name not in names:
             with contextlib.suppress(OSError):
                 disk.delete(path)

@@ -7,10 +7,9 @@ import threading
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,8 +42,8 @@ class CompiledEncoder(TransformerEncoder):
         model: From `index.encoder.model_files.find`.
         tokenizer: The model's, if it is open already.
         hint: What to optimise for.
-        precision: What to compute in, "f32" or "bf16", rather than what suits the processor.
-        loading: Loads the copy already.
+        precision: "f32" or "bf16", or "" for what suits the processor.
+        loading: What loads the copy already.
 
     Raises:
         CompileError: At the first embedding: there is no compiled copy and none can be made.
@@ -138,26 +137,19 @@ class CompiledEncoder(TransformerEncoder):
             count = network.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS")
             requests = tuple(network.create_infer_request() for _ in range(count))
             in_bf16 = network.get_property("INFERENCE_PRECISION_HINT") == library.Type.bf16
-            return _Engine(requests, library.Tensor, rows_independent=in_bf16)
+            return _Engine(requests, library.Tensor, in_bf16)
 
 
-@dataclass(frozen=True, slots=True)
-class _Engine:
-    """What runs the model.
-
-    Attributes:
-        requests: As many as keep all cores busy.
-        tensor: OpenVINO's kind of array.
-        rows_independent: Whether a row gives the same, bit for bit, whatever rows are beside it.
-    """
+class _Engine(NamedTuple):
+    """OpenVINO's requests, as many as keep all cores busy, and its kind of array."""
 
     requests: tuple[Any, ...]
     tensor: Callable[..., Any]
+    # Whether a row gives the same, bit for bit, whatever rows are beside it.
     rows_independent: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Batch:
+class _Batch(NamedTuple):
     """Texts that go into the model together, their indexes among those asked for, and rows and columns."""
 
     members: list[int]
@@ -169,15 +161,20 @@ def _rows_of(width: int) -> int:
     return max(1, _BATCH_TOKENS // width)
 
 
-def _batches_by_width(widths: Sequence[int]) -> list[int]:
-    """Where each batch ends, if it has one width and at most the rows for that."""
+def _ends(count: int, is_full: Callable[[int, int], bool]) -> list[int]:
+    """Where each batch ends, if one that begins at `first` is full before `i` when `is_full(first, i)`."""
     ends = []
     first = 0
-    for i in range(1, len(widths) + 1):
-        if i == len(widths) or widths[i] != widths[first] or i - first == _rows_of(widths[first]):
+    for i in range(1, count + 1):
+        if i == count or is_full(first, i):
             ends.append(i)
             first = i
     return ends
+
+
+def _batches_by_width(widths: Sequence[int]) -> list[int]:
+    """Batches of one width with at most the rows for that."""
+    return _ends(len(widths), lambda first, i: widths[i] != widths[first] or i - first == _rows_of(widths[first]))
 
 
 def balanced_batches(widths: Sequence[int], count: int) -> list[int]:
@@ -195,14 +192,8 @@ def balanced_batches(widths: Sequence[int], count: int) -> list[int]:
 
 
 def _batches_by_work(widths: Sequence[int], limit: int) -> list[int]:
-    """Where each batch ends, if rows times width is at most `limit`; a row that is wider is a batch of its own."""
-    ends = []
-    first = 0
-    for i in range(1, len(widths) + 1):
-        if i == len(widths) or (i + 1 - first) * widths[first] > limit:
-            ends.append(i)
-            first = i
-    return ends
+    """Batches of at most `limit` rows times width, or of one row that is wider."""
+    return _ends(len(widths), lambda first, i: (i + 1 - first) * widths[first] > limit)
 
 
 def _outputs(request: Any, count: int, *, tokens: bool) -> list[Output]:
@@ -238,14 +229,13 @@ class FastestEncoder(TransformerEncoder):
     def _backend(self) -> TransformerEncoder:
         with self._lock:
             if self._loaded is None:
-                self._loaded = self._load()
+                try:
+                    compiled = CompiledEncoder(
+                        self._model, tokenizer=self._tokenizer, hint=self._hint, loading=self._loading
+                    )
+                    compiled.prepare()
+                    self._loaded = compiled
+                except (CompileError, ImportError) as error:
+                    _LOG.warning("torch embeds, slowly: %s", error)
+                    self._loaded = TorchEncoder(self._model, tokenizer=self._tokenizer)
             return self._loaded
-
-    def _load(self) -> TransformerEncoder:
-        try:
-            compiled = CompiledEncoder(self._model, tokenizer=self._tokenizer, hint=self._hint, loading=self._loading)
-            compiled.prepare()
-        except (CompileError, ImportError) as error:
-            _LOG.warning("torch embeds, slowly: %s", error)
-            return TorchEncoder(self._model, tokenizer=self._tokenizer)
-        return compiled

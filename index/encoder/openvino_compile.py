@@ -47,8 +47,7 @@ _CHECKS = (
     "The meeting was moved to Thursday at half past nine.",
     "1. Zürich › 東京 › القاهرة: 3,704 of 11,603 submissions (32 %), see https://example.org/a_b?c=1#d 🙂",
     "a " * 40,
-    "Whoever keeps notes for long enough finds that the same fact stands in three places, each a little "
-    "different; the question is then not where it stands but which of them was right, and when. " * 4,
+    "Whoever keeps notes finds the same fact in three places; which of them was right, and when? " * 8,
 )
 
 
