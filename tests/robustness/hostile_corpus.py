@@ -36,7 +36,7 @@ MOST_SECONDS, MOST_MEGABYTES = 10.0, 512.0
 
 REASONS = re.compile(
     r"not UTF-8, and its encoding is unknown; save it as UTF-8|damaged( \(\w+\)|: [\w ,]+)?"
-    r"|damaged or cut short: it cannot be opened as a PDF"
+    r"|damaged or truncated: cannot be opened as a PDF"
     r"|binary, not text|not a regular file|symbolic link, not followed"
     r"|format not supported|larger than 8 MiB( \([\d,]+ bytes\))?|its name is not valid UTF-8"
     r"|more than (200,000 lines|20,000 passages|500,000 sentences); split it into smaller files"

@@ -20,4 +20,4 @@ def read(path: str, data: bytes) -> Extracted:
     for folder, reader in (("word", docx.read), ("ppt", pptx.read), ("xl", xlsx.read)):
         if main.startswith(f"{folder}/"):
             return reader(archive, main)
-    raise Unreadable("an archive, but no document that can be read")
+    raise Unreadable("archive is not a supported document")

@@ -26,7 +26,7 @@ def parse_xml(data: bytes) -> Element:
         parser.feed(data)
         root: Element = parser.close()
     except (expat.ExpatError, ParseError, LookupError, ValueError) as error:
-        raise Unreadable("damaged: XML in it is not well formed") from error
+        raise Unreadable("damaged: XML is not well formed") from error
     names: dict[str, str] = {}
     for element in root.iter():
         tag = element.tag
@@ -39,7 +39,7 @@ def parse_xml(data: bytes) -> Element:
 
 
 def _refuse(*declared: object) -> None:
-    raise Unreadable("declares entities of its own, which are not expanded")
+    raise Unreadable("declares XML entities, which are not supported")
 
 
 def _local(key: str) -> str:

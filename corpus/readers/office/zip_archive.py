@@ -35,10 +35,10 @@ class Archive:
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
         except _DAMAGE as error:
-            raise Unreadable("damaged: no archive that can be opened") from error
+            raise Unreadable("damaged: cannot be opened as a ZIP archive") from error
         parts = self._zip.infolist()
         if len(parts) > MAX_PARTS:
-            raise Unreadable(f"an archive of more than {MAX_PARTS:,} files")
+            raise Unreadable(f"archive of more than {MAX_PARTS:,} files")
         if any(part.flag_bits & 1 for part in parts):
             raise Unreadable("encrypted")
         self._parts = {part.filename: part for part in parts}
@@ -56,16 +56,16 @@ class Archive:
         """
         shown = name if len(name) <= _MAX_SHOWN else f"{name[:_MAX_SHOWN]}…"
         if name not in self._parts:
-            raise Unreadable(f"damaged: {shown} is missing in it")
+            raise Unreadable(f"damaged: {shown} is missing")
         data = bytearray()
         try:
             with self._zip.open(self._parts[name]) as stream:
                 while piece := stream.read(_STEP):
                     data += piece
                     if len(data) > MAX_PART or self._inflated + len(data) > MAX_ALL:
-                        raise Unreadable("unpacks to more than may be read")
+                        raise Unreadable("unpacked size exceeds the limit")
         except _DAMAGE as error:
-            raise Unreadable(f"damaged: {shown} in it cannot be unpacked") from error
+            raise Unreadable(f"damaged: {shown} cannot be unpacked") from error
         self._inflated += len(data)
         return bytes(data)
 

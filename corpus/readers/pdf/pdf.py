@@ -46,7 +46,7 @@ def read(path: str, data: bytes) -> Extracted:
     finally:
         document.close()
     if sum(len(line.text) for page in pages for line in page.lines) < _MIN_CHARACTERS:
-        raise Unreadable("no text in it: scanned, or pictures alone")
+        raise Unreadable("no text found; probably a scan")
     lines = body_lines(pages)
     found = list(paragraphs(lines))
     body = body_size(lines)
@@ -68,7 +68,7 @@ def open_document(data: bytes) -> pypdfium2.PdfDocument:
         return pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
         locked = getattr(error, "err_code", None) in (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY)
-        raise Unreadable("encrypted" if locked else "damaged or cut short: it cannot be opened as a PDF") from error
+        raise Unreadable("encrypted" if locked else "damaged or truncated: cannot be opened as a PDF") from error
 
 
 def _read_pages(document: pypdfium2.PdfDocument) -> Iterator[PageLines]:

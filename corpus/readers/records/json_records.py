@@ -46,7 +46,7 @@ def _parse(text: str) -> Any:
         try:
             return _parse_lines(text)
         except Unreadable:
-            raise Unreadable("damaged: no JSON") from error
+            raise Unreadable("damaged: not valid JSON") from error
 
 
 def _parse_lines(text: str) -> list[Any]:
@@ -56,7 +56,7 @@ def _parse_lines(text: str) -> list[Any]:
         try:
             values.append(json.loads(line) if line.strip() else None)
         except ValueError as error:
-            raise Unreadable(f"damaged: no JSON in line {number}") from error
+            raise Unreadable(f"damaged: line {number} is not valid JSON") from error
     return values
 
 

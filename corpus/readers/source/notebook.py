@@ -18,7 +18,7 @@ def read(path: str, data: bytes) -> Extracted:
     try:
         notebook = json.loads(text.removeprefix("\ufeff"))
     except ValueError as error:
-        raise Unreadable("damaged: no JSON") from error
+        raise Unreadable("damaged: not valid JSON") from error
     builder = DocumentBuilder()
     for cell in _cells(notebook):
         builder.page()

@@ -151,6 +151,6 @@ def test_bad_files_do_not_stop_a_build(tmp_path: Path) -> None:
     report = build_index(tmp_path, encoder=BagEncoder())
     assert report.documents == 3
     assert [(skip.path, skip.reason) for skip in report.skipped] == [
-        ("b.docx", "damaged: no archive that can be opened"),
-        ("c.pdf", "damaged or cut short: it cannot be opened as a PDF"),
+        ("b.docx", "damaged: cannot be opened as a ZIP archive"),
+        ("c.pdf", "damaged or truncated: cannot be opened as a PDF"),
     ]

@@ -221,10 +221,10 @@ def test_content_counts_for_more_than_the_name(name: str, sample: str, media_typ
             b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600),
             "encrypted or in a format of Office before 2007; save it again without a password",
         ),
-        ("a.xlsx", archives.pack({"a.txt": "words"}), "an archive, but no document that can be read"),
+        ("a.xlsx", archives.pack({"a.txt": "words"}), "archive is not a supported document"),
         ("a.ipynb", b'{"cells": 3}', "content does not match its name: not a notebook"),
-        ("a.json", b'{"cells": ', "damaged: no JSON"),
-        ("a.jsonl", b'{"a": 1}\nno\n', "damaged: no JSON in line 2"),
+        ("a.json", b'{"cells": ', "damaged: not valid JSON"),
+        ("a.jsonl", b'{"a": 1}\nno\n', "damaged: line 2 is not valid JSON"),
         ("a.eml", b"just words", "content does not match its name: not a message"),
         ("a.mbox", b"just words", "content does not match its name: not a mailbox"),
     ],
@@ -245,8 +245,8 @@ def test_the_build_goes_on(tmp_path: Path) -> None:
     report = build_index(tmp_path, encoder=encoder)
     assert report.documents == 1
     reasons = {skip.path: skip.reason for skip in report.skipped}
-    assert {reasons.pop(f"bomb-{path}") for path in MAIN} == {"unpacks to more than may be read"}
-    assert {reasons.pop(f"cut-{path}") for path in MAIN} == {"damaged: no archive that can be opened"}
+    assert {reasons.pop(f"bomb-{path}") for path in MAIN} == {"unpacked size exceeds the limit"}
+    assert {reasons.pop(f"cut-{path}") for path in MAIN} == {"damaged: cannot be opened as a ZIP archive"}
     assert set(reasons.values()) == {"nested too deeply"}
     with Retriever.open(tmp_path, encoder=encoder) as retriever:
         assert retriever.search("Where does the otter sleep?", k=1)[0].citation == "healthy.md:1-3"

@@ -63,5 +63,5 @@ def test_what_is_not_on_the_page_has_no_boxes() -> None:
     data = pdf.make([[pdf.Words(60, 700, FIRST)]])
     with Sandbox() as sandbox:
         assert sandbox.boxes(data, [(1, "No such words."), (9, FIRST), (1, "…")]) == [(), (), ()]
-        with pytest.raises(Unreadable, match=r"^damaged or cut short: it cannot be opened as a PDF$"):
+        with pytest.raises(Unreadable, match=r"^damaged or truncated: cannot be opened as a PDF$"):
             sandbox.boxes(data[:100], [(1, FIRST)])
