@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TextIO
 
 from corpus.errors import UsageError
-from qa.retrieval.query import ask_text
+from qa.retrieval.question_text import ask_text
 
 # Of a whole batch, so that an endless device does not fill the memory.
 MAX_BYTES = 64 * 1024 * 1024

@@ -19,7 +19,7 @@ from qa.cli.batch import BatchItem, parse_batch, read_batch
 from qa.cli.errors import FOUND, INTERRUPTED, NOT_FOUND, Boundary
 from qa.cli.eval import evaluate
 from qa.cli.options import COUNT, INDEX, JSON, MODES
-from qa.retrieval.query import LONGEST_QUESTION, ask_text
+from qa.retrieval.question_text import LONGEST_QUESTION, ask_text
 from qa.terminal import answers, reports
 from qa.terminal.text import clean_name
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeGuard, TypeVar
 
 from corpus.errors import UsageError
-from qa.retrieval.query import ask_text
+from qa.retrieval.question_text import ask_text
 
 T = TypeVar("T")
 

@@ -9,13 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from corpus.errors import UsageError
 from index import STOP_WORDS, Encoder, Snapshot, TokenVectors, Vectors, Word, analyse, word_terms
 from qa.answer.results import Correction, Mode
 from qa.retrieval.spelling import correct_spelling
 from qa.retrieval.stopwatch import Stopwatch
 
-LONGEST_QUESTION = 10_000
 # A question with a larger share of letters that the model has no words for is answered by keywords alone.
 MAX_UNKNOWN = 1 / 3
 # The rarity of a word that says nothing about the subject.
@@ -135,23 +133,3 @@ def _weighted(tokens: TokenVectors, words: Sequence[Word], rarity: Mapping[str, 
 def _parts(words: Sequence[Word]) -> list[Word]:
     """Words in order, joined ones in their parts."""
     return [part for word in words for part in word.parts or (word,)]
-
-
-def ask_text(text: str) -> tuple[str, int]:
-    """Make a question searchable: stripped, whole code points, at most 10,000 characters.
-
-    Returns:
-        The question, and how many characters were cut off.
-
-    Raises:
-        UsageError: It is empty.
-    """
-    found = whole(text).strip()
-    if not found:
-        raise UsageError("the question is empty. Ask for example: qa ask when is the next deadline")
-    return found[:LONGEST_QUESTION], max(0, len(found) - LONGEST_QUESTION)
-
-
-def whole(text: str) -> str:
-    """Replace lone surrogates, which come from command lines and JSON that are not Unicode, by U+FFFD."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -23,7 +23,8 @@ from qa.locate import find_index, root_of
 from qa.retrieval.distinct import RankedPassage, distinct, with_final_scores
 from qa.retrieval.hybrid import pools
 from qa.retrieval.late_interaction import RERANK_DEPTH, TokenMatch, match_tokens, rerank, span_score
-from qa.retrieval.query import LONGEST_QUESTION, Query, analyse_question, whole
+from qa.retrieval.query import Query, analyse_question
+from qa.retrieval.question_text import LONGEST_QUESTION, whole
 from qa.retrieval.stopwatch import Stopwatch
 from qa.retrieval.word_overlap import overlap, term_shares
 

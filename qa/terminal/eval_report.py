@@ -9,7 +9,7 @@ from typing import Any
 from qa.evaluation.evaluate import Comparison, Difference, EvalReport, EvalSettings, Evaluation, Missing
 from qa.evaluation.metrics import RiskPoint, RunMetrics
 from qa.evaluation.questions import EvalQuestion
-from qa.retrieval.query import LONGEST_QUESTION
+from qa.retrieval.question_text import LONGEST_QUESTION
 from qa.terminal.answers import BOLD, DIM, TerminalStyle, few
 from qa.terminal.reports import count
 from qa.terminal.text import clean_name

@@ -50,7 +50,7 @@ def test_named_by_root_or_by_index_folder(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_option_beats_variable_beats_upward(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The nearer the user's word, the more it counts."""
+    """--index overrides QA_INDEX, which overrides the search."""
     option, variable, upward = (_corpus(tmp_path / name) for name in ("option", "variable", "upward"))
     monkeypatch.setenv("QA_INDEX", str(variable))
     monkeypatch.chdir(upward)
@@ -91,7 +91,7 @@ def test_named_folder_is_not_searched_upward(tmp_path: Path) -> None:
 
 
 def test_variable_is_named_in_the_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who forgot that QA_INDEX is set learns it."""
+    """So that a forgotten QA_INDEX is noticed."""
     monkeypatch.setenv("QA_INDEX", str(tmp_path / "gone"))
     with pytest.raises(NoIndexError, match="from QA_INDEX"):
         find_index(None, index=None)

@@ -19,7 +19,7 @@ from index.update.report import Request
 from index.update.update import update_index
 from qa.cli import main as command_line
 from qa.cli.batch import MAX_BYTES, parse_batch, read_batch
-from qa.retrieval.query import LONGEST_QUESTION
+from qa.retrieval.question_text import LONGEST_QUESTION
 from qa.retrieval.retriever import Retriever
 from tests.encoders import BagEncoder
 from tests.paths import REPOSITORY

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from corpus.errors import DamagedIndexError, ModelError, StorageError
+from corpus.errors import StorageError
 from index.encoder.model_files import DEFAULT_MODEL
 from index.encoder.protocol import Encoder
 from qa.answer import results
@@ -48,21 +48,21 @@ def test_ask_json_is_the_result(indexed: Path) -> None:
 
 
 def test_ask_from_a_folder_inside(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Places open from where the user is."""
+    """Paths are relative to the working directory."""
     monkeypatch.chdir(indexed / "sub")
     assert "[1] ../talks.md:5-7" in qa("ask", "soup").stdout
     assert "[1] travel.md:" in qa("ask", "train").stdout
 
 
 @pytest.mark.parametrize("question", [[], [""], ["  ", "\t"]])
-def test_ask_nothing(indexed: Path, question: list[str]) -> None:
+def test_ask_an_empty_question(indexed: Path, question: list[str]) -> None:
     """An empty question is wrong usage."""
     done = qa("ask", *question)
     assert done.exit_code == 2
     assert done.stderr.startswith("qa: the question is empty.")
 
 
-def test_ask_too_much(indexed: Path) -> None:
+def test_ask_a_long_question(indexed: Path) -> None:
     """A question of any length is answered, with a notice of what was left out."""
     done = qa("ask", "soup " * 3000)
     assert done.exit_code == 0
@@ -85,8 +85,8 @@ def test_ask_path_and_k(indexed: Path) -> None:
     assert len(json.loads(qa("ask", "--json", "-k", "1", "the train keynote").stdout)["passages"]) == 1
 
 
-def test_ask_goes_by_what_is_set(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Options count before qa.toml, and that before what is usual."""
+def test_ask_uses_the_settings(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Options override qa.toml, and that overrides the defaults."""
     asked: list[tuple[int, str, bool]] = []
     plain = WordRetriever.ask
 
@@ -121,13 +121,6 @@ def test_ask_strange_questions(indexed: Path, question: str) -> None:
     assert done.stderr == ""
 
 
-def test_ask_without_an_index(notes: Path) -> None:
-    """No index is 3, with the command that makes one."""
-    done = qa("ask", "soup")
-    assert done.exit_code == 3
-    assert f"Build one with: qa index {notes}" in done.stderr
-
-
 def test_ask_corpus_builds_first(notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One command on a fresh machine gives an answer; the report goes to stderr."""
     monkeypatch.chdir(tmp_path)
@@ -138,13 +131,13 @@ def test_ask_corpus_builds_first(notes: Path, tmp_path: Path, monkeypatch: pytes
 
 
 def test_ask_corpus_excludes_others(indexed: Path) -> None:
-    """--corpus says which index and that it is updated; what contradicts it is refused."""
+    """--corpus names the index and updates it; options that contradict it are refused."""
     for other in (["--index", "."], ["--no-update"]):
         assert qa("ask", "--corpus", ".", *other, "soup").exit_code == 2
 
 
 def test_ask_brings_small_changes_in(indexed: Path) -> None:
-    """What was added, changed or deleted a moment ago is in the answer, and is said."""
+    """What was added, changed or deleted a moment ago counts, with a note."""
     (indexed / "new.md").write_text("The harp stands in the hall.")
     (indexed / "sub" / "travel.md").unlink()
     done = qa("ask", "--json", "harp")
@@ -154,7 +147,7 @@ def test_ask_brings_small_changes_in(indexed: Path) -> None:
 
 
 def test_ask_no_update_leaves_the_index(indexed: Path) -> None:
-    """--no-update answers from the index as it is; what is gone is marked."""
+    """--no-update answers from the index as it is; missing files are marked."""
     (indexed / "talks.md").unlink()
     done = qa("ask", "--no-update", "soup")
     assert (done.exit_code, done.stderr) == (0, "")
@@ -163,7 +156,7 @@ def test_ask_no_update_leaves_the_index(indexed: Path) -> None:
 
 @pytest.mark.parametrize("count", [1, 65])
 def test_ask_leaves_large_changes(indexed: Path, count: int) -> None:
-    """Many files, or large ones, wait; one line says so and names the command."""
+    """Many files, or large ones, are left for `qa index`, which one line names."""
     for number in range(count):
         (indexed / f"n{number}.md").write_text("harp " * (10 if count > 1 else 500_000))
     done = qa("ask", "soup")
@@ -175,7 +168,7 @@ def test_ask_leaves_large_changes(indexed: Path, count: int) -> None:
 
 
 def test_ask_when_the_folder_is_emptied(indexed: Path) -> None:
-    """Nothing is forgotten because a disk is not mounted; the passages are marked."""
+    """Nothing is dropped because a disk is not mounted; the passages are marked."""
     for path in ("talks.md", "sub/travel.md"):
         (indexed / path).unlink()
     done = qa("ask", "soup")
@@ -185,7 +178,7 @@ def test_ask_when_the_folder_is_emptied(indexed: Path) -> None:
 
 
 def test_ask_while_another_writes(indexed: Path) -> None:
-    """A held lock stops no question: the index answers as it is, with a note."""
+    """A lock stops no question: the index answers as it is, with a note."""
     (indexed / "new.md").write_text("The harp stands in the hall.")
     with _locked(indexed):
         done = qa("ask", "soup")
@@ -199,7 +192,7 @@ def test_ask_while_another_writes(indexed: Path) -> None:
 
 
 def test_ask_where_the_index_cannot_be_written(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A read-only folder answers, with a note; only where there is no index yet is it an error."""
+    """A read-only folder answers, with a note; it is an error only if there is no index yet."""
 
     def refuse(*_: object, **__: object) -> None:
         raise StorageError("cannot write into .qa: it is read-only.")
@@ -215,7 +208,7 @@ def test_ask_where_the_index_cannot_be_written(indexed: Path, monkeypatch: pytes
 
 
 def test_ask_after_the_splitter_changed(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A question never cuts and embeds a whole collection anew; it says that this is to be done."""
+    """A question never rebuilds a whole collection; a note says that this is needed."""
     (indexed / "new.md").write_text("The harp stands in the hall.")
     monkeypatch.setattr("corpus.chunking.splitter.VERSION", 10_000)
     done = qa("ask", "soup")
@@ -249,22 +242,8 @@ def _locked(root: Path) -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize(
-    ("error", "code"), [(DamagedIndexError("bad row"), 4), (ModelError("no model"), 5), (StorageError("EIO"), 74)]
-)
-def test_ask_passes_errors_on(indexed: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, code: int) -> None:
-    """What the index raises is a line and a code."""
-
-    def fail(*_: object, **__: object) -> None:
-        raise error
-
-    monkeypatch.setattr(WordRetriever, "ask", fail)
-    done = qa("ask", "soup")
-    assert (done.exit_code, done.stdout, done.stderr) == (code, "", f"qa: {error}\n")
-
-
 def test_damaged_index_is_4(indexed: Path) -> None:
-    """A database that is none is damage, not a trace."""
+    """A file that is no database is damage, not a traceback."""
     (indexed / ".qa" / "index.db").write_bytes(b"x" * 5000)
     for command in (["ask", "soup"], ["show", "talks.md"], ["status"]):
         assert qa(*command).exit_code in {4, 5}, command

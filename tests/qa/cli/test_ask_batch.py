@@ -31,14 +31,6 @@ def test_batch_from_stdin(indexed: Path) -> None:
     assert (qa("ask", "--batch", "-", stdin=b"").exit_code, qa("ask", "--batch", "-", stdin=b"").stdout) == (0, "")
 
 
-@pytest.mark.parametrize("line", ["", '{"question": 3}', "{"])
-def test_batch_with_a_bad_line(indexed: Path, line: str) -> None:
-    """Nothing is answered if any line is bad, and its number is named."""
-    done = qa("ask", "--batch", "-", stdin=f"soup\n{line}\nsoup\n".encode())
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr.startswith("qa: batch line 2")
-
-
 def test_batch_cuts_long_questions(indexed: Path) -> None:
     """The notice names the line."""
     done = qa("ask", "--batch", "-", stdin=b"soup\n" + b"soup " * 3000 + b"\n")

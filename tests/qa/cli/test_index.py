@@ -15,7 +15,7 @@ from tests.qa.commands import TALKS, qa
 
 
 def test_index_reports_in_words(notes: Path) -> None:
-    """Files by what happened to them, passages by where their vectors came from."""
+    """One line; the second build has nothing to do."""
     done = qa("index")
     assert done.exit_code == 0
     assert re.fullmatch(r"Indexed 2 files \(2 documents, 3 passages\) in \d+\.\d s\n", done.stdout)
@@ -59,14 +59,14 @@ def test_index_groups_what_it_skips(notes: Path) -> None:
 
 
 def test_index_without_path_means_the_collection_around(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a folder of a collection, that collection is brought up to date; no second one begins."""
+    """In a folder of a collection, that collection is updated; no second one is made."""
     monkeypatch.chdir(indexed / "sub")
     assert qa("index").stdout.startswith("Up to date: 2 documents")
     assert not (indexed / "sub" / ".qa").exists()
 
 
 def test_index_takes_several_folders_and_files(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They make one collection, which later builds and questions from anywhere below go on with."""
+    """They form one collection, which later builds and questions from anywhere below use."""
     for name in ("notes/plan.md", "notes/other/plan.md"):
         (notes.parent / name).parent.mkdir(exist_ok=True)
         (notes.parent / name).write_text("The plan is to sail.")
@@ -84,8 +84,8 @@ def test_index_takes_several_folders_and_files(notes: Path, monkeypatch: pytest.
     assert qa("ask", "sail").exit_code == 0
 
 
-def test_index_of_a_file_brings_its_collection_up_to_date(indexed: Path) -> None:
-    """All of it, which is said."""
+def test_index_of_a_file_updates_its_collection(indexed: Path) -> None:
+    """All of it, with a note."""
     (indexed / "new.md").write_text("The harp stands in the hall.")
     done = qa("index", "talks.md")
     assert done.stderr == f"Part of the collection {indexed}; updating all of it.\n"
@@ -93,8 +93,8 @@ def test_index_of_a_file_brings_its_collection_up_to_date(indexed: Path) -> None
     assert not (indexed / "talks.md" / ".qa").exists()
 
 
-def test_index_says_what_was_named_and_left_out(indexed: Path) -> None:
-    """A file that is ignored is not taken in because it was named."""
+def test_index_names_a_path_without_documents(indexed: Path) -> None:
+    """A file that is ignored is not indexed because it was named."""
     (indexed / ".gitignore").write_text("draft.md\n")
     (indexed / "draft.md").write_text("A draft.")
     done = qa("index", "draft.md")
@@ -103,8 +103,8 @@ def test_index_says_what_was_named_and_left_out(indexed: Path) -> None:
 
 
 @pytest.mark.parametrize("paths", [["gone"], ["gone.md", "sub"], ["talks.md", "sub", "gone/"]])
-def test_index_wants_what_is_there(notes: Path, paths: list[str]) -> None:
-    """What does not exist is said before any model is looked for, and nothing is written."""
+def test_index_of_a_path_that_does_not_exist(notes: Path, paths: list[str]) -> None:
+    """It is an error before any model is loaded, and nothing is written."""
     done = qa("index", *paths)
     assert done.exit_code == 2
     assert re.fullmatch(r"qa: (\S*/)?gone\S* does not exist\. .*\n", done.stderr)
@@ -120,14 +120,14 @@ def test_dry_run_writes_nothing(notes: Path) -> None:
 
 
 def test_include_and_exclude_are_kept(notes: Path) -> None:
-    """Patterns are given once; later builds go on with them."""
+    """Patterns are given once; later builds use them."""
     qa("index", "--include", "*.md", "--exclude", "sub/")
     assert "Up to date: 1 document," in qa("index").stdout
     assert json.loads(qa("index", "--exclude", "nothing", "--json").stdout)["added"] == 1
 
 
 def test_another_model_embeds_anew(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """--model with another model replaces all vectors; without it the index's own is used."""
+    """--model with another model replaces all vectors; without it, the index's model is used."""
     monkeypatch.setattr(build, "load_encoder", lambda name, **_: BagEncoder(name=name, fingerprint=name[0] * 64))
     assert json.loads(qa("index", "--model", "other", "--json").stdout)["embedded"] == 3
     again = json.loads(qa("index", "--json").stdout)
@@ -144,7 +144,7 @@ def test_full_reads_everything(indexed: Path) -> None:
 
 
 def test_emptied_folder_needs_a_flag(indexed: Path) -> None:
-    """A folder that is suddenly empty is likelier not mounted."""
+    """A folder that is suddenly empty is more likely not mounted."""
     for path in ("talks.md", "sub/travel.md"):
         (indexed / path).unlink()
     refused = qa("index")

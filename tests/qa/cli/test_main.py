@@ -6,22 +6,19 @@ import contextlib
 import json
 import os
 import pty
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from qa.cli import main, session
+from qa.cli import main
 from tests.paths import REPOSITORY
 from tests.qa.commands import qa
 
-# qa status, qa check
-
 
 def test_status(indexed: Path) -> None:
-    """What is there, and what has changed since."""
+    """What is indexed, and what has changed since."""
     fresh = qa("status").stdout.splitlines()
     assert fresh[1:] == [
         "Documents   2",
@@ -65,9 +62,6 @@ def test_index_option(indexed: Path, tmp_path: Path, command: str, monkeypatch: 
         assert qa(name, *rest, "--index", str(where)).exit_code != 3
 
 
-# The program as a whole
-
-
 def test_help_imports_nothing_heavy() -> None:
     """`qa --help` has no use for numpy, faiss, torch, tqdm or the index package."""
     program = (
@@ -82,22 +76,15 @@ def test_help_imports_nothing_heavy() -> None:
 
 
 def test_without_a_command() -> None:
-    """`qa` alone explains itself."""
+    """`qa` alone prints its help."""
     done = qa()
     assert done.exit_code == 0
     assert done.stdout.startswith("Usage: qa ")
 
 
-def test_version() -> None:
-    """The version is one line."""
-    done = qa("--version")
-    assert (done.exit_code, done.stdout.count("\n")) == (0, 1)
-    assert done.stdout.startswith("qa ")
-
-
 @pytest.mark.parametrize("command", ["index", "watch", "ask", "eval", "show", "status", "check"])
 def test_every_option_is_explained(command: str) -> None:
-    """Each option and each command has its words."""
+    """Each option and each command has a help text."""
     found = main.app.commands[command]
     assert found.help
     for parameter in found.params:
@@ -131,21 +118,6 @@ def test_colour_on_a_terminal_only(indexed: Path, monkeypatch: pytest.MonkeyPatc
     assert "\x1b[2mIndex" in _on_a_terminal(*command)
     assert "\x1b" not in _on_a_terminal(*command, NO_COLOR="1")
     assert "\x1b" not in qa("status").stdout
-
-
-def test_progress_on_a_terminal_only(capsys: pytest.CaptureFixture[str]) -> None:
-    """A terminal shows bytes read, rate and remaining time; nothing else does, and nothing stays."""
-    program = (
-        "import time\nfrom index.update.report import Progress\nfrom qa.cli.session import progress\n"
-        "with progress() as tell:\n    for done in (10, 20, 30): tell(Progress(done, 40)); time.sleep(0.15)\n"
-    )
-    shown = _on_a_terminal(program)
-    assert "| 10.0/40.0 [00:00<" in shown
-    assert re.search(r"\| [23]0.0/40.0 \[00:00<00:00, +[0-9.]+B/s\]", shown)
-    assert shown.split("\r")[-1].strip() == ""
-    with session.progress() as tell:
-        assert tell is None  # pytest has no terminal
-    assert capsys.readouterr().err == ""
 
 
 def test_interrupt_is_130(indexed: Path) -> None:

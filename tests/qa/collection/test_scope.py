@@ -1,4 +1,4 @@
-"""Several folders and single files: which collection they make, and what it takes in."""
+"""Which collection several folders and files form, and what of it is indexed."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def documents(root: Path) -> list[str]:
         return sorted(document.path for document in snapshot.documents())
 
 
-def test_a_folder_is_itself_one(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Even inside another one; and nothing named is the collection around."""
+def test_a_folder_is_its_own_collection(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even inside another one; nothing means the collection around the working directory."""
     (home / ".qa").mkdir()
     monkeypatch.delenv("QA_INDEX", raising=False)
     monkeypatch.chdir(home)
@@ -55,7 +55,7 @@ def test_a_folder_is_itself_one(home: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert collection_of([]) == Collection(home)
 
 
-def test_several_lie_in_the_folder_they_have_in_common(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_paths_form_a_collection_in_the_folder_they_share(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(home / "notes")
     found = collection("../papers", ".", "../talk.md", "../papers/deep", "../papers/a.md")
     assert (found.root, found.paths) == (home, ("notes/", "papers/", "talk.md"))
@@ -63,12 +63,12 @@ def test_several_lie_in_the_folder_they_have_in_common(home: Path, monkeypatch: 
     assert collection(home / "papers" / "a.md", home / "papers" / "deep" / "c.md").root == home / "papers"
 
 
-def test_one_that_holds_the_others_is_all(home: Path) -> None:
+def test_a_folder_that_contains_the_others_is_the_collection(home: Path) -> None:
     assert collection(home, home / "papers", home / "talk.md") == Collection(home)
     assert collection(home / "notes", home / "notes") == Collection(home / "notes")
 
 
-def test_a_file_makes_its_folder_one_or_belongs_to_the_one_around(home: Path) -> None:
+def test_a_file_forms_a_collection_or_belongs_to_the_one_around(home: Path) -> None:
     found = collection(home / "papers" / "deep" / "c.md")
     assert (found.root, found.paths) == (home / "papers" / "deep", ("c.md",))
     (home / ".qa").mkdir()
@@ -77,21 +77,21 @@ def test_a_file_makes_its_folder_one_or_belongs_to_the_one_around(home: Path) ->
     assert found.note == f"Part of the collection {home}; updating all of it."
 
 
-def test_several_belong_to_the_one_around(home: Path) -> None:
+def test_several_paths_belong_to_the_collection_around(home: Path) -> None:
     (home / ".qa").mkdir()
     found = collection(home / "papers" / "deep", home / "papers" / "a.md")
     assert (found.root, found.paths) == (home, ("papers/a.md", "papers/deep/"))
 
 
 def test_links_are_followed_once(home: Path, tmp_path: Path) -> None:
-    """A walk follows none, so the collection is made of what they name."""
+    """A walk follows none, so the collection has what they point to."""
     (tmp_path / "link").symlink_to(home / "papers")
     (tmp_path / "link.md").symlink_to(home / "talk.md")
     found = collection(tmp_path / "link", tmp_path / "link.md")
     assert (found.root, found.paths) == (home, ("papers/", "talk.md"))
 
 
-def test_what_cannot_be_taken_in_is_refused_and_nothing_written(home: Path) -> None:
+def test_what_cannot_be_indexed_is_refused_and_nothing_written(home: Path) -> None:
     (home / ".hidden").mkdir()
     os.mkfifo(home / "pipe.md")
     for name, words in (("gone.md", "does not exist"), ("pipe.md", "neither a file nor"), (".hidden", "is hidden in")):
@@ -128,7 +128,7 @@ def test_paths_in_a_collection_of_a_whole_folder_drop_nothing(home: Path) -> Non
     assert index(home, include=("*.md",), paths=("papers/",)) == everywhere
 
 
-def test_a_damaged_index_is_made_anew_with_its_limits(home: Path) -> None:
+def test_a_damaged_index_is_rebuilt_with_its_limits(home: Path) -> None:
     """Not of the whole folder, which may be a home."""
     before = index(home, paths=("papers/", "talk.md"))
     database = home / ".qa" / "index.db"
@@ -141,7 +141,7 @@ def test_a_damaged_index_is_made_anew_with_its_limits(home: Path) -> None:
 
 
 def test_what_was_named_and_is_without_documents_is_told(home: Path) -> None:
-    """A reason in the report is enough."""
+    """Unless the report has a reason."""
     (home / ".gitignore").write_text("notes/\n")
     (home / "picture.png").write_bytes(b"x")
     paths = ("notes/", "papers/", "picture.png")
@@ -150,7 +150,7 @@ def test_what_was_named_and_is_without_documents_is_told(home: Path) -> None:
     assert without_documents(home, (), report) == ()
 
 
-def test_an_update_looks_at_what_is_taken_in_alone(home: Path) -> None:
+def test_an_update_ignores_what_is_outside_the_limits(home: Path) -> None:
     index(home, paths=("papers/",))
     (home / "notes" / "e.md").write_text("Changed.")
     assert update_index(Request(home, BagEncoder())).changed == 0

@@ -6,7 +6,6 @@ import logging
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -44,7 +43,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_nothing_set(tmp_path: Path) -> None:
-    """No file, an empty one, a project of others, a folder that is not there."""
+    """No file, an empty one, another tool's project, a missing folder."""
     assert read_settings(tmp_path) == read_settings(tmp_path / "gone") == CollectionSettings()
     set_project(tmp_path, "[tool.ruff]\nline-length = 120\n")
     assert read_settings(tmp_path) == CollectionSettings()
@@ -77,9 +76,7 @@ def test_every_key(tmp_path: Path) -> None:
     assert read_settings(tmp_path) == SET
 
 
-def test_its_own_file_counts_before_that_of_the_project_which_is_said_once(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_qa_toml_overrides_pyproject_with_one_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     set_own(tmp_path, "k = 7")
     set_project(tmp_path, "[tool.qa]\nk = 9\nmode = 'dense'\n")
     assert read_settings(tmp_path) == read_settings(tmp_path) == CollectionSettings(k=7)
@@ -105,7 +102,7 @@ def test_its_own_file_counts_before_that_of_the_project_which_is_said_once(
         ("[k]", "k must be a number"),
     ],
 )
-def test_what_is_not_known_names_file_key_and_what_is(tmp_path: Path, line: str, words: str) -> None:
+def test_an_error_names_file_key_and_what_is_valid(tmp_path: Path, line: str, words: str) -> None:
     set_own(tmp_path, line)
     with pytest.raises(UsageError) as caught:
         read_settings(tmp_path)
@@ -131,17 +128,15 @@ def test_what_is_not_known_names_file_key_and_what_is(tmp_path: Path, line: str,
         (b"#" * 70_000, "more than 65,536 bytes"),
     ],
 )
-def test_a_hostile_file_is_refused_at_once(tmp_path: Path, data: bytes, words: str) -> None:
+def test_a_hostile_file_is_refused(tmp_path: Path, data: bytes, words: str) -> None:
     set_own(tmp_path, data)
-    started = time.process_time()
     with pytest.raises(UsageError, match=r"qa\.toml") as caught:
         read_settings(tmp_path)
-    assert time.process_time() - started < 5
     assert words in str(caught.value)
 
 
-def test_what_is_no_file_is_refused_and_never_waited_for(tmp_path: Path) -> None:
-    """A link would read what lies elsewhere, a FIFO would wait for ever."""
+def test_what_is_no_regular_file_is_refused(tmp_path: Path) -> None:
+    """A link would read another file, a FIFO would wait for ever."""
     (tmp_path / "elsewhere").write_text("k = 3")
     file = tmp_path / "qa.toml"
     file.symlink_to(tmp_path / "elsewhere")
@@ -157,7 +152,7 @@ def test_what_is_no_file_is_refused_and_never_waited_for(tmp_path: Path) -> None
         read_settings(tmp_path)
 
 
-def test_of_a_project_only_what_is_meant_for_us_can_be_wrong(tmp_path: Path) -> None:
+def test_only_our_table_of_pyproject_can_be_wrong(tmp_path: Path) -> None:
     """Its file belongs to others, so it may be a link, broken or huge."""
     os.mkfifo(tmp_path / "pyproject.toml")
     assert read_settings(tmp_path) == CollectionSettings()
@@ -177,8 +172,8 @@ def test_of_a_project_only_what_is_meant_for_us_can_be_wrong(tmp_path: Path) -> 
         read_settings(tmp_path)
 
 
-def test_a_build_takes_in_what_is_set(root: Path) -> None:
-    """Arguments count before the file, the file before the last build, whose patterns stay when the file is gone."""
+def test_a_build_uses_the_settings(root: Path) -> None:
+    """Arguments override the file, the file overrides the last build, whose patterns stay when the file is deleted."""
     encoder = BagEncoder()
     set_own(root, ALL)
     assert build.preview_index(root).added == 1
@@ -196,8 +191,8 @@ def test_a_build_takes_in_what_is_set(root: Path) -> None:
     assert documents(root) == ["a.md", "old/c.md"]
 
 
-def test_patterns_that_are_set_hold_in_the_folders_that_were_named(root: Path) -> None:
-    """They do not widen a collection that is limited."""
+def test_include_applies_within_paths(root: Path) -> None:
+    """It does not widen a limited collection."""
     encoder = BagEncoder()
     build.build_index(root, paths=("old/",), encoder=encoder)
     (root / "old" / "d.txt").write_text("x")
@@ -208,8 +203,8 @@ def test_patterns_that_are_set_hold_in_the_folders_that_were_named(root: Path) -
     assert documents(root) == ["a.md", "old/d.txt"]
 
 
-def test_paths_that_are_set_limit_the_collection(root: Path) -> None:
-    """Until they are changed; what is named on the command line comes in for that build."""
+def test_paths_limit_the_collection(root: Path) -> None:
+    """Until they are changed; paths of the command line are added for that build."""
     encoder = BagEncoder()
     set_own(root, 'paths = ["old/"]')
     build.build_index(root, encoder=encoder)
@@ -221,7 +216,7 @@ def test_paths_that_are_set_limit_the_collection(root: Path) -> None:
     assert documents(root) == ["a.md", "b.txt", "old/c.md"]
 
 
-def test_a_file_that_cannot_be_used_stops_a_build_before_anything_is_written(root: Path) -> None:
+def test_an_invalid_file_stops_a_build_before_it_writes(root: Path) -> None:
     set_own(root, "include = 1")
     with pytest.raises(UsageError, match=r"qa\.toml"):
         build.build_index(root, encoder=BagEncoder())

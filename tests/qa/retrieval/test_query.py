@@ -16,7 +16,8 @@ from index.snapshot import Snapshot
 from index.update.report import Request
 from index.update.update import update_index
 from qa.answer.results import Mode
-from qa.retrieval.query import Floats, Query, analyse_question, ask_text
+from qa.retrieval.query import Floats, Query, analyse_question
+from qa.retrieval.question_text import ask_text
 from qa.retrieval.stopwatch import Stopwatch
 from tests.encoders import BagEncoder
 

@@ -55,8 +55,8 @@ Others were named:
         ("Oars", (), "Oars"),
     ],
 )
-def test_a_title_stands_once_above_a_passage(title: str, heading: tuple[str, ...], trail: str) -> None:
-    """It may be the first of the headings; that of a row has the row's number."""
+def test_the_title_is_shown_once(title: str, heading: tuple[str, ...], trail: str) -> None:
+    """It may be the first heading; that of a row has the row's number."""
     shown = _shown(_result(_hit("Nothing new.", title=title, heading=heading)))
     assert f"[1] a.md:3-9  {trail}\n" in shown
 
@@ -95,7 +95,7 @@ Confidence: high (87%)
 
 
 def test_not_found_golden() -> None:
-    """Where the collection does not answer, that comes first, and the nearest passages still follow."""
+    """If the collection has no answer, that comes first; the closest passages follow."""
     assert (
         _shown(_result(_hit("Near.", state=State.MISSING), found=False, confidence=0.12))
         == """\
@@ -110,7 +110,7 @@ No passage answers this with confidence. The closest passages (12% likely):
 
 
 def test_found_without_a_quote() -> None:
-    """No sentence to quote is no reason to be silent."""
+    """Passages are shown without a sentence to quote, too."""
     assert _shown(_result(_hit("Here."), confidence=0.55)).startswith(
         "These passages should contain the answer.\nConfidence: fair (55%)\n\n[1] "
     )
@@ -164,7 +164,7 @@ def test_long_heading_goes_below_the_place() -> None:
 
 
 def test_hostile_document_and_name() -> None:
-    """Nothing a document or its name holds reaches the terminal as a command."""
+    """Nothing in a document or its name reaches the terminal as a command."""
     hostile = "\x1b]0;evil\x07 \x9b2J \u202egnp"
     value = _result(
         _hit(hostile, path=f"{hostile}\n.md", title=hostile, heading=(hostile,)), answer=Answer(hostile, (1,))
@@ -175,7 +175,7 @@ def test_hostile_document_and_name() -> None:
 
 
 def test_also_in_many_places() -> None:
-    """A passage that stands everywhere does not fill the screen."""
+    """A passage that is everywhere does not fill the screen."""
     places = tuple(Location(f"{name}.md", (0, 1), (1, 2), None) for name in "bcdefg")
     assert "    also in b.md:1-2, c.md:1-2, d.md:1-2 and 3 more\n" in _shown(_result(_hit("x", also_in=places)))
 
@@ -191,7 +191,7 @@ def test_also_in_many_places() -> None:
     ],
 )
 def test_place_opens_from_here(here: str, shown: str) -> None:
-    """A path resolves from the working directory; where that only climbs, it is written in full."""
+    """A path is relative to the working directory; if that only climbs, it is written in full."""
     assert Places(ROOT, Path(here))("talks/a.md") == shown
 
 
@@ -247,5 +247,5 @@ def test_look_width(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_problem_is_one_line() -> None:
-    """A name with a newline cannot make a message of its own."""
+    """A name with a newline cannot fake a message."""
     assert problem("no file a\nqa: all is well\x1b[2J") == r"qa: no file a\nqa: all is well\x1b[2J"

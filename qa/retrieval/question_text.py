@@ -1,0 +1,27 @@
+"""The text of a question, made fit to search for. Imports nothing heavy: the command line checks its input with it."""
+
+from __future__ import annotations
+
+from corpus.errors import UsageError
+
+LONGEST_QUESTION = 10_000
+
+
+def ask_text(text: str) -> tuple[str, int]:
+    """Make a question searchable: stripped, whole code points, at most 10,000 characters.
+
+    Returns:
+        The question, and how many characters were cut off.
+
+    Raises:
+        UsageError: It is empty.
+    """
+    found = whole(text).strip()
+    if not found:
+        raise UsageError("the question is empty. Ask for example: qa ask when is the next deadline")
+    return found[:LONGEST_QUESTION], max(0, len(found) - LONGEST_QUESTION)
+
+
+def whole(text: str) -> str:
+    """Replace lone surrogates, which come from command lines and JSON that are not Unicode, by U+FFFD."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
