@@ -21,7 +21,7 @@ from index.commit.staging import Staging
 from index.dense.faiss_segments import Ids, delete_others
 from index.dense.segment_writer import SegmentState, SegmentWriter
 from index.dense.vector_refs import VectorRef, write_refs
-from index.dense.vector_rows import is_sound, pack_vector, vector_checksum
+from index.dense.vector_rows import is_sound, is_usable, pack_vector, vector_checksum
 from index.encoder.protocol import Vectors
 from index.lexical.writer import LexicalWriter
 from index.storage import disk
@@ -91,12 +91,12 @@ class Store:
         with translate_errors(self._file):
             return () if info is None else read_skipped(self._connection, self._file, info.skipped)
 
-    def known(self, digests: Iterable[bytes]) -> frozenset[bytes]:
-        """Return those of the digests whose vectors are stored and undamaged."""
+    def known(self, digests: Iterable[bytes], dimension: int) -> frozenset[bytes]:
+        """Return those of the digests whose vectors are stored and can be used."""
         query = "SELECT digest, vector, checksum FROM vectors WHERE digest = ?"
         with translate_errors(self._file):
             rows = [(digest, self._connection.execute(query, (digest,)).fetchone()) for digest in digests]
-        return frozenset(digest for digest, row in rows if row is not None and is_sound(*row))
+        return frozenset(digest for digest, row in rows if row is not None and is_usable(dimension, *row))
 
     def add_vectors(self, digests: Sequence[bytes], vectors: Vectors) -> None:
         """Commit embeddings at once, so that an interrupted build loses none; the generation stays the same.
@@ -233,7 +233,9 @@ class Store:
         rows = self._connection.execute("SELECT id, digest, vector, checksum FROM vectors")
         broken = ids_json([number for number, *row in rows if not is_sound(*row)])
         self._connection.execute(f"DELETE FROM vectors WHERE id IN {AMONG}", (broken,))
-        numbers = self._connection.execute("SELECT id FROM vectors").fetchall()
+        numbers = self._connection.execute("SELECT id FROM vectors ORDER BY id").fetchall()
+        if numbers and numbers[0] < (1,):
+            raise damaged(self._file, "the id of a vector is not positive")
         write_refs(self._connection, (VectorRef(number, 0, 0, generation) for (number,) in numbers))
         lexical.clear()
         documents = [one for one in self.documents().values() if one.path in kept]

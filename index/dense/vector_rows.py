@@ -54,9 +54,7 @@ def read_vectors(connection: sqlite3.Connection, file: Path, ids: Sequence[int],
         raise damaged(file, f"vector {missing[0]} is missing")
     data = b"".join([found[number] for number in ids])
     vectors: Stored = np.frombuffer(data, dtype="<f2").reshape(len(ids), dimension)
-    norms = np.linalg.norm(vectors.astype(np.float32), axis=1)
-    # Written so that NaN fails too.
-    if not (np.abs(norms - 1) < _ROUNDED).all():
+    if not _are_unit(vectors):
         raise not_unit(file)
     return vectors
 
@@ -69,3 +67,16 @@ def not_unit(file: Path) -> DamagedIndexError:
 def is_sound(digest: object, data: object, check: object) -> bool:
     """Whether the checksum of a row matches."""
     return isinstance(digest, bytes) and isinstance(data, bytes) and vector_checksum(digest, data) == check
+
+
+def is_usable(dimension: int, digest: object, data: object, check: object) -> bool:
+    """Whether a row is sound and has a unit vector of this dimension."""
+    if not is_sound(digest, data, check) or not isinstance(data, bytes) or len(data) != 2 * dimension:
+        return False
+    return _are_unit(np.frombuffer(data, dtype="<f2").reshape(1, dimension))
+
+
+def _are_unit(vectors: Stored) -> bool:
+    norms = np.linalg.norm(vectors.astype(np.float32), axis=1)
+    # Written so that NaN fails too.
+    return bool((np.abs(norms - 1) < _ROUNDED).all())

@@ -15,7 +15,7 @@ import numpy as np
 from corpus.errors import DamagedIndexError
 from index.dense.faiss_segments import Ids, load, members
 from index.dense.vector_refs import read_ref_table
-from index.dense.vector_rows import read_vectors
+from index.dense.vector_rows import is_sound, read_vectors
 from index.lexical.bm25 import LexicalIndex
 from index.storage.database import DATABASE, REPAIR, open_for_reading, translate_errors
 from index.storage.duplicates import read_duplicates
@@ -109,9 +109,15 @@ class _Check:
         self._require(found.total() == self._info.passages, "the number of passages")
 
     def vectors(self) -> None:
-        ids = self._numbers("SELECT id FROM vectors")
+        ids = self._numbers("SELECT vector FROM vector_refs WHERE refcount > 0")
         for start in range(0, len(ids), _BATCH):
             read_vectors(self._connection, self._file, ids[start : start + _BATCH].tolist(), self._info.dimension)
+        # Those kept for undo may be of another model.
+        spare = "id NOT IN (SELECT vector FROM vector_refs WHERE refcount > 0)"
+        query = f"SELECT id, digest, vector, checksum FROM vectors WHERE {spare}"  # noqa: S608 - a constant
+        for number, *row in self._connection.execute(query):
+            if not is_sound(*row):
+                raise damaged(self._file, f"checksum mismatch in vector {number}")
 
     def vector_refs(self) -> None:
         table = read_ref_table(self._connection, self._file)

@@ -70,7 +70,7 @@ class Embedding:
 
     def offer(self, digest: bytes, text: str, size: float) -> None:
         """Have a text embedded unless its vector is stored or coming; `size` is its part of the corpus, in bytes."""
-        if digest in self._coming or self._store.known((digest,)):
+        if digest in self._coming or self._store.known((digest,), self._encoder.dimension):
             self._tell(size)
             return
         self._coming.add(digest)

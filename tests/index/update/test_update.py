@@ -12,6 +12,7 @@ import pytest
 from corpus.chunking import splitter
 from corpus.errors import CorpusError, IncompatibleError, NoIndexError
 from index.encoder.protocol import Vectors
+from index.integrity.verify import verify
 from index.snapshot import Snapshot, require_same_encoder
 from index.update import embed_queue
 from index.update.diff import find_changes
@@ -208,9 +209,11 @@ def test_progress_ends_at_the_total(root: Path, monkeypatch: pytest.MonkeyPatch)
 def test_another_model_embeds_everything_and_the_way_back_costs_nothing(root: Path) -> None:
     build(root)
     other = BagEncoder(name="other", fingerprint="e" * 64)
+    other.dimension = 32
     with Snapshot(root / ".qa") as snapshot, pytest.raises(IncompatibleError, match="built with bag"):
         require_same_encoder(snapshot.info, other)
     assert counts(build(root, other)) == (0, 0, 0, 3, 4, 0)
+    assert verify(root / ".qa").problems == ()
     with Snapshot(root / ".qa") as snapshot:
         require_same_encoder(snapshot.info, other)
     assert counts(build(root)) == (0, 0, 0, 3, 0, 4)
