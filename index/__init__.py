@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from index.encoder.protocol import Encoder, TokenVectors, Vectors
     from index.integrity.salvage import salvaged_model
     from index.integrity.verify import Verified, verify
-    from index.lexical.analyzer import Word, cut, term_of, terms, word_terms, words
-    from index.lexical.query_terms import STOP_WORDS, Analysis, analyse, query_terms
+    from index.lexical.analyzer import Word, terms, word_terms, words
+    from index.lexical.query_terms import STOP_WORDS, Analysis, analyse
     from index.snapshot import Snapshot, require_same_encoder
     from index.storage.database import DATABASE, FORMAT_VERSION
     from index.storage.locking import wait_for_writer
@@ -35,8 +35,8 @@ _NAMES = {
     "encoder.protocol": "Encoder TokenVectors Vectors",
     "integrity.salvage": "salvaged_model",
     "integrity.verify": "Verified verify",
-    "lexical.analyzer": "Word cut term_of terms word_terms words",
-    "lexical.query_terms": "STOP_WORDS Analysis analyse query_terms",
+    "lexical.analyzer": "Word terms word_terms words",
+    "lexical.query_terms": "STOP_WORDS Analysis analyse",
     "snapshot": "Snapshot require_same_encoder",
     "storage.database": "DATABASE FORMAT_VERSION",
     "storage.locking": "wait_for_writer",

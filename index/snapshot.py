@@ -16,10 +16,10 @@ from index.dense.filters import Scope, read_scope
 from index.dense.search import Candidate, DenseIndex
 from index.dense.vector_rows import read_vectors
 from index.encoder.protocol import Encoder, Vectors
-from index.lexical.analyzer import cut, term_of
+from index.lexical.analyzer import word_terms
 from index.lexical.bm25 import LexicalIndex
 from index.lexical.posting_blocks import Floats
-from index.lexical.query_terms import query_weights
+from index.lexical.query_terms import analyse
 from index.storage.database import DATABASE, open_for_reading, translate_errors
 from index.storage.duplicates import read_duplicates
 from index.storage.metadata import Info, SkippedRow, read_info, read_skipped
@@ -129,7 +129,7 @@ class Snapshot:
             limit: At most this many.
             documents: Row ids of the documents to choose from, or None for all.
         """
-        wanted = query_weights(question) if isinstance(question, str) else question
+        wanted = analyse(question).terms if isinstance(question, str) else question
         if not wanted or limit < 1:
             return []
         among = None if documents is None else self._scope(documents).passages
@@ -143,7 +143,7 @@ class Snapshot:
 
     def document_frequency(self, words: Sequence[str]) -> dict[str, int]:
         """Return the number of passages that have each word, stemmed; of a script without spaces, its rarest pair."""
-        terms = {word: [term for piece in cut(word) for term in term_of(piece)] for word in words}
+        terms = {word: [term for piece in analyse(word).words for term in word_terms(piece.text)] for word in words}
         found = self.frequencies([term for several in terms.values() for term in several])
         return {word: min((found[term] for term in several), default=0) for word, several in terms.items()}
 

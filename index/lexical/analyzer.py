@@ -128,12 +128,10 @@ def words(text: str) -> Iterator[Word]:
         return Word(word, origins[start], origins[start + len(folded) - 1] + 1)
 
     for match in _WORD.finditer("".join(pieces)):
-        # The ending that is dropped has only characters that no normalisation joins.
-        word = place(_without_suffix(match[0]), match.start())
-        parts = tuple(
-            place(part[0], match.start() + part.start()) for part in _PARTS.finditer(_without_suffix(match[0]))
-        )
-        yield word._replace(parts=parts) if len(parts) > 1 else word
+        # The suffix that is dropped has only characters that no normalisation joins.
+        folded, start = _without_suffix(match[0]), match.start()
+        parts = tuple(place(part[0], start + part.start()) for part in _PARTS.finditer(folded))
+        yield place(folded, start)._replace(parts=parts if len(parts) > 1 else ())
 
 
 def parts_of(word: str) -> list[str]:
@@ -165,11 +163,3 @@ def _unspaced_pairs(word: str) -> list[str]:
         # Every second piece is what the expression matched.
         found += [run[i : i + 2] for i in range(len(run) - 1)] if place % 2 and len(run) > 1 else [run]
     return [piece for piece in found if piece]
-
-
-def cut(text: str) -> list[str]:
-    """The folded words of a text, in order."""
-    return [word.text for word in words(text)]
-
-
-term_of = word_terms

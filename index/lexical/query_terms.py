@@ -65,13 +65,3 @@ def analyse(question: str) -> Analysis:
 
 def _weight(times: int) -> float:
     return (_K3 + 1) * times / (_K3 + times)
-
-
-def query_weights(question: str) -> dict[str, float]:
-    """The terms of a question, each once, in order, with its weight."""
-    return analyse(question).terms
-
-
-def query_terms(question: str) -> tuple[str, ...]:
-    """The terms of a question, each once, in order."""
-    return tuple(analyse(question).terms)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from index.lexical.analyzer import Word, terms, words
-from index.lexical.query_terms import MAX_WORDS, analyse, query_terms, query_weights
+from index.lexical.query_terms import MAX_WORDS, analyse
 from index.snapshot import Snapshot
 from index.update.report import Request
 from index.update.update import update_index
@@ -72,7 +72,7 @@ def test_a_document_pasted_as_a_question_is_capped() -> None:
 def test_a_text_is_found_by_every_term_of_itself_as_a_question(text: str) -> None:
     """Both sides cut, fold and stem alike; only what a question is capped to and stop words are missing."""
     simple, joined = terms(text)
-    assert set(query_terms(text)) <= {*simple, *joined}
+    assert set(analyse(text).terms) <= {*simple, *joined}
 
 
 @pytest.mark.parametrize(
@@ -91,14 +91,14 @@ def test_a_text_is_found_by_every_term_of_itself_as_a_question(text: str) -> Non
 )
 def test_variants_of_a_word_meet(written: str, asked: str) -> None:
     simple, joined = terms(written)
-    assert set(query_terms(asked)) <= {*simple, *joined}
+    assert set(analyse(asked).terms) <= {*simple, *joined}
 
 
 def test_what_is_said_several_times_counts_more() -> None:
     """Less and less: at most nine times as much."""
-    weights = query_weights("Cats and dogs, cats; and cats in wi-fi, Wi-Fi!")
+    weights = analyse("Cats and dogs, cats; and cats in wi-fi, Wi-Fi!").terms
     assert weights == pytest.approx({"cat": 27 / 11, "dog": 1, "wi-fi": 1.8, "wi": 1.8, "fi": 1.8}, abs=1e-12)
-    assert 8 < query_weights("cats " * 200)["cat"] < 9
+    assert 8 < analyse("cats " * 200).terms["cat"] < 9
 
 
 def test_a_joined_word_is_found_whole_and_by_its_parts() -> None:
