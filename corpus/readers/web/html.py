@@ -47,7 +47,8 @@ _BREAKING = frozenset(
 )
 _CHARSET = re.compile(rb"charset\s*=\s*[\"']?([\w-]+)")
 _BLANKS = re.compile(r"\s+")
-_DEEPEST_ITEM = 5
+# Of list items and of terms: deeper ones count as this deep.
+_MAX_DEPTH = 5
 # Characters a cell has on average in a table that only lays out the page.
 _LAYOUT_CELL = 300
 
@@ -202,7 +203,7 @@ class _Page:
             self._terms.pop()
 
     def _term_level(self) -> int:
-        return self._level + len(_HEADINGS) + len(self._terms)
+        return self._level + len(_HEADINGS) + min(len(self._terms), _MAX_DEPTH)
 
     def _flush(self, heading: int = 0) -> None:
         """Write the text since the last block, as what the open elements make of it."""
@@ -217,7 +218,7 @@ class _Page:
         elif around == "dt" and self._terms and self._terms[-1]:
             self._builder.heading(self._term_level(), text)
         elif around == "li":
-            self._builder.block(text, BlockKind.ITEM, min(max(0, self._lists - 1), _DEEPEST_ITEM))
+            self._builder.block(text, BlockKind.ITEM, min(max(0, self._lists - 1), _MAX_DEPTH))
         else:
             self._builder.block(text)
 

@@ -85,6 +85,11 @@ def test_text_at_any_depth_is_read() -> None:
     assert read("a.html", b"<div>" * 200_000 + b"The otter sleeps.").text == "The otter sleeps."
 
 
+def test_headings_are_not_nested_without_end() -> None:
+    """The path of each would be as long as the page."""
+    assert {len(heading) for _, _, heading in blocks("<dl><dt>a<dd>b" * 100)} == {1, 2, 3, 4, 5}
+
+
 def test_too_much_text_is_refused() -> None:
     with pytest.raises(Unreadable, match=r"^more than 8 Mi characters of text$"):
         read("a.html", b"<p>" + b"a" * (MAX_BYTES + 1))
