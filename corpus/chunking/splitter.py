@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from corpus import formats
 from corpus.chunking.units import CountTokens, Unit, balanced, bounded, units_of
 from corpus.errors import Unreadable
-from corpus.readers.assemble.coverage import WIDEST_GAP
-from corpus.text.lines import LineMap
+from corpus.readers.assemble.coverage import MAX_GAP
+from corpus.text.lines import BULLETS, LineMap
 from corpus.types import Block, BlockKind, Document, Passage, Record
 
 # Raised whenever the same document would be cut differently; indexes are then split again.
@@ -29,7 +29,7 @@ _CONTEXT_CHARACTERS = 240
 _HEADING_CHARACTERS = 2000
 # Blanks before the colon are matched from the first only: from each they would take quadratic time.
 _LABEL = re.compile(r"^(.{3,100}?)(?:(?:(?<!\s)|(?<=\A.{3}))\s*+:\s|\.\s|\s[–—-]\s|$)", re.DOTALL)
-_MARKER = re.compile(r"^\s*(?:[•◦▪‣●○■□–—*+-]|\(?\w{1,4}[.)])\s+")
+_MARKER = re.compile(rf"^\s*(?:[{BULLETS}]|\(?\w{{1,4}}[.)])\s+")
 # Enough for the longest label after a marker and some blanks.
 _LABEL_CHARACTERS = 400
 
@@ -207,7 +207,7 @@ class _Splitter:
         joined: list[_Cut] = []
         for cut in cuts:
             before = joined[-1] if joined else None
-            is_near = before and cut.start - before.end <= WIDEST_GAP
+            is_near = before and cut.start - before.end <= MAX_GAP
             if before and is_near and not (self._has_words(before) and self._has_words(cut)):
                 both = _Cut(before.start, cut.end, before.tokens + cut.tokens, before.label or cut.label)
                 if both.tokens <= room:
@@ -242,7 +242,7 @@ class _Splitter:
     def _are_near(self, before: Block, block: Block) -> bool:
         """Whether one passage may hold both: on one page, with no wide gap between them."""
         same_page = self._document.page_of(before.start) == self._document.page_of(block.start)
-        return same_page and block.start - before.end <= WIDEST_GAP
+        return same_page and block.start - before.end <= MAX_GAP
 
     def _with_tokens(self, blocks: Sequence[Block]) -> Iterator[tuple[Block, int]]:
         """Blocks with their tokens, counted in batches as they are consumed."""

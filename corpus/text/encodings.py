@@ -27,7 +27,7 @@ _NAMES = {"cp1252": "windows-1252", "latin_1": "iso-8859-1"}
 
 
 def decode_lines(data: bytes) -> tuple[str, str]:
-    """Decode a text file whose reader goes line by line; see `decode`.
+    """Decode a text file whose reader works line by line; see `decode`.
 
     Raises:
         Unreadable: As `decode`, or it has more than `MAX_LINES` lines.

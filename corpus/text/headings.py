@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 # A longer line is text, even where it is marked as a heading.
-LONGEST_HEADING = 300
+MAX_HEADING = 300
 _MAX_CHARACTERS = 120
 _MAX_WORDS = 18
 # Longer lines are headings only if written like titles.
@@ -135,7 +135,7 @@ def _is_possible(blocks: Sequence[HeadingCandidate], i: int) -> bool:
 def _is_long_title(blocks: Sequence[HeadingCandidate], i: int) -> bool:
     """Whether a line is longer than most headings but written like a title."""
     block = blocks[i]
-    if not block.alone or block.leaf or len(block.text) > LONGEST_HEADING:
+    if not block.alone or block.leaf or len(block.text) > MAX_HEADING:
         return False
     text = block.text.strip()
     if len(text) <= _MAX_CHARACTERS and len(text.split()) <= _MAX_WORDS:

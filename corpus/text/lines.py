@@ -1,8 +1,11 @@
-r"""Lines of a text: where they start, and which holds a character. A line ends at "\n" only."""
+r"""Lines of a text: where they start, and which contains a character. A line ends at "\n" only."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
+
+# Characters that begin a list item, for a character class of a regular expression.
+BULLETS = "•◦▪‣●○■□–—*+-"
 
 
 def line_spans(text: str) -> list[tuple[int, int]]:

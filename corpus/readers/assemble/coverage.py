@@ -9,8 +9,8 @@ from dataclasses import replace
 from corpus.types import Block, BlockKind
 
 # No block and no passage spans a wider gap: it would be mostly blanks, and as long as the file.
-WIDEST_GAP = 1000
-_GAP = re.compile(rf"(?<!\s)\s{{{WIDEST_GAP + 1},}}+")
+MAX_GAP = 1000
+_GAP = re.compile(rf"(?<!\s)\s{{{MAX_GAP + 1},}}+")
 _BLANKS = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "\ufeff"
 
 
@@ -43,7 +43,7 @@ def fill_gaps(text: str, blocks: Sequence[Block]) -> tuple[Block, ...]:
 def _trimmed(text: str, block: Block) -> Iterator[Block]:
     """The block without blank edges and wide gaps; nothing if it is blank."""
     edges = text[block.start : block.start + 1], text[block.end - 1 : block.end]
-    is_wide = block.end - block.start > WIDEST_GAP
+    is_wide = block.end - block.start > MAX_GAP
     if not is_wide and edges[0] not in _BLANKS and edges[1] not in _BLANKS:
         yield block
         return

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from corpus.errors import Unreadable
 from corpus.formats import MAX_BYTES, MAX_LINES, MIB
 from corpus.readers.assemble.coverage import fill_gaps
-from corpus.text.headings import LONGEST_HEADING, HeadingStack, heading_title
+from corpus.text.headings import MAX_HEADING, HeadingStack, heading_title
 from corpus.types import Block, BlockKind, Extracted, Record
 
 # Control characters are invisible, and lone surrogates cannot be stored.
@@ -61,7 +61,7 @@ class DocumentBuilder:
 
     def begin_record(self, title: str) -> None:
         """Let the next block begin a record: a document of its own, titled "" if it has no title."""
-        self._new_record = heading_title(one_line(title))[:LONGEST_HEADING]
+        self._new_record = heading_title(one_line(title))[:MAX_HEADING]
 
     def page(self, count: int = 1) -> None:
         """Let the next block begin a page; with `count` above 1, the pages before it are empty."""
@@ -70,7 +70,7 @@ class DocumentBuilder:
     def heading(self, level: int, text: str) -> None:
         """Add a heading; `level` 1 is the outermost."""
         words = heading_title(one_line(text))
-        if len(words) > LONGEST_HEADING:
+        if len(words) > MAX_HEADING:
             self.block(text)
         elif words:
             self.section(level, words)
@@ -79,7 +79,7 @@ class DocumentBuilder:
 
     def section(self, level: int, title: str) -> None:
         """Open a heading without adding it to the text; "" only closes those of its level and below."""
-        self._headings.push(level, one_line(title)[:LONGEST_HEADING])
+        self._headings.push(level, one_line(title)[:MAX_HEADING])
 
     def block(self, text: str, kind: BlockKind = BlockKind.PARAGRAPH, depth: int = 0) -> None:
         """Add a block; its blank lines are dropped, except in code."""
@@ -105,7 +105,7 @@ class DocumentBuilder:
         self._begin_pages(self._length)
         text = "".join(self._parts)
         blocks = fill_gaps(text, self._blocks)
-        title = one_line(self.title or self._first_heading if title is None else title)[:LONGEST_HEADING]
+        title = one_line(self.title or self._first_heading if title is None else title)[:MAX_HEADING]
         return Extracted(text, title, blocks, tuple(self._pages), media_type, note, tuple(self._records))
 
     def _add(self, kind: BlockKind, text: str, depth: int = 0) -> None:

@@ -11,13 +11,13 @@ _TITLES = ("title", "name", "headline", "subject", "titel", "titre", "título", 
 # Of more records than this, with few characters each, several share a passage.
 _MANY = 5000
 _SHORT = 400
-_LONGEST_TITLE = 200
+_MAX_TITLE = 200
 
 Row = Sequence[tuple[str, str]]
 
 
 def title_field(names: Iterable[str]) -> str | None:
-    """Return the field that holds a record's title, by its name; None where there is none."""
+    """Return the field with a record's title, by its name; None where there is none."""
     given = {name.strip().lower(): name for name in reversed(list(names))}
     return next((given[name] for name in _TITLES if name in given), None)
 
@@ -73,7 +73,7 @@ def _titled(row: Row) -> tuple[str, Row]:
     """The title of a row, or "", and its other fields."""
     named = title_field(name for name, _ in row)
     title = next((one_line(value) for name, value in row if name == named), "") if named else ""
-    if not 0 < len(title) <= _LONGEST_TITLE:
+    if not 0 < len(title) <= _MAX_TITLE:
         return "", row
     return title, [(name, value) for name, value in row if name != named]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from corpus.readers.assemble.coverage import fill_gaps
 from corpus.readers.assemble.document_builder import one_line
-from corpus.text.headings import LONGEST_HEADING, HeadingStack, heading_title
+from corpus.text.headings import MAX_HEADING, HeadingStack, heading_title
 from corpus.types import Block, BlockKind, Extracted, Record
 
 
@@ -43,7 +43,7 @@ class LineBuilder:
         """Add a line that is a heading; `level` 1 is the outermost."""
         self.end_block()
         line = one_line(text)
-        if words := heading_title(line)[:LONGEST_HEADING]:
+        if words := heading_title(line)[:MAX_HEADING]:
             path = self._headings.push(level, words)
             self._blocks.append(Block(BlockKind.HEADING, self._length, self._length + len(line), path))
         self._append(line)

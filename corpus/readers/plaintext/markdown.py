@@ -13,7 +13,7 @@ from markdown_it.token import Token
 from corpus.readers.assemble.coverage import fill_gaps
 from corpus.readers.plaintext.plain import read_plain
 from corpus.text.encodings import decode_lines
-from corpus.text.headings import LONGEST_HEADING, HeadingStack
+from corpus.text.headings import MAX_HEADING, HeadingStack
 from corpus.text.lines import LineMap
 from corpus.types import Block, BlockKind, Extracted
 
@@ -34,7 +34,7 @@ _LEAVES = {
 _NOT_PARSED = re.compile(r"\r\n?|\A\ufeff")
 _MARKUP = re.compile(r"[\[\]*_`<&\\]")
 # The markup of a heading with more marks stays: nested marks can take unlimited time to parse.
-_MOST_MARKS = 32
+_MAX_MARKS = 32
 
 
 def read(path: str, data: bytes) -> Extracted:
@@ -108,7 +108,7 @@ def _same_length(text: str) -> str:
 def _front_title(front: re.Match[str]) -> str:
     found = _FRONT_TITLE.search(front["body"])
     title = found["title"].rstrip(" \t\r") if found else ""
-    return title.strip("\"'") if len(title) <= LONGEST_HEADING else ""
+    return title.strip("\"'") if len(title) <= MAX_HEADING else ""
 
 
 def _blocks(text: str, tokens: list[Token]) -> tuple[str, tuple[Block, ...]]:
@@ -123,7 +123,7 @@ def _blocks(text: str, tokens: list[Token]) -> tuple[str, tuple[Block, ...]]:
             continue
         start = lines.span(token.map[0] + 1)[0]
         end = lines.span(min(token.map[1], len(lines)))[1]
-        if token.type == "heading_open" and len(tokens[i + 1].content) <= LONGEST_HEADING:
+        if token.type == "heading_open" and len(tokens[i + 1].content) <= MAX_HEADING:
             words = _words(tokens[i + 1].content)
             title = title or words
             blocks.append(Block(BlockKind.HEADING, start, end, headings.push(int(token.tag[1]), words)))
@@ -135,7 +135,7 @@ def _blocks(text: str, tokens: list[Token]) -> tuple[str, tuple[Block, ...]]:
 
 def _words(heading: str) -> str:
     """A heading's words without their markup."""
-    if 0 < len(_MARKUP.findall(heading)) <= _MOST_MARKS:
+    if 0 < len(_MARKUP.findall(heading)) <= _MAX_MARKS:
         children = _inline().parseInline(heading)[0].children or ()
         heading = "".join(child.content if child.type in ("text", "code_inline") else " " for child in children)
     return " ".join(heading.split())

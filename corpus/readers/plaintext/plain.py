@@ -9,7 +9,7 @@ from corpus.readers.assemble.coverage import fill_gaps, is_blank
 from corpus.readers.plaintext.record_pages import find_records
 from corpus.text.encodings import decode_lines
 from corpus.text.headings import (
-    LONGEST_HEADING,
+    MAX_HEADING,
     HeadingCandidate,
     could_be_heading,
     heading_title,
@@ -17,10 +17,10 @@ from corpus.text.headings import (
     is_title_case,
     is_upper,
 )
-from corpus.text.lines import line_spans
+from corpus.text.lines import BULLETS, line_spans
 from corpus.types import Block, BlockKind, Extracted
 
-_BULLET = re.compile(r"^(?P<indent>[ \t]*)(?:[•◦▪‣●○■□–—*+-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,4})[.)])[ \t]+(?=\S)")
+_BULLET = re.compile(rf"^(?P<indent>[ \t]*)(?:[{BULLETS}]|\(?(?:\d{{1,3}}|[a-zA-Z]|[ivxIVX]{{1,4}})[.)])[ \t]+(?=\S)")
 _UNDERLINE = re.compile(r"^([=\-~^\"'`#*+:._])\1{2,}[ \t]*$")
 _ATX = re.compile(r"^(#{1,6})[ \t]+(?=\S)")
 _WIKI = re.compile(r"^[ \t]*((?:= ?){1,6})(?=[^=\s])(.*?[^=\s])[ \t]*\1?(?:= ?)*+$")
@@ -140,7 +140,7 @@ def _marked_heading(lines: list[_Line], i: int, styles: dict[str, int]) -> tuple
     """A heading with markup at line `i`, and how many lines it takes."""
     line = lines[i]
     text = line.text.rstrip("\r")
-    if len(line.text) > LONGEST_HEADING:
+    if len(line.text) > MAX_HEADING:
         return None, 0
     if match := _ATX.match(text):
         title, level = _atx_title(text[match.end() :]), len(match[1])
@@ -165,7 +165,7 @@ def _underlined(lines: list[_Line], i: int, styles: dict[str, int]) -> tuple[_Pi
     if at + 1 >= len(lines):
         return None, 0
     title = lines[at].text.rstrip("\r")
-    if not title.strip() or len(title) > LONGEST_HEADING:
+    if not title.strip() or len(title) > MAX_HEADING:
         return None, 0
     under = _UNDERLINE.match(lines[at + 1].text.rstrip("\r"))
     if not under or _UNDERLINE.match(title) or _BULLET.match(title):
@@ -202,5 +202,5 @@ def _piece(text: str, lines: list[_Line], i: int, j: int) -> _Piece:
         return _Piece(BlockKind.ITEM, start, end, content, depth=len(match["indent"].expandtabs(4)))
     if _TABLE_ROW.search(first):
         return _Piece(BlockKind.TABLE, start, end, content)
-    is_short = len(lines) == 1 or (len(first) <= LONGEST_HEADING and is_upper(first))
+    is_short = len(lines) == 1 or (len(first) <= MAX_HEADING and is_upper(first))
     return _Piece(BlockKind.PARAGRAPH, start, end, content, alone=i == 0 and j == 1 and is_short)

@@ -10,14 +10,14 @@ from corpus.text.headings import heading_title
 from corpus.types import Block, BlockKind, Record
 
 # A page of records has at least so many, this share of one shape, in this share of the text.
-_FEWEST = 6
-_SAME_SHAPE = 0.9
-_SHARE_OF_TEXT = 0.8
+_MIN_RECORDS = 6
+_MIN_SAME_SHAPE = 0.9
+_MIN_SHARE_OF_TEXT = 0.8
 # Of the median title: headings within one document, such as "Related work", mostly have fewer words.
-_TITLE_WORDS = 4
+_MIN_TITLE_WORDS = 4
 # A record has one paragraph of at least so many characters, and at most so many lines: authors, a date, a link.
-_PARAGRAPH = 200
-_MOST_LINES = 2
+_MIN_PARAGRAPH = 200
+_MAX_LINES = 2
 _TEXT = frozenset({BlockKind.PARAGRAPH, BlockKind.TABLE})
 
 
@@ -30,8 +30,8 @@ class _Group:
 
     @property
     def is_one_paragraph(self) -> bool:
-        long = [block for block in self.body if block.end - block.start >= _PARAGRAPH]
-        return len(long) == 1 and long[0].kind in _TEXT and len(self.body) <= 1 + _MOST_LINES
+        long = [block for block in self.body if block.end - block.start >= _MIN_PARAGRAPH]
+        return len(long) == 1 and long[0].kind in _TEXT and len(self.body) <= 1 + _MAX_LINES
 
 
 def find_records(text: str, blocks: Sequence[Block]) -> tuple[Record, ...]:
@@ -44,16 +44,16 @@ def find_records(text: str, blocks: Sequence[Block]) -> tuple[Record, ...]:
     first = next((i for i, group in enumerate(groups) if group.is_one_paragraph), len(groups))
     start = _headings_above(groups, first)
     groups = groups[first:]
-    if len(groups) < _FEWEST:
+    if len(groups) < _MIN_RECORDS:
         return ()
     above = groups[0].heading.heading[:-1]
     beside = [group for group in groups if group.heading.heading[:-1] == above and _is_bare(text, group.heading)]
     alike = [group for group in beside if group.is_one_paragraph]
     words = sorted(len(group.heading.heading[-1].split()) for group in alike)
     if (
-        len(alike) < max(_FEWEST, _SAME_SHAPE * len(groups))
-        or words[len(words) // 2] < _TITLE_WORDS
-        or blocks[-1].end - start < _SHARE_OF_TEXT * (blocks[-1].end - blocks[0].start)
+        len(alike) < max(_MIN_RECORDS, _MIN_SAME_SHAPE * len(groups))
+        or words[len(words) // 2] < _MIN_TITLE_WORDS
+        or blocks[-1].end - start < _MIN_SHARE_OF_TEXT * (blocks[-1].end - blocks[0].start)
     ):
         return ()
     starts = [start, *(group.heading.start for group in beside[1:])]

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from corpus.readers.assemble.coverage import fill_gaps
 from corpus.readers.plaintext.plain import read_plain
 from corpus.text.encodings import decode_lines
-from corpus.text.headings import LONGEST_HEADING, HeadingStack
+from corpus.text.headings import MAX_HEADING, HeadingStack
 from corpus.text.lines import line_spans
 from corpus.types import Block, BlockKind, Extracted
 
@@ -44,11 +44,11 @@ _OBJECTS = frozenset(
         *("setting", "staticmethod", "struct", "type", "var", "variable"),
     ]
 )
-_DEEPEST = 8
+_MAX_DEPTH = 8
 _REFERENCE = re.compile(
     r":[\w:.+-]{1,60}:(?=`)|`([^`<]*?)\s*<[^`<>]*>`_{0,2}|`([^`]*)`_{0,2}|\*\*?(\S[^*]*)\*\*?|\|(\S[^|]*)\|_?"
 )
-_MARKS = 64
+_MAX_MARKS = 64
 
 
 def read(path: str, data: bytes) -> Extracted:
@@ -70,7 +70,7 @@ def read_rst(text: str) -> tuple[str, tuple[Block, ...]]:
     return parser.title, fill_gaps(text, parser.blocks)
 
 
-class _Line:
+class _IndentedLine:
     """A line: its text without blanks around it, its indent in columns, and its span."""
 
     __slots__ = ("end", "indent", "start", "text")
@@ -88,7 +88,7 @@ class _Parser:
     def __init__(self, text: str) -> None:
         self.blocks: list[Block] = []
         self.title = ""
-        self._lines = [_Line(text, start, end) for start, end in line_spans(text)]
+        self._lines = [_IndentedLine(text, start, end) for start, end in line_spans(text)]
         self._sections = HeadingStack()
         self._objects = HeadingStack()
         self._styles: dict[str, int] = {}
@@ -119,7 +119,7 @@ class _Parser:
         title, under = self._at(at), self._at(at + 1)
         if not title or not _is_row(under) or self._lines[at + 1].indent or len(under) < min(len(title), 4):
             return 0
-        if _is_row(title) or len(title) > LONGEST_HEADING or (over and self._at(i)[0] != under[0]):
+        if _is_row(title) or len(title) > MAX_HEADING or (over and self._at(i)[0] != under[0]):
             return 0
         if self._lines[i].indent or (i and self._at(i - 1) and not self._is_below_heading(i)):
             return 0
@@ -149,8 +149,8 @@ class _Parser:
         name = found["name"].lower()
         words = found["words"] or ""
         indent, head = self._lines[i].indent, self._end_of_options(i)
-        is_object = name.rpartition(":")[2] in _OBJECTS and len(self._objects.path) < _DEEPEST
-        if is_object and 0 < len(words) <= LONGEST_HEADING:
+        is_object = name.rpartition(":")[2] in _OBJECTS and len(self._objects.path) < _MAX_DEPTH
+        if is_object and 0 < len(words) <= MAX_HEADING:
             self._objects.push(indent, _words(words))
             return self._add(BlockKind.HEADING, i, i + 1) + self._add(BlockKind.META, i + 1, head)
         if name in _CODE or name in _TABLES:
@@ -266,6 +266,6 @@ def _is_row(text: str) -> bool:
 
 def _words(text: str) -> str:
     """A heading's words without their markup."""
-    if sum(map(text.count, "`*|")) <= _MARKS:
+    if sum(map(text.count, "`*|")) <= _MAX_MARKS:
         text = _REFERENCE.sub(lambda found: next(filter(None, found.groups()), ""), text.replace("``", "`"))
     return " ".join(re.sub(r"\\(.)", r"\1", text).split())
