@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from corpus.formats import format_of
+from corpus.chunking.splitter import MAX_PASSAGES, MAX_SENTENCES
+from corpus.formats import MAX_BYTES, MAX_LINES, MAX_PACKED_BYTES, MIB, SUFFIXES, format_of, page_label
+from corpus.loading.sandbox import Limits
+from corpus.readers.office.zip_archive import MAX_ALL, MAX_PART, MAX_PARTS
+from corpus.readers.pdf.pdf import MAX_PAGES
+from corpus.readers.records.mail import MAX_MESSAGES
+from tests.paths import REPOSITORY
+
+DOCUMENTED = (REPOSITORY / "corpus" / "FORMATS.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -26,3 +36,31 @@ from corpus.formats import format_of
 def test_the_name_decides(path: str, kind: str | None) -> None:
     found = format_of(path)
     assert (None if found is None else found.media_type) == kind
+
+
+def test_every_suffix_is_documented() -> None:
+    """With the word by which its parts are cited."""
+    rows = [line.split(" | ") for line in DOCUMENTED.splitlines() if line.startswith("| `.")]
+    listed = {suffix: row[2] for row in rows for suffix in re.findall(r"\.\w+", row[0])}
+    assert set(listed) == set(SUFFIXES) - {""}
+    for suffix, cited in listed.items():
+        kind = format_of(f"a{suffix}")
+        assert kind is not None
+        assert not kind.page or suffix == ".eml" or f", {page_label(f'a{suffix}')} " in cited
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [
+        f"HTML | {MAX_BYTES // MIB} MiB |",
+        f"mail | {MAX_PACKED_BYTES // MIB} MiB |",
+        f"| {MAX_BYTES // MIB} Mi characters, {MAX_LINES:,} lines |",
+        f"| lines of a text file | {MAX_LINES:,} |",
+        f"| {MAX_PASSAGES:,}; {MAX_SENTENCES:,} |",
+        f"| {MAX_PAGES:,}; {MAX_MESSAGES:,} |",
+        f"| {MAX_PARTS:,}; {MAX_PART // MIB} MiB; {MAX_ALL // MIB} MiB |",
+        f"| {Limits().seconds} s; {3 * Limits().seconds} s; {Limits().memory // MIB // 1024} GiB |",
+    ],
+)
+def test_every_limit_is_documented(limit: str) -> None:
+    assert limit in DOCUMENTED
