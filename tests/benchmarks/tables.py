@@ -1,8 +1,8 @@
-"""Write the tables of README.md from the measurements in `tests/benchmarks/results`.
+"""Write the tables of the documents below from the measurements in `tests/benchmarks/results`.
 
     python -m tests.benchmarks.tables
 
-A table stands between the lines `<!-- NAME -->` and `<!-- /NAME -->`; what is between them is replaced.
+A table is what stands between the lines `<!-- NAME -->` and `<!-- /NAME -->`; it is replaced.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from tests.benchmarks import engines, footprint, formats, peers, plot
 from tests.paths import REPOSITORY
 
 RESULTS = Path(__file__).with_name("results")
+DOCUMENTS = (REPOSITORY / "tests" / "benchmarks" / "README.md",)
 
 
 def read(name: str) -> dict[str, Any]:
@@ -141,9 +142,9 @@ def filled(text: str) -> str:
 
 
 def main() -> None:
-    """Bring README.md and the drawing up to date."""
-    file = REPOSITORY / "README.md"
-    file.write_text(filled(file.read_text(encoding="utf-8")), encoding="utf-8")
+    """Bring the documents and the drawing up to date."""
+    for file in DOCUMENTS:
+        file.write_text(filled(file.read_text(encoding="utf-8")), encoding="utf-8")
     (RESULTS / "scale.svg").write_text(plot.drawing(read("scale.json")), encoding="utf-8")
 
 
