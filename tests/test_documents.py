@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.benchmarks import plot, tables
+from tests.benchmarks import tables
 from tests.paths import REPOSITORY, SAMPLE
 
 DOCUMENTS = {
@@ -171,6 +171,4 @@ def test_the_tables_are_those_of_the_measurements() -> None:
     """Written by `python -m tests.benchmarks.tables`, not by hand."""
     texts = [file.read_text(encoding="utf-8") for file in tables.DOCUMENTS]
     assert [tables.filled(text) for text in texts] == texts
-    drawn = (tables.RESULTS / "scale.svg").read_text(encoding="utf-8")
-    assert drawn == plot.drawing(tables.read("scale.json"))
     assert all(any(f"<!-- {name} -->" in text for text in texts) for name in tables.TABLES)

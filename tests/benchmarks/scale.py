@@ -340,6 +340,46 @@ def _step(name: str, given: argparse.Namespace, size: int) -> dict[str, Any]:
     return found
 
 
+def _value(figures: dict[str, Any], step: str, name: str) -> float:
+    """A figure; the median of a spread, and seconds of whole processes in milliseconds."""
+    found = figures[step][name]
+    if isinstance(found, dict):
+        return float(found["median"])
+    return 1000 * float(found) if name == "cold_seconds" else float(found)
+
+
+def table(result: dict[str, Any]) -> str:
+    """The figures in Markdown, a column a size."""
+    sizes = sorted(int(size) for size in result["sizes"])
+    figures = [result["sizes"][str(size)] for size in sizes]
+
+    def row(name: str, step: str, key: str, form: str) -> str:
+        return f"| {name} | " + " | ".join(form.format(_value(each, step, key)) for each in figures) + " |"
+
+    rows = [
+        "| passages | " + " | ".join(f"{each['build']['passages']:,}" for each in figures) + " |",
+        "|---|" + "---:|" * len(figures),
+        row("build, vectors known, s", "build", "build_seconds", "{:.1f}"),
+        row("one file edited, s", "build", "edit_seconds", "{:.2f}"),
+        row("one file deleted, s", "build", "delete_seconds", "{:.2f}"),
+        row("nothing changed, s", "build", "nothing_seconds", "{:.3f}"),
+        row("keyword half, best 100, ms", "ask", "keyword_ms", "{:.1f}"),
+        row("the same, asked for the first time, ms", "ask", "keyword_first_ms", "{:.1f}"),
+        row("dense half, best 10, ms", "ask", "dense_ms", "{:.1f}"),
+        row("the same, asked for the first time, ms", "ask", "dense_first_ms", "{:.1f}"),
+        row("its recall@10 against exact search", "ask", "recall_at_10", "{:.4f}"),
+        row("one more question, no re-ranking, ms", "ask", "quick_ms", "{:.1f}"),
+        row("one more question, ms", "ask", "ask_ms", "{:.0f}"),
+        row("question from the shell, ms", "cold", "cold_seconds", "{:.0f}"),
+        row("its peak memory, MB", "cold", "cold_peak_mb", "{:.0f}"),
+        row("peak memory of the build, MB", "build", "peak_mb", "{:.0f}"),
+        row("of a question, checksums, ms", "check", "checksums_ms", "{:.2f}"),
+        row("`qa check`: everything, s", "check", "check_seconds", "{:.1f}"),
+        row("disk a passage beside the text, bytes", "build", "bytes_a_passage_beside_the_text", "{:,.0f}"),
+    ]
+    return "\n".join(rows) + "\n"
+
+
 def main() -> None:
     """Run the measurement that the command line describes."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

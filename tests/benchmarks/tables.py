@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks import engines, footprint, formats, peers, plot
+from tests.benchmarks import engines, footprint, formats, peers, scale
 from tests.paths import REPOSITORY
 
 RESULTS = Path(__file__).with_name("results")
@@ -129,7 +129,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "peers-squad": lambda: peers.table(read("peers-squad.json")),
     "quality": quality,
     "trust": trust,
-    "scale": lambda: plot.table(read("scale.json")),
+    "scale": lambda: scale.table(read("scale.json")),
 }
 
 
@@ -142,10 +142,9 @@ def filled(text: str) -> str:
 
 
 def main() -> None:
-    """Bring the documents and the drawing up to date."""
+    """Bring the documents up to date."""
     for file in DOCUMENTS:
         file.write_text(filled(file.read_text(encoding="utf-8")), encoding="utf-8")
-    (RESULTS / "scale.svg").write_text(plot.drawing(read("scale.json")), encoding="utf-8")
 
 
 if __name__ == "__main__":
