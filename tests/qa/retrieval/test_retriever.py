@@ -9,6 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from corpus.errors import IncompatibleError, NoIndexError, UsageError
@@ -17,6 +18,7 @@ from index.update.report import BuildReport, Request
 from index.update.update import update_index
 from qa.answer.extract import Extract, SpanScore
 from qa.answer.results import Answer, Highlight, IndexInfo, Location, Mode, Result, Source, State
+from qa.retrieval.hybrid import Pool
 from qa.retrieval.retriever import Retriever
 from tests.encoders import BagEncoder
 
@@ -453,14 +455,22 @@ def test_a_search_does_no_more_than_rank(retriever: Retriever, monkeypatch: pyte
     assert len(sentences) == len(asked.passages)
 
 
-def test_highlights_are_of_their_passage_where_scores_tie(tmp_path: Path) -> None:
-    """Late interaction reads ten passages; of eleven with the same score, the one it did not read is not among them."""
-    for number in range(40):
-        (tmp_path / f"{number:02}.txt").write_text(f"a heron number{number}")
+def test_highlights_are_of_their_passage_where_scores_tie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the tenth passage, which late interaction read, and the eleventh, whose key is smaller."""
+    for number in range(9):
+        (tmp_path / f"{number}.txt").write_text(f"A red heron, number{number}.")
+    (tmp_path / "x.txt").write_text("The heron sleeps. Dogs bark.")
+    (tmp_path / "y.txt").write_text("Dogs bark aloud. The heron flies.")
     build(tmp_path)
     with opened(tmp_path) as retriever:
-        for mode in Mode:
-            hits = retriever.ask("heron", k=12, mode=mode).passages
-            for hit in hits[:10]:
-                assert [light.text for light in hit.highlights] == [hit.text]
-            assert [hit.highlights for hit in hits[10:]] == [(), ()]
+        stored = {path.name: retriever.snapshot.passages_of(path.name)[0] for path in tmp_path.glob("*.txt")}
+        last = sorted((stored["x.txt"], stored["y.txt"]), key=lambda one: one.key, reverse=True)
+        order = [*(stored[f"{number}.txt"] for number in range(9)), *last]
+        scores = 0.5 - np.arange(11) * 1e-8
+        pool = Pool(100, tuple(one.id for one in order), scores, scores, scores)
+        monkeypatch.setattr("qa.retrieval.retriever.pools", lambda *_: [pool])
+        *_, tenth, eleventh = retriever.ask("red heron", k=11).passages
+    assert tenth.score == eleventh.score
+    assert (tenth.id, eleventh.id) == (last[0].key, last[1].key)
+    assert ["heron" in light.text for light in tenth.highlights] == [True]
+    assert eleventh.highlights == ()
