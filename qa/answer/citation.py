@@ -15,8 +15,7 @@ from qa.answer.results import Hit, Location, Source, State
 def cited(
     root: Path,
     snapshot: Snapshot,
-    passages: Sequence[StoredPassage],
-    scores: Sequence[float],
+    ranked: Sequence[tuple[StoredPassage, float]],
     extracts: Mapping[int, Extract],
 ) -> tuple[Hit, ...]:
     """Passages as hits, each file read again once.
@@ -24,12 +23,11 @@ def cited(
     Args:
         root: The corpus root.
         snapshot: The passages' generation.
-        passages: Best first.
-        scores: Theirs.
+        ranked: Passages with their scores, best first.
         extracts: The answering sentences, by the row number of their passage.
     """
-    duplicates = snapshot.duplicates(passages)
-    files = {(passage.document.path, passage.document.sha256) for passage in passages}
+    duplicates = snapshot.duplicates([passage for passage, _ in ranked])
+    files = {(passage.document.path, passage.document.sha256) for passage, _ in ranked}
     states = {path: file_state(root, path, sha256) for path, sha256 in sorted(files)}
     return tuple(
         Hit(
@@ -39,11 +37,22 @@ def cited(
             text=passage.text,
             title=passage.title,
             heading=passage.heading,
-            source=source_of(passage, states[passage.document.path]),
+            source=Source(
+                path=passage.document.path,
+                media_type=passage.document.media_type,
+                chars=(passage.start, passage.end),
+                lines=passage.lines,
+                page=passage.page,
+                sha256=passage.document.sha256,
+                state=states[passage.document.path],
+            ),
             highlights=extracts.get(passage.id, Extract()).highlights,
-            also_in=tuple(location_of(other) for other in duplicates[passage.id]),
+            also_in=tuple(
+                Location(other.document.path, (other.start, other.end), other.lines, other.page)
+                for other in duplicates[passage.id]
+            ),
         )
-        for rank, (passage, score) in enumerate(zip(passages, scores, strict=True), start=1)
+        for rank, (passage, score) in enumerate(ranked, start=1)
     )
 
 
@@ -54,21 +63,3 @@ def file_state(root: Path, path: str, sha256: str) -> State:
     except Unreadable as error:
         return State.MISSING if error.gone else State.CHANGED
     return State.VERIFIED if digest(data) == sha256 else State.CHANGED
-
-
-def source_of(passage: StoredPassage, state: State) -> Source:
-    """Where a passage is, and the state of its file."""
-    return Source(
-        path=passage.document.path,
-        media_type=passage.document.media_type,
-        chars=(passage.start, passage.end),
-        lines=passage.lines,
-        page=passage.page,
-        sha256=passage.document.sha256,
-        state=state,
-    )
-
-
-def location_of(passage: StoredPassage) -> Location:
-    """Where a duplicate is."""
-    return Location(passage.document.path, (passage.start, passage.end), passage.lines, passage.page)

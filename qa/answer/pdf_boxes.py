@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from corpus import digest, read_file
@@ -19,21 +18,13 @@ if TYPE_CHECKING:
     from corpus import Sandbox
 
 
-class BoxFinder:
+class BoxFinder(ExitStack):
     """Reads the pages that answers cite again. Use it as a context manager; it costs nothing until a PDF is cited."""
 
     def __init__(self, root: Path) -> None:
+        super().__init__()
         self._root = root
-        self._open = ExitStack()
         self._sandbox: Sandbox | None = None
-
-    def __enter__(self) -> BoxFinder:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._open.close()
 
     def fill(self, result: Result) -> Result:
         """The same result, with boxes for the highlights in PDF files where they can be found."""
@@ -60,5 +51,5 @@ class BoxFinder:
         if self._sandbox is None:
             from corpus import Sandbox  # noqa: PLC0415 - most answers cite text
 
-            self._sandbox = self._open.enter_context(Sandbox())
+            self._sandbox = self.enter_context(Sandbox())
         return self._sandbox

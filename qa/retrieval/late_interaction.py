@@ -33,12 +33,14 @@ class TokenMatch:
     """How the tokens of a passage match those of a query.
 
     Attributes:
+        query: The query's.
         tokens: The passage's, spans in characters of what the encoder read.
         offset: Where the passage's text proper begins in that.
         similarities: `(query tokens, passage tokens)`, cosines.
         score: The weighted MaxSim over the whole passage.
     """
 
+    query: QueryTokens
     tokens: TokenVectors
     offset: int
     similarities: Floats
@@ -61,7 +63,8 @@ def match_tokens(query: QueryTokens, passages: Sequence[StoredPassage], encoder:
     matches = []
     for body, text, tokens in zip(bodies, texts, encoded, strict=True):
         similarities = _products(query.encoded.vectors, tokens.vectors)
-        matches.append(TokenMatch(tokens, len(text) - len(body), similarities, _max_sim(query, similarities)))
+        score = _max_sim(query, similarities)
+        matches.append(TokenMatch(query, tokens, len(text) - len(body), similarities, score))
     return matches
 
 
@@ -83,12 +86,11 @@ def rerank(query: Query, ranked: Sequence[RankedPassage], matches: Mapping[int, 
     return [*head, *mixed[len(matches) :]]
 
 
-def span_score(query: Query, tokens: QueryTokens, match: TokenMatch, start: int, end: int) -> float:
+def span_score(query: Query, match: TokenMatch, start: int, end: int) -> float:
     """How well part of a passage's text proper answers: its own MaxSim, and its mean vector's cosine.
 
     Args:
         query: The query.
-        tokens: Its tokens.
         match: Of the passage.
         start: First character, counted from the start of the text proper.
         end: One past the last.
@@ -100,7 +102,7 @@ def span_score(query: Query, tokens: QueryTokens, match: TokenMatch, start: int,
     mean = match.tokens.vectors[inside].astype(np.float64).mean(axis=0)
     norm = float(np.linalg.norm(mean)) or 1.0
     cosine = float(query.vector.astype(np.float64) @ mean) / norm
-    return _max_sim(tokens, match.similarities[:, inside]) + _MEAN_SHARE * cosine
+    return _max_sim(match.query, match.similarities[:, inside]) + _MEAN_SHARE * cosine
 
 
 def _context(passage: StoredPassage) -> str:

@@ -97,7 +97,7 @@ class Retriever:
         # Late interaction orders hybrid rankings alone.
         query = self._analyse(question, k, mode, path, rerank=rerank and mode is Mode.HYBRID, clock=clock)
         ranked, _ = self._rank(query, k, clock)
-        return self._cite(ranked, {})
+        return cited(self.root, self.snapshot, [(one.passage, one.score) for one in ranked], {})
 
     def ask(
         self,
@@ -145,7 +145,7 @@ class Retriever:
             features = confidence.features_of(query.text, best, cosine=ranked[0].cosine, sentence=sentence)
             model = confidence.QUICK if query.tokens is None else confidence.RERANKED
             sure = round(confidence.probability(features, model), 4)
-        hits = self._cite(ranked, extracts)
+        hits = cited(self.root, self.snapshot, [(one.passage, one.score) for one in ranked], extracts)
         clock.lap("cite")
         info = self.snapshot.info
         result = Result(
@@ -195,26 +195,16 @@ class Retriever:
         clock.lap("rerank")
         return with_final_scores(ranked)[:k], matches
 
-    def _cite(self, ranked: Sequence[RankedPassage], extracts: dict[int, Extract]) -> tuple[Hit, ...]:
-        passages = [one.passage for one in ranked]
-        return cited(self.root, self.snapshot, passages, [one.score for one in ranked], extracts)
-
 
 def _extract(query: Query, passages: Sequence[StoredPassage], matches: dict[int, TokenMatch]) -> dict[int, Extract]:
     """The answering sentences of the first passages, by row number."""
+    shares = term_shares(query)
     scores: dict[int, SpanScore] = {}
-    if query.tokens is None:
-        shares = term_shares(query)
-        for passage in passages[:RERANK_DEPTH]:
-            scores[passage.id] = partial(_overlap, shares, passage.text[passage.body :])
-    else:
-        for number, match in matches.items():
-            scores[number] = partial(span_score, query, query.tokens, match)
+    for passage in passages[:RERANK_DEPTH] if query.tokens is None else ():
+        scores[passage.id] = partial(overlap, shares, passage.text[passage.body :])
+    for number, match in matches.items():
+        scores[number] = partial(span_score, query, match)
     return {passage.id: extract(passage, scores[passage.id]) for passage in passages if passage.id in scores}
-
-
-def _overlap(shares: dict[str, float], body: str, start: int, end: int) -> float:
-    return overlap(shares, body[start:end])
 
 
 def _checked(question: str, k: int) -> str:

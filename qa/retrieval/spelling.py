@@ -100,18 +100,13 @@ def _neighbour(word: str, snapshot: Snapshot) -> str:
 
 
 def _written(term: str, spellings: Collection[str], snapshot: Snapshot) -> str:
-    """The spelling that passages with a term have most often, in its most frequent form; "" where they have none."""
-    forms: Counter[tuple[str, str]] = Counter()
+    """The most frequent form of some spellings in passages that have a term; "" where they have none."""
+    forms: Counter[str] = Counter()
     for passage in snapshot.passages([one.passage for one in snapshot.keyword({term: 1.0}, _MAX_PASSAGES)]):
         text = "\n".join((passage.document.path, passage.context, passage.text))
-        for word in words(text):
-            for part in word.parts or (word,):
-                if part.text in spellings:
-                    forms[part.text, text[part.start : part.end]] += 1
-    total: Counter[str] = Counter()
-    for (spelling, _), count in forms.items():
-        total[spelling] += count
-    return max(forms, key=lambda form: (total[form[0]], form[0], forms[form], form[1]), default=("", ""))[1]
+        parts = (part for word in words(text) for part in word.parts or (word,))
+        forms.update(text[part.start : part.end] for part in parts if part.text in spellings)
+    return max(forms, key=lambda form: (forms[form], form), default="")
 
 
 def _edits(word: str) -> Iterator[str]:

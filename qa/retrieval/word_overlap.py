@@ -14,8 +14,8 @@ def term_shares(query: Query) -> dict[str, float]:
     return {term: query.rarity[term] / total for term in query.terms}
 
 
-def overlap(shares: Mapping[str, float], text: str) -> float:
-    """The share of a question, in [0, 1], whose terms a text has."""
-    simple, joined = terms(text)
+def overlap(shares: Mapping[str, float], text: str, start: int, end: int) -> float:
+    """The share of a question, in [0, 1], whose terms part of a text has."""
+    simple, joined = terms(text[start:end])
     present = {*simple, *joined}
     return sum(share for term, share in shares.items() if term in present)

@@ -9,7 +9,7 @@ import numpy as np
 from index.encoder.protocol import Encoder
 from index.storage.rows import StoredDocument, StoredPassage, passage_key, text_digest
 from qa.answer.results import Mode
-from qa.retrieval.late_interaction import TokenMatch, match_tokens, span_score
+from qa.retrieval.late_interaction import TokenMatch, match_tokens
 from qa.retrieval.query import Query, QueryTokens
 
 
@@ -40,9 +40,3 @@ def matches(asked: Query, passages: Sequence[StoredPassage], encoder: Encoder) -
     """How passages match a query."""
     assert asked.tokens is not None
     return match_tokens(asked.tokens, passages, encoder)
-
-
-def span(asked: Query, found: TokenMatch, start: int, end: int) -> float:
-    """How well part of a passage answers a query."""
-    assert asked.tokens is not None
-    return span_score(asked, asked.tokens, found, start, end)

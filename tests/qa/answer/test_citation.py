@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
-from qa.answer.citation import file_state, location_of, source_of
-from qa.answer.results import Location, Source, State, cite
-from tests.qa.passages import stored
+from qa.answer.citation import file_state
+from qa.answer.results import State, cite
 
 DATA = b"Caf\xc3\xa9\r\n"
 DIGEST = sha256(DATA).hexdigest()
@@ -59,21 +57,6 @@ def test_something_else_in_its_place(root: Path, kind: str) -> None:
     else:
         file.symlink_to(root / "kept.md")
     assert file_state(root, "notes/a.md", DIGEST) is State.CHANGED
-
-
-def test_source_and_location() -> None:
-    """A passage's place is handed on field by field."""
-    passage = replace(stored("text", path="b/c.txt", start=7), lines=(3, 4), page=9)
-    assert source_of(passage, State.MISSING) == Source(
-        path="b/c.txt",
-        media_type="text/plain",
-        chars=(7, 11),
-        lines=(3, 4),
-        page=9,
-        sha256="0" * 64,
-        state=State.MISSING,
-    )
-    assert location_of(passage) == Location("b/c.txt", (7, 11), (3, 4), 9)
 
 
 def test_cite() -> None:

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from qa.answer.extract import Extract, _sentences, answer_of, extract
 from qa.answer.results import Answer, Highlight
+from qa.retrieval.late_interaction import span_score
 from tests.encoders import BagEncoder
-from tests.qa.passages import match, query, span, stored
+from tests.qa.passages import match, query, stored
 
 ENCODER = BagEncoder(max_tokens=100_000)
 
@@ -21,7 +22,7 @@ ENCODER = BagEncoder(max_tokens=100_000)
 def extracted(question: str, text: str, *, start: int = 0, body: int = 0) -> Extract:
     """The extract of a passage for a question whose words all count the same."""
     passage, asked = stored(text, start=start, body=body), query(question, ENCODER)
-    return extract(passage, partial(span, asked, match(asked, passage, ENCODER)))
+    return extract(passage, partial(span_score, asked, match(asked, passage, ENCODER)))
 
 
 def test_the_sentence_that_answers() -> None:

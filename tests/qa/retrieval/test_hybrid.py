@@ -64,24 +64,6 @@ def test_scores_are_a_convex_combination(four: Snapshot) -> None:
     np.testing.assert_allclose(found.scores, [1, 0.5 * 0.5 + 0.5 * red / (fox + red), 0, 0], atol=1e-7)
 
 
-def test_dense_mode_counts_cosines_alone(four: Snapshot) -> None:
-    """Words that match in the keyword half only, such as a path's, count nothing."""
-    assert ask(four, "red fox c", mode=Mode.KEYWORD)[1] == ["c.txt", "a.txt", "b.txt"]
-    found, paths = ask(four, "red fox d", mode=Mode.DENSE)
-    assert paths == ["a.txt", "b.txt", "d.txt", "c.txt"]
-    assert found.keyword.tolist() == [0, 0, 0, 0]
-    np.testing.assert_allclose(found.scores, [1, 0.5, 0, 0], atol=1e-7)
-
-
-def test_keyword_mode_brings_in_matches_alone(four: Snapshot) -> None:
-    """Only passages that share a word, scored by BM25 over the best one's."""
-    found, paths = ask(four, "hen or mouse", mode=Mode.KEYWORD)
-    assert paths == sorted(paths, key=lambda path: four.passages_of(path)[0].key)
-    assert set(paths) == {"b.txt", "d.txt"}
-    assert found.scores.tolist() == [1, 1]
-    np.testing.assert_allclose(found.keyword, [log(3.5 / 1.5)] * 2)
-
-
 def test_a_word_of_the_path_counts_twice(four: Snapshot, tmp_path: Path) -> None:
     """A file's name is often its best title."""
     (tmp_path / "zebra.txt").write_text("grey horse")
@@ -124,12 +106,6 @@ def test_nothing_matches(four: Snapshot) -> None:
     alike, paths = ask(four, "unknown")
     assert alike.scores.tolist() == [0.5] * 4
     assert paths == sorted(paths, key=lambda path: four.passages_of(path)[0].key)
-
-
-def test_path_scope(four: Snapshot) -> None:
-    """Nothing from outside the scope, everything inside it, best first; an empty scope is empty."""
-    assert ask(four, "red fox", path="[bc].txt")[1] == ["b.txt", "c.txt"]
-    assert ask(four, "red fox", path="*.md")[1] == []
 
 
 def test_min_max() -> None:

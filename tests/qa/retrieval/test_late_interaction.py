@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from index.encoder.protocol import Vectors
 from qa.answer.results import Mode
 from qa.retrieval.distinct import RankedPassage
-from qa.retrieval.late_interaction import TokenMatch, rerank
+from qa.retrieval.late_interaction import TokenMatch, rerank, span_score
 from tests.encoders import BagEncoder
-from tests.qa.passages import match, matches, query, span, stored
+from tests.qa.passages import match, matches, query, stored
 
 ENCODER = BagEncoder()
 
@@ -89,7 +89,7 @@ def test_span_score() -> None:
 
     def score(part: str) -> float:
         start = text.index(part)
-        return span(asked, found, start, start + len(part))
+        return span_score(asked, found, start, start + len(part))
 
     assert score("red fox") == pytest.approx(1 + 0.5)
     assert score("fox") == pytest.approx(0.75 + 0.5 / sqrt(2))

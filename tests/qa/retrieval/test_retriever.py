@@ -466,7 +466,7 @@ def test_highlights_are_of_their_passage_where_scores_tie(tmp_path: Path, monkey
         stored = {path.name: retriever.snapshot.passages_of(path.name)[0] for path in tmp_path.glob("*.txt")}
         last = sorted((stored["x.txt"], stored["y.txt"]), key=lambda one: one.key, reverse=True)
         order = [*(stored[f"{number}.txt"] for number in range(9)), *last]
-        scores = 0.5 - np.arange(11) * 1e-8
+        scores = np.linspace(0.5, 0.5 - 1e-7, 11)
         pool = Pool(100, tuple(one.id for one in order), scores, scores, scores)
         monkeypatch.setattr("qa.retrieval.retriever.pools", lambda *_: [pool])
         *_, tenth, eleventh = retriever.ask("red heron", k=11).passages
