@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
+
+# No test fails for the time it takes.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 TRUST = (
     "tests/robustness/",

@@ -39,7 +39,7 @@ def repetitive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
 
 
 @pytest.mark.parametrize("rerank", [True, False])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     question=st.lists(st.sampled_from((*WORDS, "offer", "unknown")), min_size=1, max_size=4).map(" ".join),
     mode=st.sampled_from(Mode),

@@ -87,17 +87,6 @@ def test_the_whole_answer(retriever: Retriever) -> None:
     assert result.found == (result.confidence >= 0.5)
 
 
-def test_ranks_and_scores(retriever: Retriever) -> None:
-    """Ranks count from 1, scores lie in [0, 1] and fall, ids are stable and each once."""
-    hits = retriever.search("noon soup train whales", k=1000)
-    assert [hit.rank for hit in hits] == list(range(1, len(hits) + 1))
-    scores = [hit.score for hit in hits]
-    assert scores == sorted(scores, reverse=True)
-    assert all(0 <= score <= 1 for score in scores)
-    assert len({hit.id for hit in hits}) == len(hits)
-    assert all(len(hit.id) == 16 for hit in hits)
-
-
 def test_k_larger_than_what_exists(retriever: Retriever) -> None:
     """All there is, each text once: six of the seven passages."""
     assert len(retriever.search("harbour", k=1000)) == 6
@@ -319,14 +308,6 @@ def test_one_generation_for_its_lifetime(root: Path) -> None:
         assert new.index == IndexInfo(5, 6, "bag", 2)
         assert new.passages[0].source.path == "zebra.txt"
         assert SHARED.strip() not in [hit.text for hit in new.passages]
-
-
-def test_the_same_question_twice(root: Path) -> None:
-    """Two processes would answer the same; so does one, asked again after other questions."""
-    with opened(root) as one, opened(root) as other:
-        first = without_times(one.ask("soup at noon"))
-        one.ask("whales")
-        assert without_times(one.ask("soup at noon")) == without_times(other.ask("soup at noon")) == first
 
 
 def test_another_encoder_is_refused(root: Path) -> None:
