@@ -13,6 +13,7 @@ from corpus.errors import QAError
 from index.storage.files import cache_folder, write_to_cache
 
 _LOG = logging.getLogger(__name__)
+_CACHE = "verified.json"
 
 
 def sha256_of(folder: Path, names: Sequence[str]) -> dict[str, str]:
@@ -50,25 +51,19 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _cache_file() -> Path | None:
-    folder = cache_folder()
-    return None if folder is None else folder / "verified.json"
-
-
 def _read_cache() -> dict[str, object]:
-    file = _cache_file()
+    folder = cache_folder()
     with contextlib.suppress(OSError, ValueError):
-        found = json.loads(file.read_text(encoding="utf-8")) if file else {}
-        if isinstance(found, dict):
-            return found
+        found = json.loads((folder / _CACHE).read_text(encoding="utf-8")) if folder else {}
+        return found if isinstance(found, dict) else {}
     return {}
 
 
 def _write_cache(content: dict[str, object]) -> None:
-    file = _cache_file()
-    if file is not None:
+    folder = cache_folder()
+    if folder is not None:
         existing = {path: digest for path, digest in content.items() if Path(path).exists()}
         try:
-            write_to_cache(file, json.dumps(existing).encode())
+            write_to_cache(folder / _CACHE, json.dumps(existing).encode())
         except QAError as error:
             _LOG.debug("the digests of the model are not cached: %s", error)

@@ -1,4 +1,4 @@
-"""From a model's name to an encoder: the one place that decides what runs the model."""
+"""From a model's name to an encoder: the one place that decides which backend runs it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from index.encoder.protocol import Encoder
 
 
 def load_encoder(name: str = DEFAULT_MODEL, *, ahead: bool = False, hint: Hint = Hint.THROUGHPUT) -> Encoder:
-    """The encoder of a model; its weights are loaded when it first embeds.
+    """The encoder of a model; it is loaded when it is first used.
 
     Args:
         name: A name on the hub, or a folder.
-        ahead: Begin to load them at once, in the background, if they are compiled.
-        hint: Whether many texts are to come, or few that somebody waits for; the vectors are the same.
+        ahead: Load the compiled copy at once, in the background, if there is one.
+        hint: Optimise for many texts, or for the latency of few; the vectors are the same.
 
     Raises:
-        ModelError: The model is nowhere to be had, incomplete, pickled, or its files are not those promised.
+        ModelError: The model is not found, incomplete, pickled, has code of its own, or is not what it should be.
     """
     return FastestEncoder(find(name), ahead=ahead, hint=hint)

@@ -1,8 +1,7 @@
-"""Write attention out as matrix products in a model that is to be compiled, as then it runs faster.
+"""Write attention out as matrix products in a model that is to be compiled, which runs a tenth faster.
 
-Of the operation that stands for the whole, OpenVINO's plugin for processors makes a product of the queries with a
-constant, transpositions, and a choice by a mask of tokens by tokens. Written out, with the mask of padding itself to
-add, it is one kernel and a few transpositions.
+For the single operation, OpenVINO's CPU plugin multiplies the queries by a constant, transposes, and selects by a mask
+of tokens by tokens. Written out, with the mask of padding to add, it is one kernel and a few transpositions.
 """
 
 from __future__ import annotations
@@ -12,12 +11,12 @@ from typing import Any
 import numpy as np
 
 _WHOLE = "ScaledDotProductAttention"
-# Added to a score it leaves nothing of it after softmax, in bf16 too.
+# Added to a score, it leaves nothing of it after softmax, in bf16 too.
 _HIDDEN = np.float32(-3e4)
 
 
 def write_out_attention(library: Any, graph: Any, padding: int, longest: int) -> None:
-    """Replace each attention operation; what is of an unknown kind stays as it is.
+    """Replace each attention operation of a known kind.
 
     Args:
         library: OpenVINO.
@@ -48,7 +47,7 @@ def write_out_attention(library: Any, graph: Any, padding: int, longest: int) ->
 
 
 def _added(library: Any, graph: Any, mask: Any, padding: int, longest: int) -> Any:
-    """A mask as what is added to the scores."""
+    """A mask as a term to add to the scores."""
     operations = library.opset13
     if mask.get_element_type() != library.Type.boolean:
         return mask
@@ -62,9 +61,9 @@ def _added(library: Any, graph: Any, mask: Any, padding: int, longest: int) -> A
 
 
 def _hides_padding_only(library: Any, graph: Any, mask: Any, padding: int, longest: int) -> bool:
-    """Whether each token may look at all others, as it may not where it sees only those around it.
+    """Whether each token attends to all others, and not only to those in a window around it.
 
-    What a window hides it hides in the longest texts if in any, so one of those is tried, full and with padding.
+    A window hides something in the longest texts if in any, so one of those is tried, full and with padding.
     """
     part = library.Model([mask], graph.get_parameters())
     full = np.ones((2, longest), dtype=np.int64)

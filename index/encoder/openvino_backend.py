@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from index.encoder.model_files import ModelFiles
-from index.encoder.openvino_compile import BackgroundLoad, CompileError, Hint, compiled_graph, load_graph
+from index.encoder.openvino_compile import CompileError, Hint, begin_loading, compiled_graph, load_graph
 from index.encoder.openvino_runtime import openvino
 from index.encoder.tokenizer import ModelTokenizer, TokenIds
 from index.encoder.torch_backend import TorchEncoder
@@ -43,7 +43,7 @@ class CompiledEncoder(TransformerEncoder):
         tokenizer: The model's, if it is open already.
         hint: What to optimise for.
         precision: "f32" or "bf16", or "" for what suits the processor.
-        loading: What loads the copy already.
+        loading: From `begin_loading`.
 
     Raises:
         CompileError: At the first embedding: there is no compiled copy and none can be made.
@@ -56,7 +56,7 @@ class CompiledEncoder(TransformerEncoder):
         tokenizer: ModelTokenizer | None = None,
         hint: Hint = Hint.THROUGHPUT,
         precision: str = "",
-        loading: BackgroundLoad | None = None,
+        loading: Callable[[], Any] | None = None,
     ) -> None:
         super().__init__(model, tokenizer=tokenizer)
         self._hint = hint
@@ -126,7 +126,7 @@ class CompiledEncoder(TransformerEncoder):
 
     @cached_property
     def _engine(self) -> _Engine:
-        network = self._loading.result() if self._loading else None
+        network = self._loading() if self._loading else None
         with openvino() as library:
             if network is None:
                 graph = compiled_graph(self._model, self._tokenizer)
@@ -216,7 +216,7 @@ class FastestEncoder(TransformerEncoder):
     def __init__(self, model: ModelFiles, *, ahead: bool = False, hint: Hint = Hint.THROUGHPUT) -> None:
         super().__init__(model)
         self._hint = hint
-        self._loading = BackgroundLoad.begin(model, hint) if ahead else None
+        self._loading = begin_loading(model, hint) if ahead else None
         self._lock = threading.Lock()
         self._loaded: TransformerEncoder | None = None
 

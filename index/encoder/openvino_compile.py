@@ -14,6 +14,7 @@ import io
 import json
 import logging
 import threading
+from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -82,40 +83,35 @@ def compiled_graph(model: ModelFiles, tokenizer: ModelTokenizer) -> Path:
     return folder / _GRAPH
 
 
-class BackgroundLoad(threading.Thread):
-    """Loads a compiled copy, if there is one, while the caller does something else.
+def begin_loading(model: ModelFiles, hint: Hint) -> Callable[[], Any] | None:
+    """Start to load the compiled copy in a thread, if there is one, while the caller does something else.
 
     OpenVINO itself is imported by the caller: imports take turns, and this one is what all the rest waits for.
+
+    Returns:
+        What waits for OpenVINO's model, and returns None if it could not be loaded; None without OpenVINO.
     """
+    folder = _folder_of(model)
+    loaded: list[Any] = []
+    try:
+        with openvino() as library:
+            pass
+    except ImportError:
+        return None
 
-    def __init__(self, model: ModelFiles, hint: Hint, library: Any) -> None:
-        super().__init__(name=f"loading {model.name}")
-        self._hint = hint
-        self._library = library
-        self._folder = _folder_of(model)
-        self._network: Any = None
-
-    @classmethod
-    def begin(cls, model: ModelFiles, hint: Hint) -> BackgroundLoad | None:
-        """Start loading; None if OpenVINO is not installed."""
-        try:
-            with openvino() as library:
-                loading = cls(model, hint, library)
-        except ImportError:
-            return None
-        loading.start()
-        return loading
-
-    def run(self) -> None:
-        """Load; failures are left to whoever needs the model."""
-        if self._folder is not None and _is_sound(self._folder):
+    def load() -> None:
+        if folder is not None and _is_sound(folder):
+            # Failures are left to whoever needs the model.
             with contextlib.suppress(Exception):
-                self._network = load_graph(self._library, self._folder / _GRAPH, self._hint)
+                loaded.append(load_graph(library, folder / _GRAPH, hint))
 
-    def result(self) -> Any:
-        """Wait for OpenVINO's model; None if it could not be loaded."""
-        self.join()
-        return self._network
+    def result() -> Any:
+        thread.join()
+        return loaded[0] if loaded else None
+
+    thread = threading.Thread(target=load, name=f"loading {model.name}")
+    thread.start()
+    return result
 
 
 def _folder_of(model: ModelFiles) -> Path | None:

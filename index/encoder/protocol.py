@@ -1,4 +1,4 @@
-"""What the rest of the tool expects of an encoder: text in, unit vectors out."""
+"""What other packages expect of an encoder: text in, unit vectors out."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class TokenVectors:
 
 
 class Encoder(Protocol):
-    """Turns texts into vectors whose dot product says how close their meanings are.
+    """Turns texts into vectors whose dot product is their similarity.
 
-    A text's vector depends on the text alone, bit for bit: not on its neighbours, the batch or the order.
+    A text's vector depends on the text alone, bit for bit: not on the batch or the order.
     """
 
     @property
@@ -51,13 +51,13 @@ class Encoder(Protocol):
         """Tokens of each text, special tokens not counted, nothing truncated."""
 
     def unknown_token_ratio(self, text: str) -> float:
-        """Share of a text's letters that the model has no words for: it takes them one by one, or for unknown."""
+        """Share of a text's letters that the vocabulary has no words for: tokens of one letter, or unknown ones."""
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         """Embed passages: `(n, dim) float32`, unit L2 norm, in the order given."""
 
     def encode_query(self, text: str) -> Vectors:
-        """Embed one question: `(dim,) float32`, unit L2 norm; what is past the model's length is cut."""
+        """Embed one question: `(dim,) float32`, unit L2 norm; truncated to the model's maximum length."""
 
     def encode_query_tokens(self, text: str) -> TokenVectors:
         """Token vectors of one question."""
