@@ -36,7 +36,7 @@ class CollectionSettings:
     Attributes:
         include: Patterns of the files to index, as in .gitignore.
         exclude: Patterns of the files to leave out.
-        paths: Files, and folders with a slash at the end, that the collection is limited to, relative to it.
+        paths: Files, and folders (with a slash at the end), that the collection is limited to, relative to it.
         k: How many passages `qa ask` gives.
         mode: How `qa ask` searches.
         rerank: Whether `qa ask` re-ranks the first passages.
@@ -60,7 +60,7 @@ def read_settings(root: Path) -> CollectionSettings:
     if own is not None:
         if project is not None:
             _warn_of_two(root)
-        return _settings(_parsed(own, root / SETTINGS_FILE), f"{root / SETTINGS_FILE}")
+        return _settings(root, _parsed(own, root / SETTINGS_FILE), f"{root / SETTINGS_FILE}")
     if project is None:
         return CollectionSettings()
     tools = _parsed(project, root / PROJECT_FILE).get("tool")
@@ -70,7 +70,7 @@ def read_settings(root: Path) -> CollectionSettings:
     where = f"{_TABLE} in {root / PROJECT_FILE}"
     if not isinstance(values, dict):
         raise UsageError(f"{where} must be a table.")
-    return _settings(values, where)
+    return _settings(root, values, where)
 
 
 @cache
@@ -122,7 +122,7 @@ def _parsed(data: bytes, file: Path) -> dict[str, Any]:
         raise UsageError(f"{file} is not valid TOML: {reason}.") from error
 
 
-def _settings(values: dict[str, Any], where: str) -> CollectionSettings:
+def _settings(root: Path, values: dict[str, Any], where: str) -> CollectionSettings:
     if "model" in values:
         raise UsageError(
             f"{where}: a model cannot be set here. Name it once on the command line: qa index --model NAME"
@@ -136,6 +136,9 @@ def _settings(values: dict[str, Any], where: str) -> CollectionSettings:
             found[key] = parse(value)
         except (ValueError, TypeError) as error:
             raise UsageError(f"{where}: {key} must be {words}.") from error
+    if "paths" in found:
+        slashed = (path + "/" if (root / path).is_dir() else path for path in found["paths"])
+        found["paths"] = outermost(slashed)
     return CollectionSettings(**found)
 
 
@@ -146,10 +149,10 @@ def _patterns(value: Any) -> tuple[str, ...]:
 
 
 def _paths(value: Any) -> tuple[str, ...]:
-    paths = _patterns(value)
-    if any(part.startswith(".") or not part for path in paths for part in path.removesuffix("/").split("/")):
+    paths = tuple(path.removesuffix("/") for path in _patterns(value))
+    if any(part.startswith(".") or not part for path in paths for part in path.split("/")):
         raise ValueError
-    return outermost(paths)
+    return paths
 
 
 def _count(value: Any) -> int:
@@ -168,7 +171,7 @@ def _bool(value: Any) -> bool:
 _KEYS = {
     "include": (_patterns, "a list of patterns"),
     "exclude": (_patterns, "a list of patterns"),
-    "paths": (_paths, 'a list of files and folders in it, such as ["papers/", "talk.md"]'),
+    "paths": (_paths, 'a list of files and folders in it, such as ["papers", "talk.md"]'),
     "k": (_count, f"a number from 1 to {MAX_HITS}"),
     "mode": (Mode, " or ".join(f'"{mode.value}"' for mode in Mode)),
     "rerank": (_bool, "true or false"),

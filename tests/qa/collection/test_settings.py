@@ -206,7 +206,7 @@ def test_include_applies_within_paths(root: Path) -> None:
 def test_paths_limit_the_collection(root: Path) -> None:
     """Until they are changed; paths of the command line are added for that build."""
     encoder = BagEncoder()
-    set_own(root, 'paths = ["old/"]')
+    set_own(root, 'paths = ["old"]')
     build.build_index(root, encoder=encoder)
     assert documents(root) == ["old/c.md"]
     build.build_index(root, paths=("a.md",), encoder=encoder)
