@@ -20,7 +20,7 @@ class BatchItem:
     """One question.
 
     Attributes:
-        line: Its line in the batch, 1-based.
+        line: Its line in the batch, 1-based; 0 if it is the only one, from the command line.
         id: The caller's own id, or None.
         text: As it will be searched.
         cut: Characters dropped at the end, because it is too long.
@@ -30,6 +30,24 @@ class BatchItem:
     id: str | int | None
     text: str
     cut: int = 0
+
+    @property
+    def prefix(self) -> str:
+        """What notes about it begin with."""
+        return f"Batch line {self.line}: " if self.line else ""
+
+
+def questions_of(words: tuple[str, ...], batch: str | None) -> tuple[BatchItem, ...]:
+    """Return the question on the command line, or those of a batch.
+
+    Raises:
+        UsageError: Neither or both are given, or the batch is not valid.
+    """
+    if batch is None:
+        return (BatchItem(0, None, *ask_text(" ".join(words))),)
+    if words:
+        raise UsageError("give a question or --batch, not both.")
+    return parse_batch(read_batch(batch))
 
 
 def read_batch(name: str) -> bytes:

@@ -10,16 +10,15 @@ from typing import Any
 
 import click
 
-from corpus.errors import UsageError
 from qa import locate
 from qa.answer.pdf_boxes import BoxFinder
 from qa.answer.results import Mode, State
 from qa.cli import errors, session
-from qa.cli.batch import BatchItem, parse_batch, read_batch
+from qa.cli.batch import questions_of
 from qa.cli.errors import FOUND, INTERRUPTED, NOT_FOUND, Boundary
 from qa.cli.eval import evaluate
 from qa.cli.options import COUNT, INDEX, JSON, MODES
-from qa.retrieval.question_text import LONGEST_QUESTION, ask_text
+from qa.retrieval.question_text import LONGEST_QUESTION
 from qa.terminal import answers, reports
 from qa.terminal.text import clean_name
 
@@ -184,7 +183,12 @@ def ask(
     index: Path | None,
 ) -> int:
     """Answer a question from the collection."""
-    questions = _questions(question, batch)
+    questions = questions_of(question, batch)
+    for each in questions:
+        if each.cut:
+            answers.note(
+                f"{each.prefix}Question cut to {LONGEST_QUESTION:,} characters; the last {each.cut:,} are ignored"
+            )
     root = session.collection_root(corpus, index, no_update=no_update)
     from qa.collection.settings import read_settings
 
@@ -202,7 +206,7 @@ def ask(
                 rerank=reranks,
                 question_id=each.id,
             )
-            answers.note(reports.corrected(answer.corrections, _prefix(each, batch)))
+            answers.note(reports.corrected(answer.corrections, each.prefix))
             if as_json or batch is not None:
                 answers.out(session.as_line(boxes.fill(answer).as_json()))
             else:
@@ -276,24 +280,6 @@ def check(*, repair: bool, index: Path | None) -> int:
     return FOUND
 
 
-def _questions(words: tuple[str, ...], batch: str | None) -> tuple[BatchItem, ...]:
-    if batch is None:
-        questions: tuple[BatchItem, ...] = (BatchItem(1, None, *ask_text(" ".join(words))),)
-    elif words:
-        raise UsageError("give a question or --batch, not both.")
-    else:
-        questions = parse_batch(read_batch(batch))
-    for each in questions:
-        if each.cut:
-            limit = f"Question cut to {LONGEST_QUESTION:,} characters; the last {each.cut:,} are ignored"
-            answers.note(_prefix(each, batch) + limit)
-    return questions
-
-
-def _prefix(question: BatchItem, batch: str | None) -> str:
-    return "" if batch is None else f"Batch line {question.line}: "
-
-
 def main() -> None:
     """Run the command line, as the program `qa`, and end the process."""
     code = errors.BUG
@@ -305,7 +291,3 @@ def main() -> None:
         # A second Ctrl-C from here on would only print a traceback.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         errors.leave(code)
-
-
-if __name__ == "__main__":
-    main()

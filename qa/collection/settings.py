@@ -9,7 +9,6 @@ import logging
 import os
 import re
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -51,16 +50,15 @@ class CollectionSettings:
 
 
 def read_settings(root: Path) -> CollectionSettings:
-    """Return what is set for a collection; without a file, that costs one stat for each of the two.
+    """Return what is set for a collection; without a file, that costs two stats.
 
     Raises:
         UsageError: A file cannot be read or parsed, or has an unknown key or an invalid value.
     """
-    own, project = _own_file(root), _project_file(root)
-    if own is not None:
-        if project is not None:
-            _warn_of_two(root)
+    own = _own_file(root)
+    if own is not None:  # as for other tools, `pyproject.toml` is not looked at then
         return _settings(root, _parsed(own, root / SETTINGS_FILE), f"{root / SETTINGS_FILE}")
+    project = _project_file(root)
     if project is None:
         return CollectionSettings()
     tools = _parsed(project, root / PROJECT_FILE).get("tool")
@@ -71,12 +69,6 @@ def read_settings(root: Path) -> CollectionSettings:
     if not isinstance(values, dict):
         raise UsageError(f"{where} must be a table.")
     return _settings(root, values, where)
-
-
-@cache
-def _warn_of_two(root: Path) -> None:
-    """Warn once, however often the files are read."""
-    _log.warning("using %s; %s in %s is ignored", root / SETTINGS_FILE, _TABLE, PROJECT_FILE)
 
 
 def _own_file(root: Path) -> bytes | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import subprocess
 import sys
@@ -76,12 +75,10 @@ def test_every_key(tmp_path: Path) -> None:
     assert read_settings(tmp_path) == SET
 
 
-def test_qa_toml_overrides_pyproject_with_one_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_qa_toml_replaces_pyproject(tmp_path: Path) -> None:
     set_own(tmp_path, "k = 7")
     set_project(tmp_path, "[tool.qa]\nk = 9\nmode = 'dense'\n")
-    assert read_settings(tmp_path) == read_settings(tmp_path) == CollectionSettings(k=7)
-    said = f"using {tmp_path / 'qa.toml'}; [tool.qa] in pyproject.toml is ignored"
-    assert [(record.levelno, record.getMessage()) for record in caplog.records] == [(logging.WARNING, said)]
+    assert read_settings(tmp_path) == CollectionSettings(k=7)
 
 
 @pytest.mark.parametrize(
