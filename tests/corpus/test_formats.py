@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,10 @@ from corpus.loading.sandbox import Limits
 from corpus.readers.office.zip_archive import MAX_ALL, MAX_PART, MAX_PARTS
 from corpus.readers.pdf.pdf import MAX_PAGES
 from corpus.readers.records.mail import MAX_MESSAGES
+from qa import build_index
+from qa.collection.show import show
+from tests.corpus.readers.samples.files import SAMPLES
+from tests.encoders import BagEncoder
 from tests.paths import REPOSITORY
 
 DOCUMENTED = (REPOSITORY / "corpus" / "FORMATS.md").read_text(encoding="utf-8")
@@ -64,3 +69,13 @@ def test_every_suffix_is_documented() -> None:
 )
 def test_every_limit_is_documented(limit: str) -> None:
     assert limit in DOCUMENTED
+
+
+def test_the_commands_documented_show_extracted_text(tmp_path: Path) -> None:
+    for sample in SAMPLES:
+        (tmp_path / sample.path).write_bytes(sample.data)
+    build_index(tmp_path, encoder=BagEncoder())
+    places = re.findall(r"^\$ qa show (?:\"(.*?)\"|(\S+))", DOCUMENTED, re.MULTILINE)
+    assert len(places) == 3
+    for place in map("".join, places):
+        assert any(text for _, text in show(tmp_path, place).lines), place
