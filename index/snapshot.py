@@ -4,11 +4,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TypeVar
 
 from corpus.errors import IncompatibleError, NoIndexError, UsageError
 from index.dense.faiss_segments import Stored
@@ -25,7 +26,6 @@ from index.storage.duplicates import read_duplicates
 from index.storage.metadata import Info, SkippedRow, read_info, read_skipped
 from index.storage.rows import (
     AMONG,
-    Link,
     StoredDocument,
     StoredPassage,
     count_documents,
@@ -36,6 +36,8 @@ from index.storage.rows import (
     read_passages,
 )
 from index.storage.wal import require_log_follows
+
+_Row = TypeVar("_Row")
 
 
 class Snapshot:
@@ -135,10 +137,11 @@ class Snapshot:
         among = None if documents is None else self._scope(documents).passages
         with translate_errors(self._file):
             ids, scores = self._postings.search(wanted, limit, among=among)
-        links = self._links(ids.tolist())
-        if documents is not None and any(link.document not in documents for link in links.values()):
+            rows = read_links(self._connection, self._file, f"id IN {AMONG}", (ids_json(ids.tolist()),))
+            links = self._require_all({link.id: link for link in rows}, ids.tolist())
+        if documents is not None and any(link.document not in documents for link in links):
             raise damaged(self._file, "the passages of documents are inconsistent")
-        found = [Candidate(links[one], score) for one, score in zip(ids.tolist(), scores.tolist(), strict=True)]
+        found = map(Candidate, links, scores.tolist())
         return sorted(found, key=lambda one: (-one.score, one.key))[:limit]
 
     def document_frequency(self, words: Sequence[str]) -> dict[str, int]:
@@ -155,10 +158,7 @@ class Snapshot:
     def passages(self, ids: Sequence[int]) -> list[StoredPassage]:
         """Return passages by row id, in the order asked."""
         found = {passage.id: passage for passage in self._passages(f"p.id IN {AMONG}", ids_json(ids))}
-        missing = [number for number in ids if number not in found]
-        if missing:
-            raise damaged(self._file, f"passage {missing[0]} is missing")
-        return [found[number] for number in ids]
+        return self._require_all(found, ids)
 
     def cosines(self, vectors: Sequence[int], vector: Vectors) -> Floats:
         """Return the cosines of stored vectors, by row id, with a question's: `(n,)`, as `dense` scores them."""
@@ -171,24 +171,20 @@ class Snapshot:
 
     def duplicates(self, passages: Sequence[StoredPassage]) -> dict[int, tuple[StoredPassage, ...]]:
         """Return for each passage, by row id, the others with the same text, by path and span."""
-        ids = ids_json([passage.id for passage in passages])
-        asked = f"(SELECT text_digest FROM passages WHERE id IN {AMONG})"
-        # A set, as a damaged index can return a row more than once.
-        same: dict[object, set[int]] = {passage.text_digest: set() for passage in passages}
-        for digest, number in self._rows(f"SELECT text_digest, id FROM passages WHERE text_digest IN {asked}", ids):
-            same.setdefault(digest, set()).add(number)
+        query = f"SELECT id FROM passages WHERE text_digest IN (SELECT text_digest FROM passages WHERE id IN {AMONG})"
+        known = {passage.id: passage for passage in passages}
         with translate_errors(self._file):
+            # A set, as a damaged index can return a row more than once.
+            ids = {number for (number,) in self._connection.execute(query, (ids_json(tuple(known)),))}
             counts = read_duplicates(self._connection, self._file, [passage.text_digest for passage in passages])
+        others = self.passages(sorted(ids - known.keys())) if ids - known.keys() else []
+        same: defaultdict[bytes, list[StoredPassage]] = defaultdict(list)
+        for one in sorted([*known.values(), *others], key=lambda one: (one.document.path, one.start)):
+            same[one.text_digest].append(one)
         for passage in passages:
-            group = same[passage.text_digest]
-            if passage.id not in group or len(group) != counts[passage.text_digest]:
+            if passage.id not in ids or len(same[passage.text_digest]) != counts[passage.text_digest]:
                 raise damaged(self._file, f"the duplicates of passage {passage.id} are inconsistent")
-        others = {number for passage in passages for number in same[passage.text_digest] - {passage.id}}
-        read = sorted(self.passages(sorted(others)), key=lambda one: (one.document.path, one.start)) if others else []
-        found = {passage.id: tuple(one for one in read if _are_duplicates(one, passage)) for passage in passages}
-        if any(len(found[passage.id]) != counts[passage.text_digest] - 1 for passage in passages):
-            raise damaged(self._file, "the duplicates of a passage are inconsistent")
-        return found
+        return {one.id: tuple(other for other in same[one.text_digest] if other.id != one.id) for one in passages}
 
     def find(self, key: str) -> StoredPassage | None:
         """Return the passage with this stable id, or None."""
@@ -235,23 +231,15 @@ class Snapshot:
             raise damaged(self._file, "the number of documents is inconsistent")
         return info
 
-    def _rows(self, query: str, *values: object) -> list[Any]:
-        with translate_errors(self._file):
-            return self._connection.execute(query, values).fetchall()
-
     def _passages(self, condition: str, *values: object) -> Iterator[StoredPassage]:
         with translate_errors(self._file):
             yield from read_passages(self._connection, self._file, condition, values)
 
-    def _links(self, ids: Sequence[int]) -> dict[int, Link]:
-        with translate_errors(self._file):
-            found = {
-                link.id: link for link in read_links(self._connection, self._file, f"id IN {AMONG}", (ids_json(ids),))
-            }
+    def _require_all(self, found: Mapping[int, _Row], ids: Sequence[int]) -> list[_Row]:
         missing = [number for number in ids if number not in found]
         if missing:
             raise damaged(self._file, f"passage {missing[0]} is missing")
-        return found
+        return [found[number] for number in ids]
 
     def _scope(self, documents: frozenset[int]) -> Scope:
         scope = self._last_scope
@@ -269,10 +257,6 @@ class Snapshot:
     @cached_property
     def _nearest(self) -> DenseIndex:
         return DenseIndex(self._connection, self._file, self.info)
-
-
-def _are_duplicates(one: StoredPassage, other: StoredPassage) -> bool:
-    return one.text_digest == other.text_digest and one.id != other.id
 
 
 def require_same_encoder(info: Info, encoder: Encoder) -> None:

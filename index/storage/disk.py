@@ -1,7 +1,7 @@
-"""Every change of a file that SQLite does not make by itself, one step at a time; no other module changes files.
+"""Every change of a file that SQLite does not make itself; no other module changes files.
 
-Each function is a step, named for `watched`, that can fail or be the last thing its process does. None is tried twice:
-what a failed sync left on the disk is not known, so a second one that succeeds would prove nothing.
+Each function is one step, which can fail or be the last thing its process does; tests watch them. No step is retried:
+a sync that succeeds after one that failed proves nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _UNSUPPORTED = frozenset({errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.EN
 
 @contextlib.contextmanager
 def watched(watcher: Watcher) -> Iterator[None]:
-    """Tell `watcher` each step and its path before it happens; whatever it raises happens instead of the step."""
+    """Call `watcher` with each step and its path before it is taken; what it raises replaces the step."""
     _WATCHERS.append(watcher)
     try:
         yield
@@ -34,14 +34,14 @@ def watched(watcher: Watcher) -> Iterator[None]:
 
 
 def about_to(step: str, path: Path) -> None:
-    """Announce a step that is taken elsewhere: by SQLite, or by a library that writes a file itself."""
+    """Announce a step that SQLite or another library takes."""
     if _WATCHERS:
         for watcher in _WATCHERS:
             watcher(step, path)
 
 
 def temporary_name(path: Path) -> Path:
-    """A name beside `path` that is in no one's way and is known as temporary."""
+    """Return a new name beside `path` that marks a temporary file."""
     return path.with_name(f".{path.name}.{os.urandom(4).hex()}{TEMP_SUFFIX}")
 
 
@@ -58,7 +58,7 @@ def open_or_create(path: Path) -> int:
 
 
 def write(descriptor: int, data: bytes | memoryview, path: Path) -> None:
-    """Write all of `data` at the descriptor's place; `path` only says what is written."""
+    """Write all of `data` at the position of a descriptor; `path` is for messages."""
     about_to("write", path)
     rest = memoryview(data).cast("B")
     while rest:
@@ -76,7 +76,7 @@ def truncate(descriptor: int, path: Path) -> None:
 
 
 def sync(descriptor: int, path: Path) -> None:
-    """Wait until a file's bytes are on the disk."""
+    """Wait until the bytes of a file are on the disk."""
     about_to("sync", path)
     os.fsync(descriptor)
 

@@ -1,4 +1,4 @@
-"""Whole files or nothing: atomic writes, the index folder, the user's cache folder."""
+"""Atomic writes, the index folder, and the user's cache folder."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from corpus.errors import StorageError
 from index.storage import disk
 
 IGNORE_NAME = ".gitignore"
-# A cache has no lock, so what is temporary there may be in use; nothing is written for this long.
+# A cache has no lock, so its temporary files may be in use; none is written for this long.
 _ABANDONED_SECONDS = 3600.0
 
 
 def write_atomically(path: Path, data: bytes | memoryview) -> None:
-    """Put `data` at `path` so that a crash at any moment leaves the old file or the new one.
+    """Write a file so that a crash at any moment leaves the old one or the new one.
 
     Raises:
-        StorageError: The disk refused; there is the old file or the new one, and nothing else is left behind.
+        StorageError: A step failed; there is the old file or the new one, and nothing else.
     """
     temporary = disk.temporary_name(path)
     try:
@@ -34,11 +34,7 @@ def write_atomically(path: Path, data: bytes | memoryview) -> None:
 
 
 def write_to_cache(path: Path, data: bytes | memoryview) -> None:
-    """As `write_atomically`, into a cache, where the folder need not exist and no lock is held.
-
-    Raises:
-        StorageError: The disk refused.
-    """
+    """As `write_atomically`, into a cache, whose folder need not exist and has no lock."""
     try:
         disk.make_folders(path.parent)
     except OSError as error:
@@ -48,14 +44,10 @@ def write_to_cache(path: Path, data: bytes | memoryview) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Create an index folder if it is not there, and make sure it can be written.
-
-    Raises:
-        StorageError: It cannot be created or is read-only.
-    """
+    """Create an index folder unless there is one; raises StorageError where it cannot be created or written."""
     try:
         if not folder.is_dir():
-            # Another process may be making it too; who of them writes is decided by the lock.
+            # Another process may create it too; the lock decides which of them writes.
             with contextlib.suppress(FileExistsError):
                 disk.make_folder(folder)
             disk.sync_folder(folder.parent)
@@ -67,22 +59,18 @@ def make_folder(folder: Path) -> None:
 
 
 def hide_from_git(folder: Path) -> None:
-    """Make an index folder invisible to git, if nothing says so yet; the caller holds the lock.
-
-    Raises:
-        StorageError: The disk refused.
-    """
+    """Make git ignore an index folder; the caller holds the lock."""
     if not (folder / IGNORE_NAME).exists():
         write_atomically(folder / IGNORE_NAME, b"*\n")
 
 
 def sweep(folder: Path) -> None:
-    """Delete what killed processes left half written in an index folder; the caller holds its lock."""
+    """Delete half-written files of killed processes in an index folder; the caller holds its lock."""
     _sweep(folder, before=float("inf"))
 
 
 def sweep_cache(folder: Path) -> None:
-    """Delete what killed processes left half written in a cache folder, once it is old enough to be nobody's."""
+    """Delete half-written files of killed processes in a cache folder, once they are old enough."""
     _sweep(folder, before=time.time() - _ABANDONED_SECONDS)
 
 
@@ -95,7 +83,7 @@ def _sweep(folder: Path, *, before: float) -> None:
 
 
 def cache_folder() -> Path | None:
-    """The folder for what can be made again, which need not exist yet; None where the user has no home."""
+    """Return the folder for what can be rebuilt, which need not exist; None where the user has no home."""
     base = os.environ.get("XDG_CACHE_HOME")
     if base:
         return Path(base) / "qa"

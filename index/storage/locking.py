@@ -1,4 +1,4 @@
-"""One writer at a time: the lock of an index folder, who holds it, and waiting for it."""
+"""The writer lock of an index folder: taking it, naming its holder, and waiting for it."""
 
 # ruff: noqa: PLC0415 - a question, which writes nothing, waits for every import
 
@@ -17,7 +17,7 @@ from corpus.errors import LockedError, StorageError
 from index.storage import disk
 
 LOCK_NAME = "lock"
-# How long a lock may be free before one who waits for it notices.
+# Between two tries of a process that waits.
 _POLL_SECONDS = 0.1
 
 _LOG = logging.getLogger(__name__)
@@ -25,11 +25,11 @@ _LOG = logging.getLogger(__name__)
 
 @contextlib.contextmanager
 def writer_lock(folder: Path) -> Iterator[None]:
-    """Be the only writer of an index folder; the system frees the lock if this process dies.
+    """Hold the writer lock of an index folder; the system frees it if this process dies.
 
     Raises:
-        LockedError: Another process writes; the message names it.
-        StorageError: The folder is read-only, or its filesystem has no locks.
+        LockedError: Another process holds it; the message names that.
+        StorageError: The folder is read-only, or its file system has no locks.
     """
     import socket
 
@@ -45,28 +45,28 @@ def writer_lock(folder: Path) -> Iterator[None]:
 
 
 def wait_for_writer(folder: Path) -> None:
-    """Return once no other process writes an index folder, and say once whom it waits for.
+    """Return once no other process holds the writer lock, and log once which one does.
 
-    It returns at once where there is no such folder or it cannot be locked.
+    Returns at once where there is no such folder or it cannot be locked.
     """
     path = folder / LOCK_NAME
-    told = False
+    logged = False
     with contextlib.suppress(StorageError, PermissionError):
         # Opened anew each time: the folder may be deleted and made again meanwhile.
         while path.exists():
             try:
                 os.close(_locked(path))
             except LockedError:
-                if not told:
+                if not logged:
                     _LOG.warning("%s is being written by %s; waiting for it to end", folder, _holder(path))
-                told = True
+                logged = True
                 time.sleep(_POLL_SECONDS)
             else:
                 return
 
 
 def _locked(path: Path) -> int:
-    """Open and lock a file; the lock is held until the descriptor is closed."""
+    """Open and lock a file; closing the descriptor frees the lock."""
     try:
         descriptor = disk.open_or_create(path)
     except OSError as error:
@@ -102,7 +102,7 @@ if sys.platform == "win32":
     import msvcrt
 
     def _lock_now(descriptor: int) -> None:
-        # Windows locks bytes against reading too, so the lock sits far behind the holder's name.
+        # Windows locks bytes against reading too, so the lock is far behind the holder's name.
         os.lseek(descriptor, 1 << 30, os.SEEK_SET)
         msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
 

@@ -52,21 +52,13 @@ class StoredDocument:
 
 @dataclass(frozen=True, slots=True)
 class StoredPassage:
-    """A passage of the index, its row checked.
+    """A passage of the index, its row checked; what is not described here is as in `corpus.types.Passage`.
 
     Attributes:
         id: Row id, valid in this generation only.
         key: Stable id: 16 hex digits over path, span and text.
         document: The file it is from.
         vector: Row id of its vector.
-        start: First character in the document.
-        end: One past the last.
-        body: Where the text proper begins in `text`.
-        lines: First and last line, 1-based, inclusive.
-        page: Page of a paged document, 1-based, else None.
-        heading: Headings above it, outermost first.
-        context: What the encoder reads before the text proper, or "".
-        text: The passage.
         text_digest: BLAKE2b-128 of `text`.
         record_title: Title of its record, "" where that has none; None for the title of the file.
     """

@@ -1,4 +1,4 @@
-"""Embed while reading goes on: texts are gathered, sorted by length, embedded ahead, and kept as their vectors come."""
+"""Embed while files are read: texts are gathered, sorted by length, embedded in threads, and stored when ready."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from corpus.errors import QAError
 from index.commit.store import Store
 from index.encoder.protocol import Encoder, Vectors
 
-# Texts gathered before they are sorted: neighbours in length need no padding for one another.
+# Texts gathered before they are sorted, so that a batch has texts of one length, which need little padding.
 _GATHERED = 1024
-# Of the first ones fewer, so that the model does not wait for the reading.
+# Fewer at first, so that the model need not wait.
 _FIRST = 256
-# Texts embedded between two commits: what an interruption can lose, and how long it can wait.
+# Texts embedded between two commits: what an interruption loses, and how long it waits.
 _CHUNK = 256
-# While one chunk is in the model, the next is taken apart into tokens.
+# While one chunk is in the model, the next is tokenised.
 _AHEAD = 2
 
 
@@ -33,12 +33,12 @@ class _Text:
 
 
 class Embedding:
-    """Takes texts and stores their vectors; use it as a context manager, which waits for what is under way.
+    """A queue of texts to embed; a context manager that waits for what is being embedded.
 
     Args:
-        encoder: Embeds; it is called from other threads.
+        encoder: Called from other threads.
         store: Called from the caller's thread only.
-        tell: Told how many bytes of the corpus the vectors just stored stand for.
+        tell: Called with the bytes of the corpus that the vectors just stored are from.
 
     Attributes:
         embedded: Texts given to the encoder so far.
@@ -62,20 +62,20 @@ class Embedding:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._pool.shutdown(wait=True, cancel_futures=True)
-        # After an interruption, what is finished is kept; what went wrong is known already.
+        # After an interruption, finished vectors are stored; the error is known already.
         with contextlib.suppress(QAError):
             for chunk, future in self._running:
                 if not future.cancelled() and future.exception() is None:
                     self._keep(chunk, future.result())
 
     def offer(self, digest: bytes, text: str, size: float) -> None:
-        """Have a text embedded unless its vector is stored or coming; `size` is its part of the corpus, in bytes."""
+        """Queue a text unless its vector is stored or queued; `size` is its part of the corpus, in bytes."""
         if digest in self._coming or self._store.known((digest,), self._encoder.dimension):
             self._tell(size)
             return
         self._coming.add(digest)
         self._gathered.append(_Text(digest, text, size))
-        # What is finished is kept at once: reading goes on for long.
+        # Finished vectors are stored at once, as reading may take long.
         while self._running and self._running[0][1].done():
             self._keep_oldest()
         if len(self._gathered) >= self._enough:
@@ -83,17 +83,13 @@ class Embedding:
             self._enough = _GATHERED
 
     def finish(self) -> None:
-        """Wait until every text that was offered has its vector stored.
-
-        Raises:
-            As the encoder and the store.
-        """
+        """Wait until the vectors of all texts are stored; raises as the encoder and the store do."""
         self._start()
         while self._running:
             self._keep_oldest()
 
     def _start(self) -> None:
-        # The longest first, so that no core is left alone with a long one.
+        # The longest first, so that no core ends with a long one.
         texts = sorted(self._gathered, key=lambda one: (-len(one.text), one.digest))
         self._gathered = []
         for start in range(0, len(texts), _CHUNK):
