@@ -20,13 +20,12 @@ from index.dense.faiss_segments import cosines
 from index.dense.search import Candidate
 from index.snapshot import Snapshot
 from index.update.report import Request
-from index.update.update import rebuild_index, update_index
+from index.update.update import update_index
 from tests.encoders import BagEncoder
 from tests.index.segments import link_of
 
 WORDS = ["cat", "dog", "owl", "sea", "mat", "sun", "tree", "rock"]
 sentences = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join)
-corpora = st.dictionaries(st.sampled_from(["a.txt", "b.txt", "c.txt", "d.txt"]), sentences, min_size=1)
 
 
 def build(root: Path) -> None:
@@ -38,21 +37,6 @@ def write(root: Path, files: dict[str, str]) -> None:
         path.unlink()
     for name, text in files.items():
         (root / name).write_text(text, encoding="utf-8")
-
-
-def contents(snapshot: Snapshot, query: str) -> list[object]:
-    """All that an answer could show, free of row numbers."""
-    found: list[object] = []
-    for document in snapshot.documents():
-        found.append((document.path, document.sha256, document.title))
-        for passage in snapshot.passages_of(document.path):
-            found.append((passage.key, passage.text, passage.heading, snapshot.vectors([passage.vector]).tobytes()))
-    for candidates in (
-        snapshot.dense(BagEncoder().encode_query(query), 3),
-        snapshot.keyword(query, 3),
-    ):
-        found.append([(snapshot.passages([one.passage])[0].key, one.score) for one in candidates])
-    return found
 
 
 def test_no_index_is_said_so(tmp_path: Path) -> None:
@@ -73,15 +57,6 @@ def test_a_passage_is_its_slice_with_all_that_belongs_to_it(root: Path) -> None:
         assert snapshot.find(second.key) == second
         assert snapshot.find("0" * 16) is None
         assert snapshot.passages([second.id, first.id]) == [second, first]
-
-
-def test_keys_do_not_depend_on_history(root: Path) -> None:
-    build(root)
-    with Snapshot(root / ".qa") as snapshot:
-        before = [passage.key for passage in snapshot.passages_of("cats.md")]
-    rebuild_index(Request(root, BagEncoder()))
-    with Snapshot(root / ".qa") as snapshot:
-        assert [passage.key for passage in snapshot.passages_of("cats.md")] == before
 
 
 def test_a_reader_sees_its_generation_whatever_is_committed(root: Path) -> None:
@@ -195,20 +170,6 @@ def test_dense_search_equals_brute_force(texts: list[str], query: str, limit: in
             )
             expected = [Candidate(link, -score) for score, _, link in ranked[:limit]]
             assert snapshot.dense(vector, limit, documents=scope) == expected
-
-
-@slow
-@given(states=st.lists(corpora, min_size=2, max_size=5), query=sentences)
-def test_incremental_updates_equal_a_clean_build(states: list[dict[str, str]], query: str) -> None:
-    """After any adds, edits, deletes and swaps the index answers as one built from nothing, bit for bit."""
-    with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
-        for state in states:
-            write(Path(first), state)
-            build(Path(first))
-        write(Path(second), states[-1])
-        build(Path(second))
-        with Snapshot(Path(first) / ".qa") as updated, Snapshot(Path(second) / ".qa") as clean:
-            assert contents(updated, query) == contents(clean, query)
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs to become another user")

