@@ -94,9 +94,9 @@ class VectorIndex:
         found = np.empty((len(ids), self._exact[0].vectors.shape[1]), dtype=np.float16)
         missing = np.ones(len(ids), dtype=bool)
         for part in self._exact:
-            places = np.minimum(np.searchsorted(part.ids, ids), len(part.ids) - 1)
-            inside = part.ids[places] == ids
-            found[inside] = part.vectors[places[inside]]
+            at = np.minimum(np.searchsorted(part.ids, ids), len(part.ids) - 1)
+            inside = part.ids[at] == ids
+            found[inside] = part.vectors[at[inside]]
             missing &= ~inside
         if missing.any():
             found[missing] = self._fetch(ids[missing])

@@ -52,7 +52,7 @@ class DenseIndex:
 
     Args:
         connection: Holds the generation.
-        file: The database; the FAISS files are beside it.
+        file: The database; the FAISS files are in its folder.
         info: What the generation is made of.
     """
 

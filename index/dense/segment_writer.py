@@ -37,7 +37,7 @@ class SegmentWriter:
 
     Args:
         connection: In the transaction.
-        file: The database; the FAISS files go beside it.
+        file: The database; the FAISS files are in its folder.
         generation: The one that is being made.
         dimension: Length of the vectors.
     """

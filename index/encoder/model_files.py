@@ -70,7 +70,7 @@ class ModelFiles:
 
 
 def find(name: str = DEFAULT_MODEL) -> ModelFiles:
-    """Find a model, in the nearest place that has it.
+    """Find a model: in the wheel, the folder, the hub cache or on the hub, whichever has it first.
 
     Args:
         name: A name on the hub, or a folder.
@@ -247,7 +247,7 @@ def _from_hub(name: str) -> Path:
 
 
 def _require_answer(name: str, repository: str, fix: str) -> None:
-    """Fail within ten seconds where the hub cannot be reached, whatever the resolver does."""
+    """Fail within ten seconds if the hub cannot be reached, even if name resolution hangs."""
     outcome: list[Exception | None] = []
 
     def ask() -> None:

@@ -36,7 +36,7 @@ class CompiledEncoder(TransformerEncoder):
 
     A batch to be stored has the padded length of its texts, and in float32 always the same number of rows for that
     length, if need be with nothing in them, so that a text's vector does not depend on its company: with few rows some
-    processors add up float32 in another order. In bf16 a row is computed alike beside whatever others.
+    processors add up float32 in another order. In bf16 a row does not depend on the others.
 
     Args:
         model: From `index.encoder.model_files.find`.
@@ -145,7 +145,7 @@ class _Engine(NamedTuple):
 
     requests: tuple[Any, ...]
     tensor: Callable[..., Any]
-    # Whether a row gives the same, bit for bit, whatever rows are beside it.
+    # Whether a row's result is independent of the other rows, bit for bit.
     rows_independent: bool
 
 

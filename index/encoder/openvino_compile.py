@@ -39,7 +39,7 @@ _VERSION = 4
 _GRAPH, _WEIGHTS, _MANIFEST = "model.xml", "model.bin", "manifest.json"
 _FILES = (_GRAPH, _WEIGHTS)
 _DIGEST = hashlib.sha256().digest_size
-# Padding beside each check text: the most that the encoder puts there.
+# Padding behind each check text: the most that the encoder adds.
 _PADDING = 15
 # Cosine of each check text's vectors with the original's in fp32.
 _AGREEMENT = 0.9995

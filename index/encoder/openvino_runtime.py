@@ -1,4 +1,4 @@
-"""The only place that imports OpenVINO: without its telemetry, which would call home."""
+"""The only module that imports OpenVINO: without its telemetry, which would call home."""
 
 # ruff: noqa: PLC0415 - OpenVINO is imported where it is used, never with this package
 

@@ -18,7 +18,7 @@ class TokenVectors:
 
     Attributes:
         vectors: `(t, dim) float32`, unit L2 norm, special tokens left out.
-        spans: `(t, 2) int32`, the characters of the text each token stands for, end exclusive.
+        spans: `(t, 2) int32`, the characters of the text each token covers, end exclusive.
     """
 
     vectors: Vectors

@@ -1,4 +1,4 @@
-"""What the encoders of a sentence-transformer share, whatever runs it: tokens in, unit vectors out."""
+"""What the encoders of a sentence-transformer share, whichever backend runs it: tokens in, unit vectors out."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _SUFFIX = re.compile("'(?:s|d|m|ll|re|ve)$")
 _UNSPACED = re.compile(
     "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff]+)"
 )
-# Languages told by their script; everything else is stemmed as English.
+# Languages recognised by their script; everything else is stemmed as English.
 _SCRIPTS = (
     (re.compile("[\u0600-\u06ff]"), "arabic"),
     (re.compile("[\u0400-\u04ff]"), "russian"),
@@ -119,19 +119,19 @@ def terms(text: str) -> tuple[list[str], list[str]]:
 
 
 def words(text: str) -> Iterator[Word]:
-    """The words of a text, in order: the same as `terms` sees, each with its place."""
+    """The words of a text, in order: the same as `terms` sees, each with its span."""
     pieces = [_FOLDING[ord(char)] for char in text]
     origins = [position for position, piece in enumerate(pieces) for _ in piece]
 
-    def place(folded: str, start: int) -> Word:
+    def word_at(folded: str, start: int) -> Word:
         word = unicodedata.normalize("NFC", folded)
         return Word(word, origins[start], origins[start + len(folded) - 1] + 1)
 
     for match in _WORD.finditer("".join(pieces)):
         # The suffix that is dropped has only characters that no normalisation joins.
         folded, start = _without_suffix(match[0]), match.start()
-        parts = tuple(place(part[0], start + part.start()) for part in _PARTS.finditer(folded))
-        yield place(folded, start)._replace(parts=parts if len(parts) > 1 else ())
+        parts = tuple(word_at(part[0], start + part.start()) for part in _PARTS.finditer(folded))
+        yield word_at(folded, start)._replace(parts=parts if len(parts) > 1 else ())
 
 
 def parts_of(word: str) -> list[str]:
@@ -159,7 +159,7 @@ def _unspaced_pairs(word: str) -> list[str]:
     if word.isascii():
         return [word]
     found: list[str] = []
-    for place, run in enumerate(_UNSPACED.split(word)):
+    for number, run in enumerate(_UNSPACED.split(word)):
         # Every second piece is what the expression matched.
-        found += [run[i : i + 2] for i in range(len(run) - 1)] if place % 2 and len(run) > 1 else [run]
+        found += [run[i : i + 2] for i in range(len(run) - 1)] if number % 2 and len(run) > 1 else [run]
     return [piece for piece in found if piece]

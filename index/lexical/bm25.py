@@ -83,7 +83,7 @@ class LexicalIndex:
 
         Args:
             wanted: Terms of the index with their weights.
-            limit: How many, or more where the last place is shared.
+            limit: How many; more if several tie for the last.
             among: Row numbers of the passages to search, or None for all.
 
         Returns:

@@ -33,7 +33,7 @@ class Analysis:
     """A question, cut into words once.
 
     Attributes:
-        words: All of them, in order, with their places.
+        words: All of them, in order, with their spans.
         terms: What it is searched by: terms of the keyword index in the order of the words, each with its weight, 1 for
             a term said once and more for one said several times.
     """
