@@ -225,7 +225,7 @@ class Build:
         ):
             raise CorpusError(
                 f"{self._request.root} has no readable documents any more, and the index has {len(self._documents)}. "
-                "Is it mounted? To empty the index on purpose, allow it to be empty."
+                "Is it mounted? To empty the index on purpose: qa index --allow-empty."
             )
 
 

@@ -20,9 +20,8 @@ class BatchItem:
     """One question.
 
     Attributes:
-        line: Its line in the batch, 1-based; 0 if it is the only one, from the command line.
+        line: Its line in the batch, from 1; 0 for the question on the command line.
         id: The caller's own id, or None.
-        text: As it will be searched.
         cut: Characters dropped at the end, because it is too long.
     """
 

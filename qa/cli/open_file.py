@@ -52,14 +52,14 @@ def open_file(target: ShowTarget, root: Path) -> str:
     is_text = media_type.startswith(("text/", "application/json")) and media_type not in _VIEWED_TEXT
     if is_text:
         command, where = _editor(target, root)
-        _run(command)
+        _start(command, wait=True)
     elif not has_display():
         return ""
     else:
         viewer = _page_viewer(target, root) if media_type == PDF.media_type else None
         command, where = viewer or (["the default program"], "")
         if viewer:
-            _start(command)
+            _start(command, wait=False)
         elif click.launch(str(target.file)):
             raise UsageError(f"no program could open {target.file.name}")
     changed = "" if target.state is State.VERIFIED else " It has changed since it was indexed."
@@ -100,21 +100,16 @@ def _which(name: str, root: Path) -> str | None:
     return os.path.abspath(found)  # noqa: PTH100 - resolve() would lose the name of a link
 
 
-def _run(command: list[str]) -> None:
+def _start(command: list[str], *, wait: bool) -> None:
+    quiet = None if wait else subprocess.DEVNULL
     try:
-        with subprocess.Popen(command) as process:  # noqa: S603 - no shell, a program from PATH
-            while process.poll() is None:
-                with suppress(KeyboardInterrupt):  # which is the editor's
-                    process.wait()
+        process = subprocess.Popen(  # noqa: S603 - no shell, a program from PATH
+            command, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=not wait
+        )
     except OSError as error:
         raise UsageError(f"cannot start {command[0]}: {error.strerror or error}") from error
+    while wait and process.poll() is None:
+        with suppress(KeyboardInterrupt):  # which is the editor's
+            process.wait()
     if process.returncode:
         raise UsageError(f"{command[0]} failed with exit code {process.returncode}")
-
-
-def _start(command: list[str]) -> None:
-    quiet = subprocess.DEVNULL
-    try:
-        subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True)  # noqa: S603
-    except OSError as error:
-        raise UsageError(f"cannot start {command[0]}: {error.strerror or error}") from error

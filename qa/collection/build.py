@@ -63,13 +63,7 @@ class Refresh(Enum):
 
 @dataclass(frozen=True, slots=True)
 class OpenedCollection:
-    """A collection ready for questions.
-
-    Attributes:
-        retriever: Open; the caller closes it.
-        report: What was indexed before, or None.
-        note: What the user should know about the state of the index, or "".
-    """
+    """A collection ready for questions: what was indexed before, and a note on the state of the index for the user."""
 
     retriever: Retriever
     report: BuildReport | None = None

@@ -22,16 +22,7 @@ class RepairKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """An index whose checksums all match.
-
-    Attributes:
-        folder: The index folder.
-        documents: Documents in it.
-        passages: Passages in it, each with its vector.
-        kind: What the repair did.
-        problems: What it repaired.
-        rebuilt: The report of reading the files again, if that was needed.
-    """
+    """An index whose checksums all match, the problems that were repaired, and the report if it was rebuilt."""
 
     folder: Path
     documents: int

@@ -16,12 +16,9 @@ from qa.locate import find_or_here, has_index, root_of
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """The collection that a command line names.
+    """The collection that a command line names, with a note on that choice for the user.
 
-    Attributes:
-        root: The corpus root.
-        paths: The named files and folders (with a slash at the end), relative to the root; () for all of it.
-        note: What the user should know about the choice, or "".
+    `paths` are files and folders (with a slash at the end), relative to the root; () for all of it.
     """
 
     root: Path

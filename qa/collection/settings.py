@@ -35,10 +35,7 @@ class CollectionSettings:
     Attributes:
         include: Patterns of the files to index, as in .gitignore.
         exclude: Patterns of the files to leave out.
-        paths: Files, and folders (with a slash at the end), that the collection is limited to, relative to it.
-        k: How many passages `qa ask` gives.
-        mode: How `qa ask` searches.
-        rerank: Whether `qa ask` re-ranks the first passages.
+        paths: Files and folders (with a slash at the end) that the collection is limited to, relative to it.
     """
 
     include: tuple[str, ...] | None = None

@@ -31,7 +31,6 @@ class View:
     """Some lines of a document.
 
     Attributes:
-        path: Relative to the corpus root, with forward slashes.
         lines: Number (1-based) and text of each line, in order.
         marked: First and last line asked for, or None for the whole document.
         state: Whether the file is what was indexed; None if it is not in the index.
@@ -47,14 +46,7 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class ShowTarget:
-    """Where in a file another program should open it.
-
-    Attributes:
-        file: Absolute.
-        page: Of a PDF, 1-based, or None.
-        line: Of the text, 1-based, or None.
-        state: Whether the file is what was indexed.
-    """
+    """Where another program should open a file: at a page of a PDF or a line of the text, 1-based."""
 
     file: Path
     page: int | None

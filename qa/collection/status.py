@@ -18,15 +18,11 @@ MAX_EXAMPLES = 10
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The state of an index.
+    """The state of an index, and the paths of files that differ from it.
 
     Attributes:
-        folder: The index folder.
-        info: What the index says of itself.
-        bytes: Size of all its files.
-        added: Paths of files that are not indexed.
-        changed: Paths of files whose size or time differs, or that changed too recently to tell.
-        removed: Paths of indexed files that no longer exist.
+        bytes: Size of all files in the index folder.
+        changed: Files whose size or time differs, or that changed too recently to tell.
         problem: Why the files could not be compared, or "".
         command: Updates the index.
     """

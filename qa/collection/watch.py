@@ -55,13 +55,7 @@ class EventKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FileEvent:
-    """A file of which the index now holds something else.
-
-    Attributes:
-        path: Relative to the corpus root, with forward slashes.
-        kind: What happened to it.
-        reason: Why it could not be indexed, or "".
-    """
+    """What happened to a file (relative to the root, with forward slashes), and why it could not be indexed, or ""."""
 
     path: str
     kind: EventKind
@@ -70,13 +64,9 @@ class FileEvent:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """One update of the index.
+    """One update of the index, at a local time; if it failed, `report` is None and `problem` says why.
 
-    Attributes:
-        at: When it finished, in local time.
-        events: What changed in the index, by path; () for the first update, which may be large.
-        report: What was done, or None if it failed.
-        problem: Why it failed, or "".
+    `events` are in order of their paths; the first update, which may be large, has none.
     """
 
     at: datetime
