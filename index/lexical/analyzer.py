@@ -43,12 +43,14 @@ class Word(NamedTuple):
         start: Its first character in the original text.
         end: One past its last.
         parts: Of a joined word, what full stops, hyphens and apostrophes separate; () of any other.
+        ending: The possessive or contracted ending that is dropped (the s of `it's`), or ().
     """
 
     text: str
     start: int
     end: int
     parts: tuple[Word, ...] = ()
+    ending: tuple[Word, ...] = ()
 
 
 class _Folding(dict[int, str]):
@@ -131,7 +133,8 @@ def words(text: str) -> Iterator[Word]:
         # The suffix that is dropped has only characters that no normalisation joins.
         folded, start = _without_suffix(match[0]), match.start()
         parts = tuple(word_at(part[0], start + part.start()) for part in _PARTS.finditer(folded))
-        yield word_at(folded, start)._replace(parts=parts if len(parts) > 1 else ())
+        ending = (word_at(match[0][len(folded) + 1 :], start + len(folded) + 1),) if folded != match[0] else ()
+        yield word_at(folded, start)._reword_at(parts=parts if len(parts) > 1 else (), ending=ending)
 
 
 def parts_of(word: str) -> list[str]:

@@ -131,5 +131,5 @@ def _weighted(tokens: TokenVectors, words: Sequence[Word], rarity: Mapping[str, 
 
 
 def _parts(words: Sequence[Word]) -> list[Word]:
-    """Words in order, joined ones in their parts."""
-    return [part for word in words for part in word.parts or (word,)]
+    """Words in order, joined ones in their parts, endings apart: that the s of `it's` weighs much does good."""
+    return [part for word in words for part in (*(word.parts or (word,)), *word.ending)]

@@ -41,10 +41,10 @@ def test_terms(question: str, expected: tuple[str, ...]) -> None:
 
 
 def test_words_have_their_places() -> None:
-    """Accents, apostrophes and case as they were; a joined word has its parts, and no possessive ending."""
+    """Accents, apostrophes and case as they were; a joined word has its parts, a possessive ending is apart."""
     assert analyse("Did O’Brien's CAFÉ see a wi-fi?").words == (
         Word("did", 0, 3),
-        Word("o'brien", 4, 11, (Word("o", 4, 5), Word("brien", 6, 11))),
+        Word("o'brien", 4, 11, (Word("o", 4, 5), Word("brien", 6, 11)), (Word("s", 12, 13),)),
         Word("cafe", 14, 18),
         Word("see", 19, 22),
         Word("a", 23, 24),
