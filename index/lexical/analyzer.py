@@ -134,7 +134,7 @@ def words(text: str) -> Iterator[Word]:
         folded, start = _without_suffix(match[0]), match.start()
         parts = tuple(word_at(part[0], start + part.start()) for part in _PARTS.finditer(folded))
         ending = (word_at(match[0][len(folded) + 1 :], start + len(folded) + 1),) if folded != match[0] else ()
-        yield word_at(folded, start)._reword_at(parts=parts if len(parts) > 1 else (), ending=ending)
+        yield word_at(folded, start)._replace(parts=parts if len(parts) > 1 else (), ending=ending)
 
 
 def parts_of(word: str) -> list[str]:
