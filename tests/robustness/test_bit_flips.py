@@ -210,10 +210,3 @@ def test_trials_are_forked_from_a_process_that_has_one_thread() -> None:
     many.add(np.ones((50_000, 64), dtype=np.float32))
     many.search(np.ones((64, 64), dtype=np.float32), 5)
     assert value_of(partial(os.listdir, f"/proc/{value_of(os.getppid)}/task")) == [str(value_of(os.getppid))]
-
-
-def test_a_folder_is_as_it_was_after_a_trial(samples: dict[str, Sample]) -> None:
-    sample = samples["log"]
-    sample.lay_out({"index.db": None, "new": b""})
-    sample.lay_out()
-    assert {path.name: path.read_bytes() for path in sample.folder.iterdir()} == sample.files
