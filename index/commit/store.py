@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -91,12 +91,12 @@ class Store:
         with translate_errors(self._file):
             return () if info is None else read_skipped(self._connection, self._file, info.skipped)
 
-    def known(self, digests: Iterable[bytes], dimension: int) -> frozenset[bytes]:
-        """Return those of the digests whose vectors are stored and can be used."""
+    def has_vector(self, digest: bytes, dimension: int) -> bool:
+        """Return whether the vector of a text is stored and can be used."""
         query = "SELECT digest, vector, checksum FROM vectors WHERE digest = ?"
         with translate_errors(self._file):
-            rows = [(digest, self._connection.execute(query, (digest,)).fetchone()) for digest in digests]
-        return frozenset(digest for digest, row in rows if row is not None and is_usable(dimension, *row))
+            row = self._connection.execute(query, (digest,)).fetchone()
+        return row is not None and is_usable(dimension, *row)
 
     def add_vectors(self, digests: Sequence[bytes], vectors: Vectors) -> None:
         """Commit embeddings at once, so that an interrupted build loses none; the generation stays the same.

@@ -162,25 +162,23 @@ def open_for_writing(file: Path) -> sqlite3.Connection:
         DamagedIndexError: It cannot be read.
         StorageError: A read or write failed.
     """
-    with translate_errors(file):
-        connection = sqlite3.connect(file, timeout=_BUSY_SECONDS, isolation_level=None)
-        try:
-            connection.execute(f"PRAGMA cache_size = -{_WRITER_CACHE}")
-            connection.execute("PRAGMA temp_store = FILE")
-            _distrust(connection)
-            if _is_blank(connection):
-                connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")
-                connection.executescript(
-                    f"BEGIN; PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT_VERSION};"
-                    f"{_TABLES} COMMIT;"
-                )
-            _require_format(connection, file)
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = FULL")
-            connection.execute("PRAGMA foreign_keys = ON")
-        except BaseException:
-            connection.close()
-            raise
+    with (
+        translate_errors(file),
+        _closed_on_error(sqlite3.connect(file, timeout=_BUSY_SECONDS, isolation_level=None)) as connection,
+    ):
+        connection.execute(f"PRAGMA cache_size = -{_WRITER_CACHE}")
+        connection.execute("PRAGMA temp_store = FILE")
+        _distrust(connection)
+        if _is_blank(connection):
+            connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")
+            connection.executescript(
+                f"BEGIN; PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT_VERSION};"
+                f"{_TABLES} COMMIT;"
+            )
+        _require_format(connection, file)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
         return connection
 
 
@@ -194,15 +192,10 @@ def open_for_reading(file: Path) -> sqlite3.Connection:
     """
     if not file.is_file():
         raise NoIndexError(f"there is no index in {file.parent}. Run `qa index` on the folder of documents.")
-    with translate_errors(file):
-        connection = _connect_reading(file)
-        try:
-            if _is_blank(connection):
-                raise NoIndexError(f"the index in {file.parent} was never finished. Run `qa index` again.")
-            _require_format(connection, file)
-        except BaseException:
-            connection.close()
-            raise
+    with translate_errors(file), _closed_on_error(_connect_reading(file)) as connection:
+        if _is_blank(connection):
+            raise NoIndexError(f"the index in {file.parent} was never finished. Run `qa index` again.")
+        _require_format(connection, file)
         return connection
 
 
@@ -236,22 +229,23 @@ def _connect_reading(file: Path) -> sqlite3.Connection:
 
 def _begin(file: Path, option: str) -> sqlite3.Connection:
     # One connection may serve several threads: SQLite is built serialised, and this side only reads.
-    connection = sqlite3.connect(
-        f"{file.resolve().as_uri()}?{option}",
-        uri=True,
-        timeout=_BUSY_SECONDS,
-        isolation_level=None,
-        check_same_thread=False,
-    )
-    try:
+    uri = f"{file.resolve().as_uri()}?{option}"
+    connection = sqlite3.connect(uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    with _closed_on_error(connection):
         connection.execute(f"PRAGMA cache_size = -{_READER_CACHE}")
         _distrust(connection)
         connection.execute("BEGIN")
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        return connection
+
+
+@contextlib.contextmanager
+def _closed_on_error(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    try:
+        yield connection
     except BaseException:
         connection.close()
         raise
-    return connection
 
 
 def _distrust(connection: sqlite3.Connection) -> None:

@@ -70,7 +70,7 @@ class Embedding:
 
     def offer(self, digest: bytes, text: str, size: float) -> None:
         """Queue a text unless its vector is stored or queued; `size` is its part of the corpus, in bytes."""
-        if digest in self._coming or self._store.known((digest,), self._encoder.dimension):
+        if digest in self._coming or self._store.has_vector(digest, self._encoder.dimension):
             self._tell(size)
             return
         self._coming.add(digest)

@@ -82,7 +82,7 @@ def expected(texts: Sequence[str]) -> dict[bytes, bytes]:
 
 def keeping(texts: Sequence[str], store: Store) -> set[str]:
     """Those of the texts whose vectors are stored."""
-    return {text for text in texts if store.known([digest(text)], 64)}
+    return {text for text in texts if store.has_vector(digest(text), 64)}
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
