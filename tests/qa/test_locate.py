@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from corpus.errors import NoIndexError
-from qa.locate import command_for, find_index, root_of
+from qa.locate import command_for, find_index, find_or_here, has_index, root_of, working_directory
 
 
 @pytest.fixture(autouse=True)
@@ -26,17 +26,9 @@ def test_upward_from_a_folder_as_git_does(tmp_path: Path) -> None:
     inner = _corpus(tmp_path / "a" / "b")
     deep = inner / "c" / "d"
     deep.mkdir(parents=True)
-    assert find_index(deep, index=None) == inner
-    assert find_index(inner, index=None) == inner
-    assert find_index(tmp_path / "a", index=None) == tmp_path / "a"
-
-
-def test_upward_from_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a start, the working directory is it."""
-    root = _corpus(tmp_path / "notes")
-    (root / "deep").mkdir()
-    monkeypatch.chdir(root / "deep")
-    assert find_index(None, index=None) == root
+    assert find_index(deep) == inner
+    assert find_index(inner) == inner
+    assert find_index(tmp_path / "a") == tmp_path / "a"
 
 
 @pytest.mark.parametrize("named", ["notes", "notes/.qa", "notes/", "notes/.qa/"])
@@ -44,20 +36,21 @@ def test_named_by_root_or_by_index_folder(tmp_path: Path, monkeypatch: pytest.Mo
     """--index and QA_INDEX take the corpus root or the .qa folder, and never look further up."""
     root = _corpus(tmp_path / "notes")
     monkeypatch.chdir(tmp_path)
-    assert find_index(None, index=Path(named)) == root
+    assert find_index(index=Path(named)) == root
     monkeypatch.setenv("QA_INDEX", named)
-    assert find_index(None, index=None) == root
+    assert find_index() == root
 
 
 def test_option_beats_variable_beats_upward(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """--index overrides QA_INDEX, which overrides the search."""
     option, variable, upward = (_corpus(tmp_path / name) for name in ("option", "variable", "upward"))
     monkeypatch.setenv("QA_INDEX", str(variable))
-    monkeypatch.chdir(upward)
-    assert find_index(None, index=option) == option
-    assert find_index(None, index=None) == variable
+    (upward / "deep").mkdir()
+    monkeypatch.chdir(upward / "deep")
+    assert find_index(index=option) == option
+    assert find_index() == variable
     monkeypatch.setenv("QA_INDEX", "")
-    assert find_index(None, index=None) == upward
+    assert find_index() == upward
 
 
 def test_named_start_beats_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,10 +66,10 @@ def test_none_names_the_command(tmp_path: Path) -> None:
     here = tmp_path / "my notes"
     here.mkdir()
     with pytest.raises(NoIndexError) as caught:
-        find_index(here, index=None)
+        find_index(here)
     assert f"qa index '{here}'" in str(caught.value)
     with pytest.raises(NoIndexError) as caught:
-        find_index(None, index=here)
+        find_index(index=here)
     assert str(caught.value) == f"no index in {here}. Build one with: qa index '{here}'"
 
 
@@ -85,16 +78,16 @@ def test_named_folder_is_not_searched_upward(tmp_path: Path) -> None:
     root = _corpus(tmp_path / "notes")
     (root / "deep").mkdir()
     with pytest.raises(NoIndexError, match="no index in"):
-        find_index(None, index=root / "deep")
+        find_index(index=root / "deep")
     with pytest.raises(NoIndexError, match="no such folder"):
-        find_index(None, index=root / "typo")
+        find_index(index=root / "typo")
 
 
 def test_variable_is_named_in_the_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that a forgotten QA_INDEX is noticed."""
     monkeypatch.setenv("QA_INDEX", str(tmp_path / "gone"))
     with pytest.raises(NoIndexError, match="from QA_INDEX"):
-        find_index(None, index=None)
+        find_index()
 
 
 def test_working_directory_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,8 +96,16 @@ def test_working_directory_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     folder.mkdir()
     monkeypatch.chdir(folder)
     folder.rmdir()
-    with pytest.raises(NoIndexError, match="working directory no longer exists"):
-        find_index(None, index=None)
+    assert working_directory() is None
+    for find in (find_index, find_or_here):
+        with pytest.raises(NoIndexError, match="working directory no longer exists"):
+            find()
+    monkeypatch.chdir(tmp_path)
+    assert find_or_here() == working_directory() == tmp_path
+
+
+def test_a_name_too_long_is_no_index() -> None:
+    assert not has_index(Path("x" * 5000))
 
 
 def test_command_survives_the_shell() -> None:

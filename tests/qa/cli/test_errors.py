@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from corpus import errors
+from qa.cli import errors as errors_module
 from qa.cli.errors import Boundary
 from qa.terminal import answers
 from tests.paths import REPOSITORY
@@ -129,6 +130,7 @@ def test_closed_reader_ends_quietly() -> None:
 _PROGRAM = """
 import click
 from qa.terminal import answers as render
+from qa.cli import errors as errors_module
 from qa.cli.errors import Boundary
 
 @click.group(cls=Boundary)
@@ -188,3 +190,14 @@ def test_streams_that_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", None)
     answers.out("x")
     answers.note("x")
+
+
+def test_a_broken_stream_cannot_fail_again() -> None:
+    """What is left for a reader who has gone is dropped, so that closing the stream succeeds."""
+    reading, writing = os.pipe()
+    stream = os.fdopen(writing, "w")
+    os.close(reading)
+    stream.write("too late")
+    errors_module._abandon(stream)
+    stream.close()
+    errors_module._abandon(stream)
