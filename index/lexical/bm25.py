@@ -106,11 +106,13 @@ class LexicalIndex:
                     if positions.max(initial=0) >= len(norms):
                         raise damaged_block(self._file, number)
                     scores[positions] += weight * idf[term] * (_K1 + 1) * weights / (weights + norms[positions])
-            least = found[1].min() if len(found[1]) >= limit else np.nextafter(0, 1)
-            ids = np.flatnonzero(scores >= least) + first
             if among is not None:
                 start, end = np.searchsorted(among, (first, first + posting_blocks.BLOCK))
-                ids = np.intersect1d(ids, among[start:end])
+                left_out = np.ones(len(scores), dtype=bool)
+                left_out[among[start:end] - first] = False
+                scores[left_out] = 0.0
+            least = found[1].min() if len(found[1]) >= limit else np.nextafter(0, 1)
+            ids = np.flatnonzero(scores >= least) + first
             found = _best(found, (ids, scores[ids - first]), limit)
         order = np.argsort(-found[1], kind="stable")
         return found[0][order], found[1][order]
