@@ -1,4 +1,4 @@
-"""A batch of questions: one a line, as plain text or as JSON with `id` and `question`, told apart line by line."""
+"""A batch of questions: one a line, as plain text or as JSON with `id` and `question`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class BatchItem:
 
     @property
     def prefix(self) -> str:
-        """What notes about it begin with."""
+        """The start of notes about it."""
         return f"Batch line {self.line}: " if self.line else ""
 
 

@@ -48,7 +48,7 @@ def collection_root(corpus: Path | None, index: Path | None, *, no_update: bool 
 
 @contextmanager
 def opened(root: Path, *, corpus: bool, update: bool) -> Iterator[Retriever]:
-    """Open a collection to ask; what was done to it before goes to stderr.
+    """Open a collection to ask; what is done to it first is reported on stderr.
 
     Args:
         root: The corpus root.

@@ -1,4 +1,4 @@
-"""`qa status`: what an index holds, and what has changed since it was written."""
+"""`qa status`: what is indexed, and what has changed since."""
 
 from __future__ import annotations
 

@@ -68,9 +68,9 @@ def corrected(corrections: Sequence[tuple[str, str]], prefix: str) -> str:
 def _changes(report: BuildReport) -> str:
     """How many files changed: "2 files added, 1 changed"; "" if none did."""
     counts = ((report.added, "added"), (report.changed, "changed"), (report.removed, "removed"))
-    told = [(number, what) for number, what in counts if number]
+    parts = [(number, what) for number, what in counts if number]
     return ", ".join(
-        f"{number:,} {what}" if at else f"{count(number, 'file')} {what}" for at, (number, what) in enumerate(told)
+        f"{number:,} {what}" if at else f"{count(number, 'file')} {what}" for at, (number, what) in enumerate(parts)
     )
 
 
@@ -178,10 +178,10 @@ def _pending(found: Status) -> str:
     if found.problem:
         return f"unknown: {clean_name(found.problem)}"
     counts = ((found.added, "added"), (found.changed, "possibly changed"), (found.removed, "removed"))
-    told = ", ".join(f"{len(paths):,} {what}" for paths, what in counts if paths)
-    if not told:
+    parts = ", ".join(f"{len(paths):,} {what}" for paths, what in counts if paths)
+    if not parts:
         return "none since the last build"
-    return told + (f" (the first {len(found.examples)}):" if len(found.examples) < found.changes else ":")
+    return parts + (f" (the first {len(found.examples)}):" if len(found.examples) < found.changes else ":")
 
 
 def check(found: CheckReport, style: TerminalStyle) -> str:
