@@ -1,9 +1,8 @@
-"""The encoder on torch: what is its own beside what `test_encoders.py` asks of every encoder."""
+"""The encoder on torch: what `test_protocol.py` does not ask of every encoder."""
 
 from __future__ import annotations
 
 import os
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -36,24 +35,6 @@ def test_weights_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").write_bytes(b"junk")
     with pytest.raises(ModelError, match=r"the model broken in .* cannot be loaded"):
         TorchEncoder(ModelFiles("broken", tmp_path, "0" * 64)).encode_query("x")
-
-
-def test_prompts_are_read_but_are_no_tokens_of_the_text(tmp_path: Path) -> None:
-    """Vectors as sentence-transformers makes them with these prompts; spans count from the text."""
-    prompts = {"query": "query: ", "passage": "passage: "}
-    model = find(str(default_with(tmp_path, {"config_sentence_transformers.json": {"prompts": prompts}})))
-    encoder = TorchEncoder(model)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from sentence_transformers import SentenceTransformer
-
-        reference = SentenceTransformer(str(model.folder), device="cpu", local_files_only=True)
-        query = reference.encode("cats", prompt="query: ", normalize_embeddings=True, show_progress_bar=False)
-        passage = reference.encode("cats", prompt="passage: ", normalize_embeddings=True, show_progress_bar=False)
-    assert float(encoder.encode_query("cats") @ query) >= 0.999
-    assert float(encoder.encode_passages(["cats"])[0] @ passage) >= 0.999
-    assert float(query @ passage) < 0.99
-    assert encoder.encode_passage_tokens(["cats sleep"])[0].spans.tolist() == [[0, 4], [5, 10]]
 
 
 def test_texts_that_fill_all_positions_depend_on_themselves_alone(tmp_path: Path) -> None:
