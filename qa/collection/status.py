@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from corpus import INDEX_FOLDER
+from corpus import INDEX_FOLDER, FoundFile
 from corpus.errors import CorpusError
-from index import FORMAT_VERSION, Diff, Info, Snapshot, find_changes
+from index import FORMAT_VERSION, Diff, Info, Snapshot, StoredDocument, find_changes
+from qa.answer.citation import file_state
+from qa.answer.results import State
 from qa.locate import command_for
 
 MAX_EXAMPLES = 10
@@ -22,7 +24,7 @@ class Status:
 
     Attributes:
         bytes: Size of all files in the index folder.
-        changed: Files whose size or time differs, or that changed too recently to tell.
+        changed: Files whose size or time differs, or whose bytes do where they were indexed as they were written.
         problem: Why the files could not be compared, or "".
         command: Updates the index.
     """
@@ -81,8 +83,11 @@ def status(root: Path) -> Status:
     problem = ""
     with Snapshot(folder) as snapshot:
         info = snapshot.info
+        changed: tuple[str, ...] = ()
         try:
             diff = find_changes(root, snapshot)
+            documents = {document.path: document for document in snapshot.documents()}
+            changed = tuple(file.path for file in diff.suspect if _is_changed(root, file, documents.get(file.path)))
         except CorpusError as error:
             problem = str(error)
     return Status(
@@ -90,11 +95,18 @@ def status(root: Path) -> Status:
         info=info,
         bytes=size_of(folder.iterdir()),
         added=() if diff is None else tuple(file.path for file in diff.added),
-        changed=() if diff is None else tuple(file.path for file in diff.suspect),
+        changed=changed,
         removed=() if diff is None else diff.removed,
         problem=problem,
         command=command_for(root),
     )
+
+
+def _is_changed(root: Path, file: FoundFile, document: StoredDocument | None) -> bool:
+    """Whether a file differs; one indexed right after it was written, of the same size and time, is read to tell."""
+    if document is None or (file.size, file.mtime_ns) != (document.size, document.mtime_ns):
+        return True
+    return file_state(root, file.path, document.sha256) is not State.VERIFIED
 
 
 def size_of(files: Iterable[Path]) -> int:

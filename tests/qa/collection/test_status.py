@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from corpus.errors import CorpusError
+from qa import build_index
 from qa.collection import status
 from qa.terminal import reports
 from qa.terminal.answers import TerminalStyle
+from tests.encoders import BagEncoder
 
 
 def test_a_folder_that_cannot_be_read(talks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,3 +31,15 @@ def test_a_folder_that_cannot_be_read(talks: Path, monkeypatch: pytest.MonkeyPat
 def test_size_of_a_file_that_vanishes(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"12345")
     assert status.size_of([tmp_path / "a", tmp_path / "gone"]) == 5
+
+
+def test_files_indexed_as_they_were_written_are_read_to_tell(tmp_path: Path) -> None:
+    """Their time says nothing: unchanged bytes are no change, other bytes of the same size and time are."""
+    file = tmp_path / "a.md"
+    file.write_text("One heron.\n")
+    build_index(tmp_path, encoder=BagEncoder())
+    assert status.status(tmp_path).changed == ()
+    times = file.stat().st_atime_ns, file.stat().st_mtime_ns
+    file.write_text("Two swans.\n")
+    os.utime(file, ns=times)
+    assert status.status(tmp_path).changed == ("a.md",)
