@@ -1,1 +1,1 @@
-"""The writing side: one transaction that makes a new generation."""
+"""Write to the index: vectors as they are embedded, and the one transaction that makes a generation."""

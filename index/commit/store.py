@@ -18,7 +18,7 @@ from corpus.errors import ModelError, NoIndexError
 from index.commit.change import BuildMode, ChangeSet, SplitFile
 from index.commit.insert import Inserter, fields_of
 from index.commit.staging import Staging
-from index.dense.faiss_segments import Ids, delete_others
+from index.dense.faiss_segments import delete_others
 from index.dense.segment_writer import SegmentState, SegmentWriter
 from index.dense.vector_refs import VectorRef, write_refs
 from index.dense.vector_rows import is_sound, is_usable, pack_vector, vector_checksum
@@ -99,11 +99,7 @@ class Store:
         return row is not None and is_usable(dimension, *row)
 
     def add_vectors(self, digests: Sequence[bytes], vectors: Vectors) -> None:
-        """Commit embeddings at once, so that an interrupted build loses none; the generation stays the same.
-
-        Args:
-            digests: `vector_digest` of each text.
-            vectors: `(n, dim) float32`, unit L2 norm.
+        """Commit embeddings, `(n, dim) float32`, so that an interrupted build loses none; the generation stays.
 
         Raises:
             ModelError: A vector is not finite or not of unit length.
@@ -185,7 +181,9 @@ class Store:
             writer = SegmentWriter(
                 self._connection, self._file, generation=generation, dimension=change.config.dimension
             )
-            state = writer.update(state, added=_ids(inserter.vectors), removed=_ids(removed))
+            state = writer.update(
+                state, added=np.array(inserter.vectors, dtype=np.int64), removed=np.array(removed, dtype=np.int64)
+            )
             info = self._info(change, generation, state)
             self._prune(info)
             write_info(self._connection, info)
@@ -310,7 +308,3 @@ class Store:
             skipped=len(change.skipped),
             segments=state.segments,
         )
-
-
-def _ids(numbers: array[int]) -> Ids:
-    return np.frombuffer(numbers, dtype=np.int64) if numbers else np.empty(0, dtype=np.int64)

@@ -1,1 +1,1 @@
-"""Whether an index is what was written, and what can be saved of one that is not."""
+"""Verify an index, and salvage the embeddings of one that cannot be used."""

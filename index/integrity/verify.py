@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -124,7 +123,7 @@ class _Check:
         same = np.array_equal(table.vectors, self._numbers("SELECT id FROM vectors"))
         self._require(same, "the list of vector references")
         links = read_links(self._connection, self._file, "true")
-        vectors, refcounts = np.unique(_array(link.vector for link in links), return_counts=True)
+        vectors, refcounts = np.unique(np.fromiter((link.vector for link in links), dtype=np.int64), return_counts=True)
         live = table.refcounts > 0
         same = np.array_equal(table.vectors[live], vectors) and np.array_equal(table.refcounts[live], refcounts)
         self._require(same, "the refcount of a vector")
@@ -168,13 +167,8 @@ class _Check:
         self._require(bool(gapless), "the list of free ids")
 
     def _numbers(self, query: str) -> Ids:
-        return np.sort(_array(number for (number,) in self._connection.execute(query)))
+        return np.sort(np.fromiter((number for (number,) in self._connection.execute(query)), dtype=np.int64))
 
     def _require(self, is_consistent: bool, what: str) -> None:  # noqa: FBT001 - what is claimed
         if not is_consistent:
             raise damaged(self._file, f"{what} is inconsistent")
-
-
-def _array(numbers: Iterable[int]) -> Ids:
-    flat = array("q", numbers)
-    return np.frombuffer(flat, dtype=np.int64) if flat else np.empty(0, dtype=np.int64)

@@ -1,1 +1,1 @@
-"""The SQLite file and everything else on disk: rows, checksums, locks, atomic writes."""
+"""What is on disk: the SQLite file with its rows and checksums, the writer lock, atomic writes."""

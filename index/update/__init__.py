@@ -1,1 +1,1 @@
-"""Bring an index up to date with its folder: what changed, read, embedded, committed once."""
+"""Bring an index up to date with its folder: compare, read, embed, commit."""
