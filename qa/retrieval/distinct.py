@@ -11,6 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from index import Snapshot, StoredPassage
 from qa.retrieval.hybrid import Pool
 
@@ -99,7 +101,7 @@ def with_final_scores(ranked: Iterable[RankedPassage]) -> list[RankedPassage]:
             level, ceiling = one.level, lowest
         score = one.score * ceiling
         lowest = min(lowest, score)
-        found.append(replace(one, score=round(score, 6)))
+        found.append(replace(one, score=float(np.round(score, 6))))
     return found
 
 

@@ -82,7 +82,7 @@ def rerank(query: Query, ranked: Sequence[RankedPassage], matches: Mapping[int, 
     by_id = dict(zip(matches, (LATE_SHARE * late).tolist(), strict=True))
     mixed = [replace(one, score=(1 - LATE_SHARE) * one.score + by_id.get(one.passage.id, 0.0)) for one in ranked]
     # The rest keeps its order: it had no chance to gain.
-    head = sorted(mixed[: len(matches)], key=lambda one: (one.level, -round(one.score, 6), one.passage.key))
+    head = sorted(mixed[: len(matches)], key=lambda one: (one.level, -np.round(one.score, 6), one.passage.key))
     return [*head, *mixed[len(matches) :]]
 
 
