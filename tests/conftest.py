@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
+
+# No property test fails for the time that it takes.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 TRUST = ("tests/robustness/", "tests/index/test_machine.py", "tests/index/integrity/test_salvage.py")
 
