@@ -134,8 +134,8 @@ def test_a_batch_on_the_command_line(sample: Path, answers: tuple[Result, ...]) 
     assert done.exit_code == 0
     # Two questions were mistyped on purpose.
     assert done.stderr.splitlines() == [
-        'No passage has "agian" in batch line 15; searched for "again".',
-        'No passage has "reveiwers" in batch line 35; searched for "reviewers".',
+        'Batch line 15: No passage contains "agian"; searched for "again"',
+        'Batch line 35: No passage contains "reveiwers"; searched for "reviewers"',
     ]
     printed = [json.loads(line) for line in done.stdout.splitlines()]
     assert [_untimed(line) for line in printed] == [_untimed(answer.as_json()) for answer in answers]
