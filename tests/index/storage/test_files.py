@@ -1,20 +1,16 @@
-"""Atomic writes and the writer lock."""
+"""Atomic writes, and the folders of the index and the cache."""
 
 from __future__ import annotations
 
 import errno
 import os
-import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from corpus.errors import LockedError, StorageError
+from corpus.errors import StorageError
 from index.storage import disk
 from index.storage.files import make_folder, write_atomically, write_to_cache
-from index.storage.locking import writer_lock
 from index.update.report import Request
 from index.update.update import update_index
 from tests.encoders import BagEncoder
@@ -30,17 +26,6 @@ def failing(which: str) -> disk.Watcher:
             raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
 
     return fail
-
-
-HOLD = """
-import sys, time
-from pathlib import Path
-sys.path[:0] = sys.argv[2:]
-from index.storage.locking import writer_lock
-with writer_lock(Path(sys.argv[1])):
-    print("held", flush=True)
-    time.sleep(60)
-"""
 
 
 def test_a_write_replaces_the_whole_file(tmp_path: Path) -> None:
@@ -100,31 +85,6 @@ def test_a_write_that_ends_early_leaves_the_old_file(tmp_path: Path, size: int) 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="cannot create"):
         make_folder(tmp_path / "missing" / ".qa")
-
-
-def test_the_lock_names_its_holder_and_frees_itself(tmp_path: Path) -> None:
-    with (
-        writer_lock(tmp_path),
-        pytest.raises(LockedError, match=f"process {os.getpid()} on {socket.gethostname()}"),
-        writer_lock(tmp_path),
-    ):
-        pass
-    with writer_lock(tmp_path):
-        pass
-
-
-def test_a_second_process_is_refused_and_a_killed_one_holds_nothing(root: Path) -> None:
-    folder = root / ".qa"
-    make_folder(folder)
-    holder = subprocess.Popen([sys.executable, "-c", HOLD, str(folder), *sys.path], stdout=subprocess.PIPE, text=True)
-    assert holder.stdout is not None
-    with holder, holder.stdout:
-        assert holder.stdout.readline() == "held\n"
-        with pytest.raises(LockedError, match=f"process {holder.pid} on"):
-            update_index(Request(root, BagEncoder()))
-        holder.kill()
-        holder.wait()
-    assert update_index(Request(root, BagEncoder())).documents == 3
 
 
 def test_left_over_files_are_swept(root: Path) -> None:

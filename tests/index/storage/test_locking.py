@@ -1,0 +1,53 @@
+"""The writer lock."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from corpus.errors import LockedError
+from index.storage.files import make_folder
+from index.storage.locking import writer_lock
+from index.update.report import Request
+from index.update.update import update_index
+from tests.encoders import BagEncoder
+
+HOLD = """
+import sys, time
+from pathlib import Path
+sys.path[:0] = sys.argv[2:]
+from index.storage.locking import writer_lock
+with writer_lock(Path(sys.argv[1])):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_the_lock_names_its_holder_and_frees_itself(tmp_path: Path) -> None:
+    with (
+        writer_lock(tmp_path),
+        pytest.raises(LockedError, match=f"process {os.getpid()} on {socket.gethostname()}"),
+        writer_lock(tmp_path),
+    ):
+        pass
+    with writer_lock(tmp_path):
+        pass
+
+
+def test_a_second_process_is_refused_and_a_killed_one_holds_nothing(root: Path) -> None:
+    folder = root / ".qa"
+    make_folder(folder)
+    holder = subprocess.Popen([sys.executable, "-c", HOLD, str(folder), *sys.path], stdout=subprocess.PIPE, text=True)
+    assert holder.stdout is not None
+    with holder, holder.stdout:
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(LockedError, match=f"process {holder.pid} on"):
+            update_index(Request(root, BagEncoder()))
+        holder.kill()
+        holder.wait()
+    assert update_index(Request(root, BagEncoder())).documents == 3
