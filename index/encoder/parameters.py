@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from corpus.errors import QAError
-from index.encoder.model_files import ModelFiles
+from index.encoder.model_files import DEFAULT_MODEL, ModelFiles
 from index.storage.files import cache_folder, write_to_cache
 
 _LOG = logging.getLogger(__name__)
@@ -24,6 +24,8 @@ _LOG = logging.getLogger(__name__)
 # Raised whenever something else would be written.
 _VERSION = 1
 _PARAMETERS, _TOKENIZER = "parameters.json", "tokenizer.json"
+# What a BERT-like model may take.
+INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +53,18 @@ class EncoderParameters:
     passage_prompt: str
 
 
+# Those of the default model, whose files are pinned by their hashes; a test compares them with what its objects say.
+_DEFAULT = EncoderParameters(256, 512, 384, 384, 0, INPUTS, "", "")
+
+
 def load_parameters(model: ModelFiles) -> tuple[EncoderParameters, bytes]:
     """A model's parameters, and its tokenizer as JSON of the tokenizers library.
 
     Raises:
         ModelError: They are not in the cache, and the model cannot be loaded.
     """
+    if model.name == DEFAULT_MODEL:
+        return _DEFAULT, (model.folder / _TOKENIZER).read_bytes()
     cache = cache_folder()
     folder = None if cache is None else cache / "parameters" / f"{model.fingerprint[:32]}-{_VERSION}"
     found = None if folder is None else _read(folder, model)

@@ -49,6 +49,9 @@ class ModelTokenizer:
 
         self.parameters, data = load_parameters(model)
         self._tokenizer = Tokenizer.from_buffer(data)
+        # What is too long is an error to be noticed, and batches are padded later.
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
 
     @cached_property
     def max_tokens(self) -> int:

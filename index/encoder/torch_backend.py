@@ -15,7 +15,7 @@ from typing import Any
 
 from corpus.errors import ModelError
 from index.encoder.model_files import ModelFiles
-from index.encoder.parameters import EncoderParameters
+from index.encoder.parameters import INPUTS, EncoderParameters
 from index.encoder.tokenizer import TokenIds
 from index.encoder.transformer import Output, TransformerEncoder, pad
 
@@ -23,7 +23,6 @@ from index.encoder.transformer import Output, TransformerEncoder, pad
 # with other shapes the same text differed by 1e-3 in bf16, with fixed ones by nothing.
 _ROWS = 8
 _STEP = 16
-_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 _DEFAULT_LENGTH = 512
 # Tokenizers without a limit state one of about 10**30.
 _NO_LIMIT = 1_000_000
@@ -107,7 +106,7 @@ def describe(model: ModelFiles) -> tuple[EncoderParameters, bytes]:
     """
     network = load_network(model)
     try:
-        inputs = tuple(name for name in _INPUTS if name in network.tokenizer.model_input_names or name == _INPUTS[1])
+        inputs = tuple(name for name in INPUTS if name in network.tokenizer.model_input_names or name == INPUTS[1])
         dimension, hidden = _widths(network, inputs)
         positions = _positions(network)
         stated = min(int(network.max_seq_length or _NO_LIMIT), positions or _NO_LIMIT)

@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 
 import index
-from index.encoder.model_files import find
-from index.encoder.parameters import load_parameters
 
 FOLDER = Path(index.__file__).parent
 # What type checkers see.
@@ -33,7 +31,6 @@ def test_importing_all_of_the_package_loads_no_heavy_library() -> None:
 
 @pytest.mark.parametrize("action", ["count", "update"])
 def test_neither_counting_nor_an_update_without_news_loads_torch(tmp_path: object, action: str) -> None:
-    load_parameters(find())  # as it is once the model was used
     code = (
         "import sys\nfrom pathlib import Path\nfrom index.encoder.model_files import find\n"
         "from index.encoder.torch_backend import TorchEncoder\nfrom index.update.report import Request\n"

@@ -45,10 +45,15 @@ def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_the_default_reads_254_tokens_into_384_dimensions() -> None:
-    assert load_parameters(find())[0] == EncoderParameters(256, 512, 384, 384, 0, INPUTS, "", "")
+    """What its objects say, though they are not asked: its files are pinned."""
+    parameters, tokenizer_json = load_parameters(find())
+    described, own = torch_backend.describe(find())
+    assert parameters == described == EncoderParameters(256, 512, 384, 384, 0, INPUTS, "", "")
+    truncated = {"truncation": None, "padding": None}
+    assert json.loads(tokenizer_json) | truncated == json.loads(own) | truncated
     tokenizer = ModelTokenizer(find())
     assert tokenizer.max_tokens == 254
-    assert tokenizer.count(["hello world", "", "cat " * 500]) == [2, 0, 500]
+    assert tokenizer.count(["hello world", "", "cat " * 500]) == [2, 0, 500]  # nothing is truncated
 
 
 def test_the_model_is_loaded_once(cache: Path, loads: list[str], small: ModelFiles) -> None:
