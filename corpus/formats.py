@@ -111,14 +111,12 @@ def format_of(path: str) -> Format | None:
 
 def size_limit(path: str) -> int:
     """Return the size, in bytes, that a file of this name may have."""
-    found = format_of(path)
-    return MAX_BYTES if found is None else found.limit
+    return (format_of(path) or PLAIN).limit
 
 
 def page_label(path: str) -> str:
     """Return the word for the numbered parts of a file of this name, such as "slide"."""
-    found = format_of(path)
-    return found.page if found is not None and found.page else "p."
+    return (format_of(path) or PDF).page or PDF.page
 
 
 def confirm(path: str, data: bytes) -> Format:

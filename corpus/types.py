@@ -26,9 +26,6 @@ class Block:
     """A structural element of a document.
 
     Attributes:
-        kind: Of element.
-        start: First character.
-        end: One past the last character.
         heading: Headings above it, outermost first; for a heading, its own title comes last.
         depth: Nesting of a list item, 0 for the outermost and for all other kinds.
     """
@@ -113,9 +110,7 @@ class Passage:
     """The stored unit: an exact slice of a document, with its context.
 
     Attributes:
-        start: First character in the document.
-        end: One past the last character; `document.text[start:end] == text`.
-        text: The slice, as it is shown and cited.
+        end: One past the last character; `document.text[start:end] == text`, which is shown and cited.
         body: Offset in `text` of the text proper, after heading lines that `heading` repeats.
         title: Of its record, else of the file, or "".
         heading: Headings above the passage, outermost first.

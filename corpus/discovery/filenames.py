@@ -21,9 +21,5 @@ def from_os_name(name: str) -> str:
 
 
 def to_os_name(path: str) -> str:
-    """Return a path in the form that Python's file functions take.
-
-    Raises:
-        UnicodeEncodeError: No file can have this name.
-    """
+    """Return a path in the form that Python's file functions take."""
     return path if _IS_UTF_8 else os.fsdecode(path.encode("utf-8", "surrogateescape"))

@@ -27,11 +27,7 @@ def compile_patterns(lines: Sequence[str]) -> GitIgnoreSpec:
 
 
 def is_pattern(line: str) -> bool:
-    """Whether a line of an ignore file is a pattern, not a comment or blank.
-
-    Raises:
-        ValueError: It is an invalid pattern.
-    """
+    """Whether a line of an ignore file is a pattern, not a comment or blank; an invalid one raises ValueError."""
     if not line.strip() or line.startswith("#"):
         return False
     stars = re.sub(r"\\.", "x", line, flags=re.DOTALL)
@@ -42,11 +38,7 @@ def is_pattern(line: str) -> bool:
 
 
 def valid_patterns(lines: Sequence[str]) -> list[str]:
-    """Return the lines that are patterns.
-
-    Raises:
-        UsageError: A pattern is invalid.
-    """
+    """Return the lines that are patterns; an invalid one raises UsageError."""
     try:
         return [line for line in lines if is_pattern(line)]
     except ValueError as error:

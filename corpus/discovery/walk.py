@@ -35,13 +35,7 @@ class FoundFile:
 
 @dataclass(frozen=True, slots=True)
 class SkippedFile:
-    """A file or folder that is not indexed.
-
-    Attributes:
-        path: Relative to the root, with forward slashes.
-        reason: For a person.
-        unreadable: It could not be examined, so what the index has of it must be kept.
-    """
+    """A file or folder that is not indexed; if it is `unreadable`, what the index has of it must be kept."""
 
     path: str
     reason: str
@@ -94,13 +88,8 @@ def walk(root: Path, *, include: Sequence[str] = (), exclude: Sequence[str] = ()
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Rules:
-    """The ignore file of one folder; its patterns are relative to that folder."""
-
-    name: str
-    folder: str
-    spec: GitIgnoreSpec
+# An ignore file: its name, its folder, and its patterns, relative to that.
+_Rules = tuple[str, str, "GitIgnoreSpec"]
 
 
 class _Walker:
@@ -161,7 +150,7 @@ class _Walker:
                 self._skip(folder + name, f"ignore file cannot be used: {reason}")
                 continue
             if patterns := self._patterns(folder + name, text.removeprefix("\ufeff").split("\n")):
-                yield _Rules(name, folder, gitignore.compile_patterns(patterns))
+                yield name, folder, gitignore.compile_patterns(patterns)
 
     def _patterns(self, path: str, lines: Sequence[str]) -> list[str]:
         """The patterns of an ignore file; invalid lines are reported and ignored."""
@@ -194,7 +183,7 @@ class _Walker:
         if self._is_ignored(path + "/" if is_folder else path, rules):
             return False
         if is_folder:
-            return self._may_contain_matches(path + "/")
+            return self._included_folders is None or self._included_folders.may_contain_matches(path + "/")
         if stat.S_ISLNK(status.st_mode):
             self._skip(path, "symbolic link, not followed")
         elif self._include is None or self._include.match_file(path):
@@ -211,16 +200,13 @@ class _Walker:
         else:
             self.files.append(FoundFile(path, status.st_size, status.st_mtime_ns))
 
-    def _may_contain_matches(self, folder: str) -> bool:
-        return self._included_folders is None or self._included_folders.may_contain_matches(folder)
-
     def _is_ignored(self, path: str, rules: tuple[_Rules, ...]) -> bool:
         """As git decides: the innermost ignore file that has a pattern for the path wins."""
         if self._exclude is not None and self._exclude.match_file(path):
             return True
         for name in reversed(IGNORE_FILES):
-            for rule in reversed(rules):
-                verdict = rule.spec.check_file(path.removeprefix(rule.folder)).include if rule.name == name else None
+            for file, folder, spec in reversed(rules):
+                verdict = spec.check_file(path.removeprefix(folder)).include if file == name else None
                 if verdict is not None:
                     return verdict
         return False

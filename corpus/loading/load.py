@@ -23,12 +23,7 @@ def digest(data: bytes) -> str:
 
 
 def parse(path: str, data: bytes, *, sandbox: Sandbox | None = None) -> Document:
-    """Return the document in a file's bytes.
-
-    Args:
-        path: Relative to the corpus root, with forward slashes.
-        data: The whole file.
-        sandbox: Runs readers of other than plain text; by default one is started for this file.
+    """Return the document in a file's bytes; without a sandbox, one is started for a file that needs it.
 
     Raises:
         Unreadable: The content is not what the name promises, or too large, or its reader failed.
@@ -54,18 +49,10 @@ def _in_sandbox(path: str, data: bytes, sandbox: Sandbox | None) -> Extracted:
 
 
 def read_file(root: Path, path: str) -> bytes:
-    """Return the bytes of a file of a corpus, up to the limit of its format.
-
-    Raises:
-        Unreadable: As `read_bytes`.
-    """
+    """Return the bytes of a file of a corpus, up to the limit of its format; see `read_bytes`."""
     return read_bytes(root, path, limit=size_limit(path))
 
 
 def load(root: Path, path: str, *, sandbox: Sandbox | None = None) -> Document:
-    """Return the document in a file of a corpus.
-
-    Raises:
-        Unreadable: As `read_bytes` and `parse`.
-    """
+    """Return the document in a file of a corpus; see `read_bytes` and `parse`."""
     return parse(path, read_file(root, path), sandbox=sandbox)

@@ -23,13 +23,7 @@ _MAX_BYTES = 64 * MIB
 
 @dataclass(frozen=True, slots=True)
 class LoadedFile:
-    """The result of loading a file.
-
-    Attributes:
-        file: Which.
-        checked_ns: When loading began, in nanoseconds since the epoch.
-        outcome: The document, or why there is none.
-    """
+    """The document in a file, or why there is none; `checked_ns` is when loading began, since the epoch."""
 
     file: FoundFile
     checked_ns: int

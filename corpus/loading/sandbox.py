@@ -10,7 +10,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -20,29 +19,22 @@ from corpus.types import Block, BlockKind, Extracted, PageBox, Record
 
 # Wall-clock seconds for each second of computing time, as the machine may be busy.
 _PATIENCE = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Limits of reading one file.
-
-    Attributes:
-        seconds: Of computing time, where the system measures it; three times that by the clock.
-        memory: Bytes of address space of the process, where the system limits it.
-    """
-
-    seconds: int = 20
-    memory: int = 1024 * MIB
+SECONDS, MEMORY = 20, 1024 * MIB
 
 
 class Sandbox:
     """A process that reads files, started with the first; a context manager that threads may share.
 
     A file that the process dies over is refused, and the next one gets a new process.
+
+    Args:
+        seconds: Of computing time for a file, where the system measures it; three times that by the clock.
+        memory: Bytes of address space of the process, where the system limits it.
     """
 
-    def __init__(self, limits: Limits = Limits()) -> None:
-        self._limits = limits
+    def __init__(self, *, seconds: int = SECONDS, memory: int = MEMORY) -> None:
+        self._seconds = seconds
+        self._memory = memory
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._files = 0
@@ -80,11 +72,7 @@ class Sandbox:
         return _unpack(self._request({"do": "read", "path": path}, data))
 
     def boxes(self, data: bytes, wanted: Sequence[tuple[int, str]]) -> list[tuple[PageBox, ...]]:
-        """Find texts on the pages of a PDF; see `corpus.readers.pdf.boxes`.
-
-        Raises:
-            Unreadable: As `read`.
-        """
+        """Find texts on the pages of a PDF; see `read` and `corpus.readers.pdf.boxes`."""
         found = self._request({"do": "boxes", "path": "", "wanted": list(wanted)}, data)
         return [tuple((int(page), *box) for page, *box in boxes) for boxes in found["boxes"]]
 
@@ -112,7 +100,7 @@ class Sandbox:
             code = _exit_code(process)
             self._end()
             if is_late or code == -getattr(signal, "SIGXCPU", 0):
-                return {"unreadable": f"took longer than {self._limits.seconds} s to read"}
+                return {"unreadable": f"took longer than {self._seconds} s to read"}
             cause = signal.Signals(-code).name if code < 0 else f"exit code {code}"
             return {"unreadable": f"its reader crashed ({cause})", "died": True}
         answer: dict[str, Any] = json.loads(found)
@@ -122,11 +110,10 @@ class Sandbox:
 
     def _start(self) -> subprocess.Popen[bytes]:
         child = Path(__file__).resolve().with_name("sandbox_child.py")
-        limits = [str(self._limits.seconds), str(self._limits.memory)]
         # -P: nothing is imported from the working directory.
         try:
             self._process = subprocess.Popen(  # noqa: S603 - our own file
-                [sys.executable, "-P", str(child), *limits],
+                [sys.executable, "-P", str(child), str(self._seconds), str(self._memory)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -144,7 +131,7 @@ class Sandbox:
             late.set()
             process.kill()
 
-        timer = threading.Timer(self._limits.seconds * _PATIENCE, expire)
+        timer = threading.Timer(self._seconds * _PATIENCE, expire)
         timer.daemon = True
         timer.start()
         answer = None
@@ -174,16 +161,13 @@ _KINDS = {str(kind): kind for kind in BlockKind}
 
 
 def _unpack(answer: dict[str, Any]) -> Extracted:
-    headings = [tuple(path) for path in answer["headings"]]
-    return Extracted(
-        text=answer["text"],
-        title=answer["title"],
-        blocks=tuple(
+    headings = [tuple(path) for path in answer.pop("headings")]
+    made = {
+        "blocks": tuple(
             Block(_KINDS[kind], start, end, headings[heading], depth)
             for kind, start, end, heading, depth in answer["blocks"]
         ),
-        pages=tuple(answer["pages"]),
-        media_type=answer["media_type"],
-        note=answer["note"],
-        records=tuple(Record(start, title) for start, title in answer["records"]),
-    )
+        "pages": tuple(answer["pages"]),
+        "records": tuple(Record(*record) for record in answer["records"]),
+    }
+    return Extracted(**answer | made)

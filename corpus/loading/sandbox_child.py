@@ -6,6 +6,7 @@ A request is two lengths (big-endian, 4 bytes each), a JSON object and the file;
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import gc
 import json
 import os
@@ -68,16 +69,9 @@ def _pack(found: Extracted) -> dict[str, Any]:
         (block.kind, block.start, block.end, headings.setdefault(block.heading, len(headings)), block.depth)
         for block in found.blocks
     ]
-    return {
-        "text": found.text,
-        "title": found.title,
-        "headings": list(headings),
-        "blocks": blocks,
-        "pages": found.pages,
-        "media_type": found.media_type,
-        "note": found.note,
-        "records": [(record.start, record.title) for record in found.records],
-    }
+    records = [(record.start, record.title) for record in found.records]
+    given = {field.name: getattr(found, field.name) for field in dataclasses.fields(found)}
+    return given | {"headings": list(headings), "blocks": blocks, "records": records}
 
 
 def _limit_time(seconds: int) -> None:

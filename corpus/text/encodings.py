@@ -27,11 +27,7 @@ _NAMES = {"cp1252": "windows-1252", "latin_1": "iso-8859-1"}
 
 
 def decode_lines(data: bytes) -> tuple[str, str]:
-    """Decode a text file whose reader works line by line; see `decode`.
-
-    Raises:
-        Unreadable: As `decode`, or it has more than `MAX_LINES` lines.
-    """
+    """Decode a text file whose reader works line by line, of at most `MAX_LINES`; see `decode`."""
     text, note = decode(data)
     if text.count("\n") > MAX_LINES:
         raise Unreadable(f"more than {MAX_LINES:,} lines; split it into smaller files")
@@ -58,11 +54,7 @@ def decode(data: bytes) -> tuple[str, str]:
 
 
 def require_text(data: bytes) -> None:
-    """Refuse bytes that are not text in any single-byte encoding.
-
-    Raises:
-        Unreadable: There is a NUL near their beginning.
-    """
+    """Refuse as `Unreadable` bytes with a NUL near their beginning, as no single-byte encoding has it."""
     if b"\0" in data[:_BINARY_SAMPLE]:
         raise Unreadable("binary, not text")
 

@@ -192,7 +192,8 @@ class _Nesting:
         menu or a caption is no parent.
         """
         own = [title for title in run if title not in self._repeated]
-        parents_fit = not masthead and len(own) <= 3 and all(_could_be_parent(title) for title in own[:-1])
+        short = all(len(title.split()) <= 4 or is_title_case(title) for title in own[:-1])
+        parents_fit = not masthead and len(own) <= 3 and short
         if len(own) > 1:
             self._parent = tuple(own[:-1]) if parents_fit else ()
         return [(*self._marked.path, *self._place(title, own)) for title in run]
@@ -207,7 +208,3 @@ class _Nesting:
         depth = own.index(title) if title in self._parent else len(self._parent)
         self._topic = (*self._parent[:depth], title)
         return self._topic
-
-
-def _could_be_parent(title: str) -> bool:
-    return len(title.split()) <= 4 or is_title_case(title)

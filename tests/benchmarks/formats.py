@@ -25,7 +25,7 @@ from corpus.discovery.walk import walk
 from corpus.errors import Unreadable
 from corpus.loading.load import parse
 from corpus.loading.prefetch import load_all
-from corpus.loading.sandbox import Limits, Sandbox
+from corpus.loading.sandbox import Sandbox
 from corpus.readers.source.grammars import edition
 from qa import build_index
 from tests.benchmarks.peers import machine
@@ -91,7 +91,7 @@ def _grown(path: str, make: Callable[[int], bytes], size: float, sandbox: Sandbo
 def speeds(megabytes: float) -> list[dict[str, Any]]:
     """Read a large file of each format; say a line of each."""
     found = []
-    with Sandbox(Limits(seconds=120)) as sandbox:
+    with Sandbox(seconds=120) as sandbox:
         sandbox.read("warm.tsv", b"a\tb\n1\t2\n")
         for path, make in LARGE.items():
             taken, text = [], ""

@@ -25,13 +25,12 @@ def read(archive: Archive, main: str) -> Extracted:
     levels = _style_levels(archive.optional(links.get("styles", "")))
     builder = DocumentBuilder()
     body = first(archive.xml(main), "body")
-    for element in each(body, "p", "tbl", skip=_SKIP) if body is not None else ():
+    for element in each(body, "p", "tbl", skip=_SKIP):
         if element.tag == "tbl":
             builder.rows([[_text(cell) for cell in each(row, "tc")] for row in each(element, "tr", skip=_SKIP)])
         else:
             _add_paragraph(builder, element, levels)
-    notes = archive.optional(links.get("footnotes", ""))
-    for note in each(notes, "footnote") if notes is not None else ():
+    for note in each(archive.optional(links.get("footnotes", "")), "footnote"):
         builder.block(_text(note))
     builder.title = archive.title("docProps/core.xml")
     return builder.build(DOCX.media_type)
@@ -65,7 +64,7 @@ def _style_levels(styles: Element | None) -> dict[str, int]:
     """The levels of heading styles, and of styles based on them."""
     levels: dict[str, int] = {}
     bases: dict[str, str] = {}
-    for style in each(styles, "style") if styles is not None else ():
+    for style in each(styles, "style"):
         key, name = style.get("styleId", ""), _value(style, "name")
         level = _outline_level(style)
         if name.lower() == "title":

@@ -22,7 +22,9 @@ def read(archive: Archive) -> Extracted:
     name = "" if root is None else root.get("full-path", "")
     package = archive.xml(name)
     items = {item.get("id", ""): item for item in each(package, "item")}
-    encrypted = _encrypted(archive)
+    # Fonts often are, in books that can be read.
+    references = each(archive.optional("META-INF/encryption.xml"), "CipherReference")
+    encrypted = {one.get("URI", "") for one in references}
     builder = DocumentBuilder()
     for entry in each(package, "itemref"):
         item = items.get(entry.get("idref", ""))
@@ -33,12 +35,5 @@ def read(archive: Archive) -> Extracted:
             raise Unreadable("encrypted")
         builder.section(1, "")
         add_html(builder, decode(archive.part(part))[0], level=1)
-    metadata = first(package, "metadata")
-    builder.title = "" if metadata is None else text_of(first(metadata, "title"))
+    builder.title = text_of(first(first(package, "metadata"), "title"))
     return builder.build(EPUB.media_type)
-
-
-def _encrypted(archive: Archive) -> frozenset[str]:
-    """The names of encrypted parts; fonts often are, in books that can be read."""
-    root = archive.optional("META-INF/encryption.xml")
-    return frozenset() if root is None else frozenset(one.get("URI", "") for one in each(root, "CipherReference"))

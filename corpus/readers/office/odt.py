@@ -18,12 +18,10 @@ _BREAKS = {"s": " ", "tab": "\t", "line-break": "\n"}
 
 def read(archive: Archive) -> Extracted:
     """Read an OpenDocument text."""
-    manifest = archive.optional("META-INF/manifest.xml")
-    if manifest is not None and first(manifest, "encryption-data") is not None:
+    if first(archive.optional("META-INF/manifest.xml"), "encryption-data") is not None:
         raise Unreadable("encrypted")
     builder = DocumentBuilder()
-    body = first(archive.xml("content.xml"), "text")
-    for element in each(body, "h", "p", "list", "table", skip=_SKIP) if body is not None else ():
+    for element in each(first(archive.xml("content.xml"), "text"), "h", "p", "list", "table", skip=_SKIP):
         if element.tag == "h":
             level = element.get("outline-level", "1")
             builder.heading(int(level) if level.isdigit() else 1, _text(element))

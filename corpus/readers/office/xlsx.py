@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from xml.etree.ElementTree import Element
 
@@ -26,39 +25,34 @@ _EPOCH_1904 = datetime.datetime(1904, 1, 1)
 _MAX_COLUMNS = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class _Sheet:
-    """A visible sheet; `titled` says whether a column has titles."""
-
-    name: str
-    records: list[tuple[int, Row]]
-    titled: bool
-
-
 def read(archive: Archive, main: str) -> Extracted:
     """Read a workbook whose list of sheets is in the part `main`."""
     book = archive.xml(main)
     links = archive.links(main)
     cells = _Cells(archive, dict(links.values()), book)
-    sheets = []
+    sheets: list[tuple[str, list[tuple[int, Row]]] | None] = []
+    # Whether each sheet has a column of titles, so that each row is a document.
+    titled = True
     for sheet in each(book, "sheet"):
         kind, part = links.get(sheet.get("r:id", ""), ("", ""))
-        visible = kind == "worksheet" and sheet.get("state", "visible") == "visible"
-        names, records = to_records(list(cells.rows(archive.xml(part)))) if visible else ([], [])
-        sheets.append(_Sheet(sheet.get("name", ""), records, title_field(names) is not None) if visible else None)
-    filled = [sheet for sheet in sheets if sheet is not None and sheet.records]
-    titled = all(sheet.titled for sheet in filled) and not any(are_table(sheet.records) for sheet in filled)
+        if kind != "worksheet" or sheet.get("state", "visible") != "visible":
+            sheets.append(None)
+            continue
+        names, records = to_records(list(cells.rows(archive.xml(part))))
+        sheets.append((sheet.get("name", ""), records))
+        titled = titled and (not records or (title_field(names) is not None and not are_table(records)))
     builder = DocumentBuilder()
     for one in sheets:
         builder.page()
         if one is None:
             continue
+        name, records = one
         builder.section(1, "")
         if titled:
-            add_records(builder, one.records, pages=False, documents_from=1, above=one.name, level=2)
+            add_records(builder, records, pages=False, documents_from=1, above=name, level=2)
         else:
-            builder.heading(1, one.name)
-            add_records(builder, one.records, pages=False, level=2)
+            builder.heading(1, name)
+            add_records(builder, records, pages=False, level=2)
     return builder.build(XLSX.media_type, title=archive.title("docProps/core.xml"))
 
 
@@ -66,8 +60,7 @@ class _Cells:
     """Turns cells into text, by the strings and styles that a workbook's sheets share."""
 
     def __init__(self, archive: Archive, parts: dict[str, str], book: Element) -> None:
-        strings = archive.optional(parts.get("sharedStrings", ""))
-        self._strings = [] if strings is None else [_text(one) for one in each(strings, "si")]
+        self._strings = [_text(one) for one in each(archive.optional(parts.get("sharedStrings", "")), "si")]
         self._dates = _date_styles(archive.optional(parts.get("styles", "")))
         properties = first(book, "workbookPr")
         is_1904 = properties is not None and properties.get("date1904") in ("1", "true")
@@ -118,8 +111,6 @@ def _text(element: Element) -> str:
 
 def _date_styles(styles: Element | None) -> frozenset[int]:
     """The numbers of the cell styles that show a number as a date or a time."""
-    if styles is None:
-        return frozenset()
     codes = {one.get("numFmtId", ""): one.get("formatCode", "") for one in each(styles, "numFmt")}
     keys = [style.get("numFmtId", "0") for group in each(styles, "cellXfs") for style in group]
     return frozenset(

@@ -47,9 +47,9 @@ def _local(key: str) -> str:
     return "r:id" if name == "id" and "relationships" in key else name
 
 
-def each(element: Element, *names: str, skip: frozenset[str] = frozenset()) -> Iterator[Element]:
+def each(element: Element | None, *names: str, skip: frozenset[str] = frozenset()) -> Iterator[Element]:
     """Yield descendants of these names in order, looking neither inside them nor inside those to skip."""
-    pending = [iter(element)]
+    pending = [] if element is None else [iter(element)]
     while pending:
         for child in pending[-1]:
             if child.tag in names:
@@ -61,6 +61,6 @@ def each(element: Element, *names: str, skip: frozenset[str] = frozenset()) -> I
             pending.pop()
 
 
-def first(element: Element, name: str) -> Element | None:
+def first(element: Element | None, name: str) -> Element | None:
     """Return the first descendant of that name."""
     return next(each(element, name), None)

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from xml.etree.ElementTree import Element
 
 from corpus.errors import Unreadable
-from corpus.readers.office.xml_tree import first, parse_xml
+from corpus.readers.office.xml_tree import each, first, parse_xml
 
 # Bytes of one part, and of all parts read; the sizes that an archive states are not trusted.
 MAX_PART = 32 * 1024 * 1024
@@ -25,11 +25,7 @@ _DAMAGE = (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, OSErro
 
 
 class Archive:
-    """A ZIP archive in memory.
-
-    Raises:
-        Unreadable: It cannot be opened, is encrypted, or has too many parts.
-    """
+    """A ZIP archive in memory; one that is damaged, encrypted or of too many parts raises `Unreadable`."""
 
     def __init__(self, data: bytes) -> None:
         try:
@@ -49,11 +45,7 @@ class Archive:
         return name in self._parts
 
     def part(self, name: str) -> bytes:
-        """Inflate a part.
-
-        Raises:
-            Unreadable: It is missing, damaged or too large.
-        """
+        """Inflate a part; one that is missing, damaged or too large raises `Unreadable`."""
         shown = name if len(name) <= _MAX_SHOWN else f"{name[:_MAX_SHOWN]}…"
         if name not in self._parts:
             raise Unreadable(f"damaged: {shown} is missing")
@@ -70,11 +62,7 @@ class Archive:
         return bytes(data)
 
     def xml(self, name: str) -> Element:
-        """Parse a part as XML.
-
-        Raises:
-            Unreadable: As `part` and `parse_xml`.
-        """
+        """Parse a part as XML; see `part` and `parse_xml`."""
         return parse_xml(self.part(name))
 
     def optional(self, name: str) -> Element | None:
@@ -85,18 +73,15 @@ class Archive:
         """Return the type and name of each part that a part of an Office file refers to, by id."""
         folder, file = posixpath.split(name)
         links = self.optional(f"{folder}/_rels/{file}.rels".removeprefix("/"))
-        if links is None:
-            return {}
         return {
             link.get("Id", ""): (link.get("Type", "").rpartition("/")[2], resolve(folder, link.get("Target", "")))
-            for link in links
+            for link in each(links, "Relationship")
             if link.get("TargetMode") != "External"
         }
 
     def title(self, name: str) -> str:
         """Return the title that a part with metadata states, or "" where it is a program's default."""
-        metadata = self.optional(name)
-        title = "" if metadata is None else text_of(first(metadata, "title"))
+        title = text_of(first(self.optional(name), "title"))
         return "" if _NO_TITLE.fullmatch(title) else title
 
 

@@ -24,6 +24,8 @@ _ENDS = re.compile(r"[.!?:;。！？]['\"”’)\]]*$")
 # Share of a page's height, above and below, that running heads and page numbers are in.
 _MARGIN = 0.12
 _MAX_HEADING = 160
+# A line with so many wide gaps is no heading, but names the columns of a table.
+TABLE_GAPS = 2
 # Share of a line's height that lines in one font differ by at most; more in another font, such as a typewriter's.
 _SAME_FONT, _OTHER_FONT = 0.08, 0.3
 
@@ -238,12 +240,7 @@ def _heading_level(found: Paragraph, body: float) -> int:
     return 0
 
 
-def is_table_head(found: Paragraph) -> bool:
-    """Return whether a line that looks like a heading names the columns of a table: it has three parts."""
-    return found.gaps >= 2
-
-
 def _may_be_heading(found: Paragraph) -> bool:
     text = found.text
-    few = found.lines <= 3 and len(text) <= _MAX_HEADING and not is_table_head(found)
+    few = found.lines <= 3 and len(text) <= _MAX_HEADING and found.gaps < TABLE_GAPS
     return few and text[0] not in _MARKS and text[-1] not in ".,;:" and any(map(str.isalpha, text))

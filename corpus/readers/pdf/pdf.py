@@ -11,7 +11,7 @@ import pypdfium2.raw as pdfium
 
 from corpus.errors import Unreadable
 from corpus.readers.assemble.document_builder import DocumentBuilder
-from corpus.readers.pdf.paragraphs import Paragraph, body_lines, body_size, heading_levels, is_table_head, paragraphs
+from corpus.readers.pdf.paragraphs import TABLE_GAPS, Paragraph, body_lines, body_size, heading_levels, paragraphs
 from corpus.readers.pdf.reading_order import PageLines, read_page
 from corpus.text.headings import heading_title
 from corpus.text.sentences import sentence_spans
@@ -59,11 +59,7 @@ def read(path: str, data: bytes) -> Extracted:
 
 
 def open_document(data: bytes) -> pypdfium2.PdfDocument:
-    """Open a PDF.
-
-    Raises:
-        Unreadable: It is encrypted or damaged.
-    """
+    """Open a PDF; one that is encrypted or damaged raises `Unreadable`."""
     try:
         return pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
@@ -105,7 +101,7 @@ def _is_title(title: str) -> bool:
 def _largest(found: Sequence[Paragraph], body: float) -> Paragraph | None:
     """The first page's largest type, where it is larger than the text."""
     first = [one for one in found if one.pages[0] == 0 and 4 <= len(one.text) <= 300 and one.size > 1.15 * body]
-    first = [one for one in first if not is_table_head(one)]
+    first = [one for one in first if one.gaps < TABLE_GAPS]
     # A single large word is more likely part of a figure or a letterhead.
     first = [one for one in first if len(one.text.split()) > 2] or [one for one in first if one.text.isalpha()]
     return max(first, key=lambda one: one.size, default=None)

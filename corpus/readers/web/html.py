@@ -207,7 +207,7 @@ class _Page:
 
     def _flush(self, heading: int = 0) -> None:
         """Write the text since the last block, as what the open elements make of it."""
-        text, self._text = "".join(self._text), []
+        text = self._take()
         if not text.strip():
             return
         around = self._open[-1][0] if self._open else ""
@@ -243,8 +243,7 @@ class _Page:
             self._tables -= 1
             if not self._tables:
                 self._open.pop()
-                rows, self._rows = self._rows, []
-                self._text = []
+                rows, self._rows, self._text = self._rows, [], []
                 self._table([row for row in rows if any(cell.strip() for cell in row)])
 
     def _take(self) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from corpus.errors import Unreadable
-from corpus.loading.sandbox import Limits, Sandbox
+from corpus.loading.sandbox import Sandbox
 from qa import build_index
 from tests.corpus.readers.samples import archives
 from tests.corpus.readers.samples.files import SAMPLES
@@ -47,13 +47,13 @@ def children() -> set[str]:
 
 
 def test_a_file_that_takes_too_long_is_left_out_and_the_next_is_read() -> None:
-    with Sandbox(Limits(seconds=1)) as sandbox:
+    with Sandbox(seconds=1) as sandbox:
         assert reason(sandbox, "slow.json", b"[" + b"[1]," * 1_900_000 + b"1]") == "took longer than 1 s to read"
         assert sandbox.read("lakes.tsv", FILES["lakes.tsv"]).text == "lake: Weiher\ndepth: 3"
 
 
 def test_a_file_that_needs_too_much_memory_is_left_out_and_the_next_is_read() -> None:
-    with Sandbox(Limits(memory=160 * 1024 * 1024)) as sandbox:
+    with Sandbox(memory=160 * 1024 * 1024) as sandbox:
         assert reason(sandbox, "large.docx", LARGE) == "needs more than 160 MiB of memory to read"
         assert sandbox.read("lakes.tsv", FILES["lakes.tsv"]).text == "lake: Weiher\ndepth: 3"
 

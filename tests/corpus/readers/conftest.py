@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from corpus.loading.sandbox import Limits, Sandbox
+from corpus.loading.sandbox import Sandbox
 
 
 @pytest.fixture(scope="session")
 def sandbox() -> Iterator[Sandbox]:
-    with Sandbox(Limits(seconds=10, memory=512 * 1024 * 1024)) as one:
+    with Sandbox(seconds=10, memory=512 * 1024 * 1024) as one:
         yield one

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from corpus.errors import Unreadable
 from corpus.loading.load import parse
-from corpus.loading.sandbox import Limits, Sandbox
+from corpus.loading.sandbox import Sandbox
 from tests.corpus.readers.outcome import is_bad
 from tests.corpus.readers.samples import archives
 from tests.corpus.readers.samples.files import SAMPLES, Sample
@@ -103,7 +103,7 @@ def main() -> int:
     options.add_argument("--only", default="", help="the name of one sample")
     given = options.parse_args()
     bad = 0
-    with Sandbox(Limits(seconds=SECONDS)) as sandbox:
+    with Sandbox(seconds=SECONDS) as sandbox:
         for sample in SAMPLES:
             if given.only in ("", sample.path):
                 tally = run(sample, given.files, seed=given.seed, sandbox=sandbox)
