@@ -336,6 +336,16 @@ def test_modules_and_public_things_are_documented() -> None:
     assert without == []
 
 
+def test_class_names_are_unique() -> None:
+    """One name, one class, over all packages; a leading underscore makes no difference."""
+    homes: dict[str, list[str]] = {}
+    for name, tree in MODULES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name.lstrip("_"), []).append(name)
+    assert {name: found for name, found in homes.items() if len(found) > 1} == {}
+
+
 def test_every_error_stands_in_the_tree() -> None:
     """The tree in the root's docstring is that of the classes, and each class has its own docstring."""
     classes = {

@@ -55,7 +55,7 @@ class ShowTarget:
 
 
 @dataclass(frozen=True, slots=True)
-class _Request:
+class _ShowRequest:
     """What the user asked for: a document, or some lines, a page or a passage of it."""
 
     path: str
@@ -131,17 +131,17 @@ def find_target(root: Path, location: str, *, here: Path | None = None) -> ShowT
     return ShowTarget(Path(os.path.realpath(root), request.path), page if is_pdf else None, line, state)
 
 
-def _resolve(snapshot: Snapshot, root: Path, location: str, here: Path | None) -> _Request:
+def _resolve(snapshot: Snapshot, root: Path, location: str, here: Path | None) -> _ShowRequest:
     if _KEY.fullmatch(location):
         passage = snapshot.find(location)
         if passage is not None:
-            return _Request(passage.document.path, passage.document, passage.lines, passage.page, passage)
+            return _ShowRequest(passage.document.path, passage.document, passage.lines, passage.page, passage)
     documents = {document.path: document for document in snapshot.documents()}
     for path, lines, page in chain.from_iterable(map(_parse, _spellings(location))):
         for candidate in _candidates(root, path, here):
             document = documents.get(candidate)
             if document is not None or _is_file(root, candidate):
-                return _Request(candidate, document, lines, page)
+                return _ShowRequest(candidate, document, lines, page)
     raise UsageError(
         f"{location} is not in the collection {root}. Give a path, path:line, path:first-last or a passage id."
     )
@@ -222,7 +222,7 @@ def _require_lines(path: str, marked: tuple[int, int], count: int) -> None:
         raise UsageError(f"{path} has {count:,} lines; there is no line {first:,}")
 
 
-def _stored_view(request: _Request, stored: Sequence[StoredPassage], state: State) -> View:
+def _stored_view(request: _ShowRequest, stored: Sequence[StoredPassage], state: State) -> View:
     """What the index has of a location that the file no longer has."""
     text: dict[int, str] = {}
     for passage in [request.passage] if request.passage is not None else stored:

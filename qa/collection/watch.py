@@ -118,7 +118,7 @@ def watch(
 
 
 @dataclass(frozen=True, slots=True)
-class _State:
+class _WatchState:
     """An index beside its folder: the digests of its documents by path, and why files were skipped."""
 
     diff: Diff
@@ -190,12 +190,12 @@ class _Watcher:
                 f"Build it again with: {command_for(self._root)}"
             )
 
-    def _look(self) -> _State:
+    def _look(self) -> _WatchState:
         try:
             with Snapshot(self._root / INDEX_FOLDER) as snapshot:
                 digests = {document.path: document.sha256 for document in snapshot.documents()}
                 skipped = {one.path: one.reason for one in snapshot.skipped()}
-                state = _State(find_changes(self._root, snapshot), snapshot.info, digests, skipped)
+                state = _WatchState(find_changes(self._root, snapshot), snapshot.info, digests, skipped)
         except (NoIndexError, CorpusError):
             self._require_present()
             raise
@@ -240,7 +240,7 @@ class _Watcher:
         return self.encoder
 
 
-def _compare(before: _State, after: _State, report: BuildReport) -> Iterator[FileEvent]:
+def _compare(before: _WatchState, after: _WatchState, report: BuildReport) -> Iterator[FileEvent]:
     tried = {file.path for file in (*before.diff.added, *before.diff.suspect)}
     skipped = {one.path: one.reason for one in report.skipped if one.path in tried}
     for path in sorted(before.digests.keys() | after.digests.keys() | skipped.keys()):

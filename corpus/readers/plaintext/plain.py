@@ -29,7 +29,7 @@ _WRAP_WIDTH = 120
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _TextLine:
     text: str
     start: int
     end: int
@@ -98,18 +98,18 @@ def _title(pieces: list[_Piece]) -> str:
 def _pieces(text: str) -> list[_Piece]:
     pieces: list[_Piece] = []
     styles: dict[str, int] = {}
-    chunk: list[_Line] = []
+    chunk: list[_TextLine] = []
     for start, end in [*line_spans(text), (len(text), len(text))]:
         line = text[start:end]
         if not is_blank(line):
-            chunk.append(_Line(line, start, end))
+            chunk.append(_TextLine(line, start, end))
         elif chunk:
             pieces.extend(_split_chunk(text, chunk, styles))
             chunk = []
     return pieces
 
 
-def _split_chunk(text: str, lines: list[_Line], styles: dict[str, int]) -> list[_Piece]:
+def _split_chunk(text: str, lines: list[_TextLine], styles: dict[str, int]) -> list[_Piece]:
     """Split lines without a blank line between them; `styles` are the levels of underlines so far."""
     pieces: list[_Piece] = []
     i = 0
@@ -131,12 +131,12 @@ def _split_chunk(text: str, lines: list[_Line], styles: dict[str, int]) -> list[
     return pieces
 
 
-def _are_two_titles(lines: list[_Line]) -> bool:
+def _are_two_titles(lines: list[_TextLine]) -> bool:
     """Whether this is a heading with a second one right below: "Test of Time Award", "Presentations"."""
     return len(lines) == 2 and all(could_be_heading(line.text) and is_title_case(line.text) for line in lines)
 
 
-def _marked_heading(lines: list[_Line], i: int, styles: dict[str, int]) -> tuple[_Piece | None, int]:
+def _marked_heading(lines: list[_TextLine], i: int, styles: dict[str, int]) -> tuple[_Piece | None, int]:
     """A heading with markup at line `i`, and how many lines it takes."""
     line = lines[i]
     text = line.text.rstrip("\r")
@@ -158,7 +158,7 @@ def _atx_title(rest: str) -> str:
     return opened.rstrip(" \t") if opened.endswith((" ", "\t")) else rest
 
 
-def _underlined(lines: list[_Line], i: int, styles: dict[str, int]) -> tuple[_Piece | None, int]:
+def _underlined(lines: list[_TextLine], i: int, styles: dict[str, int]) -> tuple[_Piece | None, int]:
     """A line with a row of punctuation below, and perhaps above; each style is a level, in order of first use."""
     over = _UNDERLINE.match(lines[i].text.rstrip("\r"))
     at = i + 1 if over else i
@@ -176,7 +176,7 @@ def _underlined(lines: list[_Line], i: int, styles: dict[str, int]) -> tuple[_Pi
     return _Piece(BlockKind.PARAGRAPH, lines[i].start, lines[at + 1].end, title.strip(), level), at + 2 - i
 
 
-def _continues(lines: list[_Line], i: int, j: int) -> bool:
+def _continues(lines: list[_TextLine], i: int, j: int) -> bool:
     """Whether line `j` continues the block that begins with line `i`."""
     line, before = lines[j].text, lines[j - 1].text
     if _BULLET.match(line) or bool(_TABLE_ROW.search(line)) != bool(_TABLE_ROW.search(before)):
@@ -195,7 +195,7 @@ def _continues(lines: list[_Line], i: int, j: int) -> bool:
     return len(before) <= _WRAP_WIDTH and len(before.rstrip()) + len(line.split(maxsplit=1)[0]) >= 60
 
 
-def _piece(text: str, lines: list[_Line], i: int, j: int) -> _Piece:
+def _piece(text: str, lines: list[_TextLine], i: int, j: int) -> _Piece:
     first, start, end = lines[i].text, lines[i].start, lines[j - 1].end
     content = text[start:end]
     if match := _BULLET.match(first):
