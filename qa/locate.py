@@ -15,9 +15,8 @@ VARIABLE = "QA_INDEX"
 def find_index(start: Path | None = None, *, index: Path | None = None) -> Path:
     """Return the corpus root: the folder that contains `.qa/`.
 
-    Args:
-        start: Where to begin looking upward, as git does; None for QA_INDEX, else the working directory.
-        index: The corpus root or its `.qa` folder, if the user named one; nothing else is looked at then.
+    It is that of `index` (the root or its `.qa` folder) if the user named one, else the nearest upward from `start`, as
+    git does; without a start, that of QA_INDEX, else the nearest upward from the working directory.
 
     Raises:
         NoIndexError: There is none; the message has the command that builds one.

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TextIO
+
+import click
 
 from corpus.errors import UsageError
 from qa.retrieval.question_text import ask_text
@@ -17,13 +16,7 @@ MAX_BYTES = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class BatchItem:
-    """One question.
-
-    Attributes:
-        line: Its line in the batch, from 1; 0 for the question on the command line.
-        id: The caller's own id, or None.
-        cut: Characters dropped at the end, because it is too long.
-    """
+    """One question of a batch, or that of the command line, in line 0; so many characters were cut from its end."""
 
     line: int
     id: str | int | None
@@ -56,23 +49,15 @@ def read_batch(name: str) -> bytes:
         UsageError: It cannot be read, or is larger than `MAX_BYTES`.
     """
     try:
-        if name != "-":
-            with Path(name).open("rb") as file:
-                data = file.read(MAX_BYTES + 1)
-        else:
-            stdin = _stdin()
-            if stdin is None:
-                raise UsageError("--batch - reads stdin, which is closed.")
-            data = stdin.buffer.read(MAX_BYTES + 1)
+        with click.open_file(name, "rb") as file:
+            data: bytes = file.read(MAX_BYTES + 1)
+    except RuntimeError as error:
+        raise UsageError("--batch - reads stdin, which is closed.") from error
     except (OSError, ValueError) as error:
         raise UsageError(f"cannot read the batch {name}: {getattr(error, 'strerror', None) or error}") from error
     if len(data) > MAX_BYTES:
         raise UsageError(f"the batch {name} is larger than {MAX_BYTES // (1024 * 1024)} MiB. Split it.")
     return data
-
-
-def _stdin() -> TextIO | None:
-    return sys.stdin  # None if it was closed, whatever its type says
 
 
 def parse_batch(data: bytes) -> tuple[BatchItem, ...]:

@@ -4,21 +4,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from corpus.errors import NoIndexError
 from qa.answer.results import Mode
 from qa.cli import session
 from qa.cli.errors import FOUND
-from qa.cli.options import COUNT, INDEX, JSON, MODES
-from qa.collection.settings import CollectionSettings, read_settings
+from qa.cli.options import COUNT, INDEX, JSON, MODES, NO_UPDATE
+from qa.collection.settings import read_settings
 from qa.terminal import answers
-
-if TYPE_CHECKING:
-    from qa.evaluation.evaluate import EvalPlan
 
 
 @click.command("eval")
@@ -37,7 +33,7 @@ if TYPE_CHECKING:
     "or with RESULTS.json, the --json output of an earlier run.",
 )
 @click.option("--corpus", type=click.Path(path_type=Path), metavar="DIR", help="Index this folder first.")
-@click.option("--no-update", is_flag=True, help="Do not look for changed files first.")
+@NO_UPDATE
 @INDEX
 def evaluate(
     *,
@@ -58,47 +54,38 @@ def evaluate(
     (characters); "evidence" [{"file", "text"}]; "relevant" {path or passage id: grade}; "answerable": false.
     Settings in qa.toml apply as they do to `qa ask`; options override them.
     """
-    from qa.evaluation.evaluate import read_questions, run_plan
-    from qa.evaluation.evaluate import sample as choose
+    from qa.evaluation import evaluate as evaluation
+    from qa.evaluation.comparison import compare as compared
+    from qa.evaluation.comparison import read_scores
+    from qa.evaluation.questions import read_questions
+    from qa.evaluation.questions import sample as choose
+    from qa.evaluation.ranking_measures import require_ir_measures
     from qa.terminal import eval_report
 
-    own = _settings(corpus, index, no_update=no_update)
-    plan = _plan(own, compare, k=k, mode=Mode(mode) if mode else None, rerank=rerank)
+    require_ir_measures()
     asked = choose(read_questions(questions), sample)
-    root = session.collection_root(corpus, index)
+    root = session.collection_root(corpus, index, no_update=no_update)
+    own, usual = read_settings(root), evaluation.EvalSettings()
+    settings = evaluation.EvalSettings(
+        mode=Mode(mode) if mode else own.mode or usual.mode,
+        rerank=next((each for each in (rerank, own.rerank) if each is not None), usual.rerank),
+        k=k or own.k or usual.k,
+    )
+    is_file = compare is not None and (compare.endswith(".json") or Path(compare).is_file())
+    earlier = read_scores(Path(compare)) if compare is not None and is_file else ()
+    other = evaluation.settings_from(compare, settings) if compare is not None and not is_file else None
     with (
         session.opened(root, corpus=corpus is not None, update=not no_update) as retriever,
         session.progress("Asking", "") as progress,
     ):
-        report = run_plan(retriever, asked, plan, progress=progress)
+        if other is not None:
+            report = evaluation.evaluate_twice(retriever, asked, settings, other, progress=progress)
+        else:
+            run = evaluation.evaluate(retriever, asked, settings, progress=progress)
+            report = evaluation.EvalReport(run, names=(compare or "", str(settings)))
+    if earlier:
+        report = replace(report, comparison=compared(earlier, report.run.scores))
     answers.note(eval_report.warnings(report.run, asked))
     json = session.as_line(eval_report.report_json(report)) if as_json else ""
     answers.out(json or eval_report.report(report, session.style()))
     return FOUND
-
-
-def _settings(corpus: Path | None, index: Path | None, *, no_update: bool) -> CollectionSettings:
-    try:
-        return read_settings(session.collection_root(corpus, index, no_update=no_update))
-    except NoIndexError:
-        return CollectionSettings()  # opening it says so
-
-
-def _plan(
-    own: CollectionSettings, compare: str | None, *, k: int | None, mode: Mode | None, rerank: bool | None
-) -> EvalPlan:
-    """What to run: options override what is set for the collection, and that the defaults."""
-    from qa.evaluation.evaluate import EvalPlan, EvalSettings, read_scores, settings_from
-    from qa.evaluation.ranking_measures import require_ir_measures
-
-    require_ir_measures()
-    usual = EvalSettings()
-    rerank = own.rerank if rerank is None else rerank
-    settings = EvalSettings(
-        mode=mode or own.mode or usual.mode, rerank=usual.rerank if rerank is None else rerank, k=k or own.k or usual.k
-    )
-    if compare is None:
-        return EvalPlan(settings)
-    if compare.endswith(".json") or Path(compare).is_file():
-        return EvalPlan(settings, earlier=read_scores(Path(compare)), file=compare)
-    return EvalPlan(settings, second=settings_from(compare, settings))

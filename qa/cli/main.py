@@ -17,7 +17,7 @@ from qa.cli import errors, session
 from qa.cli.batch import questions_of
 from qa.cli.errors import FOUND, INTERRUPTED, NOT_FOUND, Boundary
 from qa.cli.eval import evaluate
-from qa.cli.options import COUNT, INDEX, JSON, MODES
+from qa.cli.options import COUNT, INDEX, JSON, MODES, NO_UPDATE
 from qa.retrieval.question_text import LONGEST_QUESTION
 from qa.terminal import answers, reports
 from qa.terminal.text import clean_name
@@ -167,7 +167,7 @@ def watch(*, path: Path | None, every: float | None) -> int:
 @click.option(
     "--corpus", type=click.Path(path_type=Path), metavar="DIR", help="Build or update the index of this folder first."
 )
-@click.option("--no-update", is_flag=True, help="Do not look for changed files first.")
+@NO_UPDATE
 @INDEX
 def ask(
     *,

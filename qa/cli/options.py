@@ -31,3 +31,4 @@ INDEX = click.option(
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 MODES = click.Choice([mode.value for mode in Mode])
 COUNT = _Count(1, MAX_HITS)
+NO_UPDATE = click.option("--no-update", is_flag=True, help="Do not look for changed files first.")

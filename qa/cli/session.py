@@ -50,10 +50,7 @@ def collection_root(corpus: Path | None, index: Path | None, *, no_update: bool 
 def opened(root: Path, *, corpus: bool, update: bool) -> Iterator[Retriever]:
     """Open a collection to ask; what is done to it first is reported on stderr.
 
-    Args:
-        root: The corpus root.
-        corpus: Whether to build or update it first, however much there is to do.
-        update: Whether to look for changed files.
+    With `corpus` it is built or updated, however much there is to do; with `update` small changes are indexed.
     """
     from qa.collection.build import Refresh, open_collection
 

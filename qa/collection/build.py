@@ -190,9 +190,7 @@ def _build_and_open(root: Path, progress: ProgressCallback | None) -> OpenedColl
 def refresh_if_small(retriever: Retriever, *, progress: ProgressCallback | None = None) -> OpenedCollection:
     """Index what changed since the last build if it is little; files are compared by stat.
 
-    Args:
-        retriever: Open; closed if another replaces it in the result.
-        progress: As in `build_index`.
+    The retriever is closed if another replaces it in the result.
 
     Raises:
         As `Retriever.open`.

@@ -30,13 +30,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class CollectionSettings:
-    """What is set; None where nothing is.
-
-    Attributes:
-        include: Patterns of the files to index, as in .gitignore.
-        exclude: Patterns of the files to leave out.
-        paths: Files and folders (with a slash at the end) that the collection is limited to, relative to it.
-    """
+    """What is set; None where nothing is. Folders among the paths end with a slash."""
 
     include: tuple[str, ...] | None = None
     exclude: tuple[str, ...] | None = None

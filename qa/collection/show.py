@@ -28,13 +28,10 @@ Lines = tuple[tuple[int, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Some lines of a document.
+    """Some lines of a document, each with its number, from 1.
 
-    Attributes:
-        lines: Number (1-based) and text of each line, in order.
-        marked: First and last line asked for, or None for the whole document.
-        state: Whether the file is what was indexed; None if it is not in the index.
-        stored: Whether the text is the index's copy, because the file no longer has it.
+    `marked` are the first and last line asked for, None for all; `state` is None if the file is not in the index;
+    `stored` text is the index's copy, because the file no longer has it.
     """
 
     path: str
@@ -66,14 +63,10 @@ class _ShowRequest:
 
 
 def show(root: Path, location: str, *, context: int = 3, here: Path | None = None) -> View:
-    """Return the lines at a location.
+    """Return the lines at a location, and `context` lines before and after.
 
-    Args:
-        root: The corpus root.
-        location: A passage id, `path`, `path:line`, `path:first-last`, `path#page=n`, or as cited, `path, p. n`;
-            the path is relative to `here` or to the root.
-        context: Lines to give before and after.
-        here: The user's working directory, if it exists.
+    A location is a passage id, `path`, `path:line`, `path:first-last`, `path#page=n`, or as cited, `path, p. n`; the
+    path is relative to `here`, the user's working directory if that exists, or to the root.
 
     Raises:
         UsageError: There is no such location in the collection.
@@ -137,7 +130,10 @@ def _resolve(snapshot: Snapshot, root: Path, location: str, here: Path | None) -
         if passage is not None:
             return _ShowRequest(passage.document.path, passage.document, passage.lines, passage.page, passage)
     documents = {document.path: document for document in snapshot.documents()}
-    for path, lines, page in chain.from_iterable(map(_parse, _spellings(location))):
+    spellings = {location: None}
+    with suppress(UnicodeEncodeError):  # as a file name where the locale's encoding is not that of names
+        spellings[from_os_name(location)] = None
+    for path, lines, page in chain.from_iterable(map(_parse, spellings)):
         for candidate in _candidates(root, path, here):
             document = documents.get(candidate)
             if document is not None or _is_file(root, candidate):
@@ -152,14 +148,6 @@ def _is_file(root: Path, path: str) -> bool:
         return (root / to_os_name(path)).is_file()
     except (OSError, UnicodeEncodeError):  # not a possible name, such as one of 5,000 characters
         return False
-
-
-def _spellings(location: str) -> dict[str, None]:
-    """The text as given, and as a file name where the locale's encoding is not that of names."""
-    found = {location: None}
-    with suppress(UnicodeEncodeError):
-        found[from_os_name(location)] = None
-    return found
 
 
 def _parse(location: str) -> Iterator[tuple[str, tuple[int, int] | None, int | None]]:

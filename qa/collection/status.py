@@ -20,13 +20,9 @@ MAX_EXAMPLES = 10
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The state of an index, and the paths of files that differ from it.
+    """The state of an index, the paths of files that differ from it, and the command that updates it.
 
-    Attributes:
-        bytes: Size of all files in the index folder.
-        changed: Files whose size or time differs, or whose bytes do where they were indexed as they were written.
-        problem: Why the files could not be compared, or "".
-        command: Updates the index.
+    `problem` says why the files could not be compared, or is "".
     """
 
     folder: Path

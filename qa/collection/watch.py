@@ -85,8 +85,9 @@ def watch(
 ) -> Iterator[Update]:
     """Update an index, then again whenever files of its folder change.
 
-    Several changes at once are one update. The index is locked only while it is written, and other writers are waited
-    for. A temporary failure, such as a full disk, is reported once and tried again.
+    Yields the first update, even if it did nothing, and then each that changed something or failed. Several changes at
+    once are one update. The index is locked only while it is written, and other writers are waited for. A temporary
+    failure, such as a full disk, is reported once and tried again.
 
     Args:
         path: The folder of documents.
@@ -95,9 +96,6 @@ def watch(
             less often if that would take more than a tenth of the time. None to use events.
         progress: Called during the first update.
         encoder: Used instead of the index's model.
-
-    Yields:
-        The first update, even if it did nothing, and then each that changed something or failed.
 
     Raises:
         UsageError: watchfiles is not installed, or `qa.toml` is not valid.

@@ -28,14 +28,8 @@ _BATCH = 250
 class Difference:
     """How far two runs differ in one measure, over the questions that have it in both.
 
-    Attributes:
-        name: The measure.
-        first: Its value in the first run.
-        second: Its value in the second run.
-        low: Lower end of the 95 % confidence interval of `second - first`.
-        high: Its upper end.
-        p: The probability of a difference at least this large if the two runs are equally good.
-        questions: How many questions were compared.
+    `low` and `high` are the 95 % confidence interval of `second - first`, `p` is the probability of a difference at
+    least this large if the two runs are equally good.
     """
 
     name: str
@@ -98,24 +92,16 @@ def _of_means(name: str, pairs: Sequence[tuple[QuestionScore, QuestionScore]]) -
 
 
 def paired_test(differences: Array) -> tuple[float, float, float]:
-    """Test whether the mean of paired differences is other than 0.
-
-    Args:
-        differences: `(questions,) float64`, the second run less the first.
-
-    Returns:
-        p, and the lower and upper end of the 95 % interval of the mean.
-    """
+    """Return p for a mean of paired differences other than 0, and both ends of the 95 % interval of the mean."""
     from scipy.stats import bootstrap, permutation_test
 
     if np.ptp(differences) == 0:  # scipy warns of a degenerate interval
         return (1.0 if differences[0] == 0 else 2.0 ** (1 - len(differences))), differences[0], differences[0]
     options: dict[str, Any] = {"n_resamples": ROUNDS, "batch": _BATCH, "vectorized": True}
-    test = permutation_test(
-        (differences,), np.mean, permutation_type="samples", rng=np.random.default_rng(0), **options
-    )
-    interval = bootstrap((differences,), np.mean, method="percentile", rng=np.random.default_rng(1), **options)
-    return float(test.pvalue), float(interval.confidence_interval.low), float(interval.confidence_interval.high)
+    one, two = np.random.default_rng(0), np.random.default_rng(1)
+    test = permutation_test((differences,), np.mean, permutation_type="samples", rng=one, **options)
+    interval = bootstrap((differences,), np.mean, method="percentile", rng=two, **options).confidence_interval
+    return float(test.pvalue), float(interval.low), float(interval.high)
 
 
 def _of_whole(name: str, table: Array, statistic: Callable[[Array], float]) -> Difference:

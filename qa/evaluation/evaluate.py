@@ -1,7 +1,9 @@
 """Evaluate a collection with questions whose answers are known.
 
 from qa import Retriever
-from qa.evaluation.evaluate import EvalSettings, compare, evaluate, read_questions
+from qa.evaluation.comparison import compare
+from qa.evaluation.evaluate import EvalSettings, evaluate
+from qa.evaluation.questions import read_questions
 
 questions = read_questions(Path("questions.jsonl"))
 with Retriever.open("notes/") as retriever:
@@ -12,39 +14,23 @@ print(first.metrics.measures, compare(first.scores, second.scores).differences)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 from corpus.errors import UsageError
-from index import Progress
+from index import Progress, ProgressCallback
 from qa.answer.results import MAX_HITS, IndexInfo, Mode, State
-from qa.evaluation.comparison import Comparison, Difference, compare, read_scores
+from qa.evaluation.comparison import Comparison, compare
 from qa.evaluation.evidence import DocumentLookup, Gold, resolve_evidence
 from qa.evaluation.metrics import RunMetrics, metrics_of
-from qa.evaluation.questions import EvalQuestion, read_questions, sample
+from qa.evaluation.questions import EvalQuestion
 from qa.evaluation.ranking_measures import require_ir_measures
 from qa.evaluation.scoring import QuestionScore, TimedResult, score
 
 if TYPE_CHECKING:
     from qa.retrieval.retriever import Retriever
-
-__all__ = [
-    "Comparison",
-    "Difference",
-    "EvalPlan",
-    "EvalReport",
-    "EvalSettings",
-    "Evaluation",
-    "Missing",
-    "compare",
-    "evaluate",
-    "read_questions",
-    "read_scores",
-    "run_plan",
-    "sample",
-]
 
 # Where documents are ranked, so many passages are asked for in place of one: the best passages rank the documents.
 _PASSAGES_A_DOCUMENT = 5
@@ -73,13 +59,9 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """One run over the questions.
+    """One run over the questions; `scores` are in the order asked.
 
     Attributes:
-        settings: How the questions were asked.
-        index: The state of the index that answered.
-        scores: The score of each question, in the order asked.
-        metrics: The metrics of the run.
         left_out: Questions whose whole answer is missing; they do not count.
         partly: Questions of whose answer something is missing; that counts as not found.
         changed: Questions that were shown text of files changed or deleted since they were indexed.
@@ -95,32 +77,8 @@ class Evaluation:
 
 
 @dataclass(frozen=True, slots=True)
-class EvalPlan:
-    """What to run, and what to compare it with.
-
-    Attributes:
-        settings: Those of the run.
-        second: Those of a second run, or None.
-        earlier: The scores of an earlier run, or ().
-        file: Where those were read from.
-    """
-
-    settings: EvalSettings
-    second: EvalSettings | None = None
-    earlier: tuple[QuestionScore, ...] = ()
-    file: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class EvalReport:
-    """A run, and its comparison with another, if any.
-
-    Attributes:
-        run: The run.
-        comparison: With the second or the earlier run, or None.
-        names: What the two runs compared are, in words.
-        second: The second run, if it was run now.
-    """
+    """A run, and its comparison with a second run of now or an earlier one; `names` say what the two are."""
 
     run: Evaluation
     comparison: Comparison | None = None
@@ -133,20 +91,11 @@ def evaluate(
     questions: Sequence[EvalQuestion],
     settings: EvalSettings | None = None,
     *,
-    progress: Callable[[Progress], None] | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Evaluation:
     """Ask questions and score the results.
 
     The first question is asked once before, unmeasured, so that times are those of a warm retriever.
-
-    Args:
-        retriever: Open.
-        questions: As `read_questions` gives them.
-        settings: How to ask them.
-        progress: Called after each question.
-
-    Returns:
-        The scores and metrics of the run.
 
     Raises:
         UsageError: ir-measures is not installed, or no question has its answer in the collection.
@@ -185,30 +134,25 @@ def _ask(retriever: Retriever, gold: Gold, settings: EvalSettings) -> TimedResul
     return TimedResult(gold, result, (perf_counter() - begun) * 1000)
 
 
-def run_plan(
+def evaluate_twice(
     retriever: Retriever,
     questions: Sequence[EvalQuestion],
-    plan: EvalPlan,
+    settings: EvalSettings,
+    other: EvalSettings,
     *,
-    progress: Callable[[Progress], None] | None = None,
+    progress: ProgressCallback | None = None,
 ) -> EvalReport:
-    """Run the evaluation, a second time if the plan has other settings, and compare."""
-    runs = 1 if plan.second is None else 2
-    first = evaluate(retriever, questions, plan.settings, progress=_part(progress, 0, runs))
-    if plan.second is not None:
-        second = evaluate(retriever, questions, plan.second, progress=_part(progress, 1, runs))
-        names = (str(plan.settings), str(plan.second))
-        return EvalReport(first, compare(first.scores, second.scores), names, second)
-    if plan.earlier:
-        return EvalReport(first, compare(plan.earlier, first.scores), (plan.file, str(plan.settings)))
-    return EvalReport(first)
+    """Evaluate a collection under two settings and compare; progress is that of both runs together."""
+    runs = []
+    for number, each in enumerate((settings, other)):
 
+        def half(now: Progress, done: int = number) -> None:
+            if progress is not None:
+                progress(Progress(done * now.total + now.done, 2 * now.total))
 
-def _part(progress: Callable[[Progress], None] | None, number: int, parts: int) -> Callable[[Progress], None] | None:
-    """Progress of one of several runs as progress of the whole."""
-    if progress is None:
-        return None
-    return lambda now: progress(Progress(number * now.total + now.done, parts * now.total))
+        runs.append(evaluate(retriever, questions, each, progress=half))
+    first, second = runs
+    return EvalReport(first, compare(first.scores, second.scores), (str(settings), str(other)), second)
 
 
 def settings_from(text: str, base: EvalSettings) -> EvalSettings:

@@ -51,9 +51,6 @@ class Gold:
     """A question with its evidence resolved in the collection.
 
     Attributes:
-        id: The question's id.
-        question: As it will be searched.
-        answerable: Whether the collection answers it.
         evidence: One tuple for each piece of the answer: alternative spans, empty if the piece is missing.
         grades: Paths and passage ids with their grades, missing ones included.
         by_document: Whether documents are ranked rather than passages, because documents are graded.

@@ -55,18 +55,9 @@ class FoundCounts:
 
 @dataclass(frozen=True, slots=True)
 class RunMetrics:
-    """The metrics of a run.
+    """The metrics of a run: of its rankings, its confidence, its verdicts and its speed.
 
-    Attributes:
-        measures: Means over the answerable questions.
-        ece: Expected calibration error of the confidence.
-        brier: Mean squared error of the confidence.
-        bins: The calibration bins, lowest confidence first.
-        risk: Coverage and accuracy at each threshold.
-        auroc: Of confidence, answerable against unanswerable questions; None without both kinds.
-        verdicts: Found and not found against the truth.
-        median_ms: Median milliseconds a question.
-        p95_ms: 95th percentile of the milliseconds a question.
+    `measures` are over the answerable questions, `bins` by confidence; `auroc` needs questions of both kinds.
     """
 
     measures: tuple[Measure, ...]

@@ -17,13 +17,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class EvidenceSpan:
-    """Where an answer is: characters of a file, a text to look up in it, or the whole file.
-
-    Attributes:
-        file: As the questions name it.
-        chars: Start and end in code points, end exclusive, or None.
-        text: The text itself, if no characters are given.
-    """
+    """Where an answer is: characters of a file, a text to look up in it, or the whole file."""
 
     file: str
     chars: tuple[int, int] | None = None
@@ -32,12 +26,9 @@ class EvidenceSpan:
 
 @dataclass(frozen=True, slots=True)
 class EvalQuestion:
-    """One question and what answers it.
+    """One question and what answers it; its id is its line number if it has none of its own.
 
     Attributes:
-        id: Its own id, or its line number.
-        question: As it will be searched.
-        answerable: Whether the collection answers it.
         evidence: One tuple for each piece of the answer: alternative spans, any of which gives that piece.
         relevant: Paths or passage ids with their grades, from 1.
         cut: Characters cut from the end of a question that is too long.
@@ -138,14 +129,8 @@ def _asked(number: int, value: dict[str, Any]) -> EvalQuestion:
     evidence, relevant = _evidence(value), _relevant(value.get("relevant"))
     if not evidence and not relevant:
         raise UsageError('no answer given: add "evidence", "file" or "relevant", or "answerable": false')
-    return EvalQuestion(
-        str(own_id),
-        text,
-        evidence=evidence,
-        relevant=relevant,
-        cut=cut,
-        file=file or (evidence[0][0].file if evidence else ""),
-    )
+    file = file or (evidence[0][0].file if evidence else "")
+    return EvalQuestion(str(own_id), text, evidence=evidence, relevant=relevant, cut=cut, file=file)
 
 
 def _evidence(value: dict[str, Any]) -> tuple[tuple[EvidenceSpan, ...], ...]:

@@ -20,9 +20,8 @@ _ALL = 1_000_000
 class Run:
     """The ranking of one question: documents, passages, or pieces of evidence.
 
-    Attributes:
-        grades: Grade of each relevant unit, found or not (the qrels).
-        units: The units found, best first, each with its rank from 1; several may share one.
+    `grades` are those of all relevant units, found or not (the qrels), `units` those found, best first, each with its
+    rank from 1; several may share one.
     """
 
     grades: Mapping[str, int]
@@ -47,45 +46,25 @@ def require_ir_measures() -> Any:
 
 
 def rank_measures(runs: Mapping[str, Run], *, cutoffs: Sequence[int], depth: int) -> dict[str, dict[str, float]]:
-    """Measure rankings.
+    """Measure rankings, by question id; one that is empty scores 0.
 
-    Args:
-        runs: By question id.
-        cutoffs: For recall.
-        depth: For MRR and nDCG.
-
-    Returns:
-        By question id: `recall@k`, `MRR@depth` (reciprocal rank), and `nDCG@depth` with the grade as gain and
-        log2(rank + 1) as discount, as in trec_eval (Järvelin and Kekäläinen, https://doi.org/10.1145/582415.582418).
+    The measures are `recall@k` for each cutoff, `MRR@depth` (reciprocal rank), and `nDCG@depth` with the grade as gain
+    and log2(rank + 1) as discount, as in trec_eval (Järvelin and Kekäläinen, https://doi.org/10.1145/582415.582418).
     """
     library = require_ir_measures()
-    found: dict[str, dict[str, float]] = {question: {} for question in runs}
-    if not runs:
-        return found
     judged = {question: dict(run.grades) for question, run in runs.items()}
-    everything = {question: _scores(run) for question, run in runs.items()}
-    named = {library.RR @ depth: f"MRR@{depth}", library.nDCG @ depth: f"nDCG@{depth}"}
-    _add(found, library, named, judged, everything)
-    for k in cutoffs:
-        first = {question: _scores(run, upto=k) for question, run in runs.items()}
-        _add(found, library, {library.R @ _ALL: f"recall@{k}"}, judged, first)
+    found: dict[str, dict[str, float]] = {question: {} for question in runs}
+    by_rank = {library.RR @ depth: f"MRR@{depth}", library.nDCG @ depth: f"nDCG@{depth}"}
+    wanted = [(math.inf, by_rank), *((k, {library.R @ _ALL: f"recall@{k}"}) for k in cutoffs)]
+    for upto, names in wanted if runs else ():
+        scores = {question: _scores(run, upto) for question, run in runs.items()}
+        for values in found.values():
+            values.update(dict.fromkeys(names.values(), 0.0))
+        for metric in library.iter_calc(list(names), judged, scores):
+            found[metric.query_id][names[metric.measure]] = float(metric.value)
     return found
 
 
-def _scores(run: Run, *, upto: float = math.inf) -> dict[str, float]:
+def _scores(run: Run, upto: float) -> dict[str, float]:
     """Distinct descending scores, as ir-measures sorts by score."""
     return {unit: -float(at) for at, (unit, place) in enumerate(run.units) if place <= upto}
-
-
-def _add(
-    found: dict[str, dict[str, float]],
-    library: Any,
-    named: Mapping[Any, str],
-    judged: Mapping[str, Mapping[str, int]],
-    scores: Mapping[str, Mapping[str, float]],
-) -> None:
-    """Add measures under our names; a question with an empty ranking scores 0."""
-    for values in found.values():
-        values.update(dict.fromkeys(named.values(), 0.0))
-    for metric in library.iter_calc(list(named), judged, scores):
-        found[metric.query_id][named[metric.measure]] = float(metric.value)

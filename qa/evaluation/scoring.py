@@ -20,16 +20,10 @@ MOST_HIGHLIGHTED = 400
 
 @dataclass(frozen=True, slots=True)
 class QuestionScore:
-    """The score of one question.
+    """The score of one question: what the tool said, and what is true.
 
-    Attributes:
-        id: The question's id.
-        answerable: Whether the collection answers it.
-        found: What the tool said.
-        confidence: In [0, 1], as the tool gave it.
-        right: Whether one of the passages shown answers; False if there is no answer.
-        ms: Milliseconds.
-        values: Measures by name, each in [0, 1]; empty if there is no answer.
+    `right` is whether one of the passages shown answers, `values` are measures by name, each in [0, 1]; without an
+    answer in the collection they are False and empty.
     """
 
     id: str
@@ -52,15 +46,10 @@ class TimedResult:
 
 def score(answers: Sequence[TimedResult], *, k: int) -> tuple[QuestionScore, ...]:
     """Score results of which `k` passages were asked for."""
-    cutoffs = cutoffs_to(k)
+    cutoffs = sorted({*(cutoff for cutoff in CUTOFFS if cutoff < k), k})
     runs = {each.gold.id: run_of(each.gold, each.result.passages) for each in answers if each.gold.answerable}
     ranked = rank_measures(runs, cutoffs=cutoffs, depth=min(10, k))
     return tuple(_score(each, cutoffs, ranked.get(each.gold.id, {}), runs.get(each.gold.id)) for each in answers)
-
-
-def cutoffs_to(k: int) -> tuple[int, ...]:
-    """The cutoffs for a ranking of `k`."""
-    return tuple(sorted({*(cutoff for cutoff in CUTOFFS if cutoff < k), k}))
 
 
 def _score(each: TimedResult, cutoffs: Sequence[int], ranked: dict[str, float], run: Run | None) -> QuestionScore:
@@ -68,14 +57,14 @@ def _score(each: TimedResult, cutoffs: Sequence[int], ranked: dict[str, float], 
     row = QuestionScore(gold.id, gold.answerable, result.found, result.confidence, right=False, ms=each.ms, values={})
     if run is None:
         return row
-    first = run.first_relevant()
+    first, hits = run.first_relevant(), result.passages
     values = {f"hit@{k}": float(first <= k) for k in cutoffs}
     if gold.evidence:
-        hits = result.passages
-        values |= {f"file@{k}": float(any(_has_file(gold, hit) for hit in hits[:k])) for k in cutoffs}
+        files = {span.path for span in gold.spans}
+        values |= {f"file@{k}": float(any(hit.source.path in files for hit in hits[:k])) for k in cutoffs}
         values[f"covered@{BUDGET}"] = float(is_covered(gold, hits, BUDGET))
         values["highlight@1"] = float(is_highlighted(gold, hits))
-    return replace(row, right=_is_shown(gold, run, result.passages), values=values | ranked)
+    return replace(row, right=_is_shown(gold, run, hits), values=values | ranked)
 
 
 def run_of(gold: Gold, hits: Sequence[Hit]) -> Run:
@@ -112,10 +101,6 @@ def _is_shown(gold: Gold, run: Run, hits: Sequence[Hit]) -> bool:
     if not gold.grades:
         return run.first_relevant() <= SHOWN
     return any(hit.id in run.grades or hit.source.path in run.grades for hit in hits[:SHOWN])
-
-
-def _has_file(gold: Gold, hit: Hit) -> bool:
-    return any(span.path == hit.source.path for span in gold.spans)
 
 
 def is_covered(gold: Gold, hits: Sequence[Hit], budget: int) -> bool:

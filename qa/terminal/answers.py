@@ -32,14 +32,7 @@ _CONFIDENCE = ((0.8, "high"), (0.5, "fair"), (0.0, "low"))
 
 @dataclass(frozen=True, slots=True)
 class TerminalStyle:
-    """How to write on a stream.
-
-    Attributes:
-        width: Columns to fill.
-        styled: Whether to write escape sequences for bold and colour.
-        separator: Between headings.
-        linked: Whether to write escape sequences for links.
-    """
+    """How to write on a stream: columns to fill, whether in bold and colour, between headings, whether with links."""
 
     width: int = 80
     styled: bool = False

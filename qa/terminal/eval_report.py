@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from qa.evaluation.evaluate import Comparison, Difference, EvalReport, EvalSettings, Evaluation, Missing
-from qa.evaluation.metrics import RiskPoint, RunMetrics
+from qa.evaluation.comparison import Comparison, Difference
+from qa.evaluation.evaluate import EvalReport, Evaluation, Missing
+from qa.evaluation.metrics import RunMetrics
 from qa.evaluation.questions import EvalQuestion
 from qa.retrieval.question_text import LONGEST_QUESTION
 from qa.terminal.answers import BOLD, DIM, TerminalStyle, few
@@ -49,15 +50,11 @@ def _evaluation(found: Evaluation, style: TerminalStyle) -> str:
         f"{count(found.index.documents, 'document')} ({count(found.index.passages, 'passage')}): {found.settings}, "
         f"k = {found.settings.k}."
     )
+    time = f"Time per question, warm: median {metrics.median_ms:,.1f} ms, 95th percentile {metrics.p95_ms:,.1f} ms."
     blocks = [
-        [style.fit(head)],
-        _ranking(metrics, style),
-        _confidence(metrics, style),
-        _verdicts(metrics, style),
+        *([style.fit(head)], _ranking(metrics, style)),
+        *(_confidence(metrics, style), _verdicts(metrics, style), [time]),
     ]
-    blocks.append(
-        [f"Time per question, warm: median {metrics.median_ms:,.1f} ms, 95th percentile {metrics.p95_ms:,.1f} ms."]
-    )
     return "\n\n".join("\n".join(lines) for lines in blocks if lines) + "\n"
 
 
@@ -111,13 +108,10 @@ def _confidence(metrics: RunMetrics, style: TerminalStyle) -> list[str]:
         "",
         style.paint(f"{'threshold':<16}" + "".join(f"{risk.threshold:7.1f}" for risk in metrics.risk), BOLD),
         f"{'answered':<16}" + "".join(f"{risk.answered:7.3f}" for risk in metrics.risk),
-        f"{'of these right':<16}" + "".join(map(_right, metrics.risk)),
+        f"{'of these right':<16}"
+        + "".join(f"{'-':>7}" if risk.right is None else f"{risk.right:7.3f}" for risk in metrics.risk),
     ]
     return [line.rstrip() for line in lines]
-
-
-def _right(risk: RiskPoint) -> str:
-    return f"{'-':>7}" if risk.right is None else f"{risk.right:7.3f}"
 
 
 def _verdicts(metrics: RunMetrics, style: TerminalStyle) -> list[str]:
@@ -146,42 +140,29 @@ def _comparison(found: Comparison, names: tuple[str, str], style: TerminalStyle)
 def _difference(each: Difference) -> str:
     interval = f"{each.low:+.3f} to {each.high:+.3f}"
     p = f"{each.p:.3f}" if each.p >= 0.001 else "<.001"
-    metrics = f"{each.name:<14}{each.first:7.3f}{each.second:8.3f}{each.difference:+8.3f}  {interval:<17}{p:>6}"
-    return f"{metrics}  {_verdict(each)}"
-
-
-def _verdict(each: Difference) -> str:
-    if not each.is_significant:
-        return "no significant difference"
-    return "better" if (each.difference > 0) != (each.name in _COSTS) else "worse"
+    verdict = "better" if (each.difference > 0) != (each.name in _COSTS) else "worse"
+    values = f"{each.name:<14}{each.first:7.3f}{each.second:8.3f}{each.difference:+8.3f}  {interval:<17}{p:>6}"
+    return f"{values}  {verdict if each.is_significant else 'no significant difference'}"
 
 
 def _evaluation_json(found: Evaluation) -> dict[str, Any]:
     """A run as a JSON object."""
-    metrics = found.metrics
+    metrics = asdict(found.metrics)
     return {
         "version": 1,
-        "settings": _settings(found.settings),
+        "settings": asdict(found.settings),
         "index": asdict(found.index),
         "questions": len(found.scores),
         "answerable": sum(score.answerable for score in found.scores),
         "left_out": [asdict(each) for each in found.left_out],
         "partly": [asdict(each) for each in found.partly],
         "changed": found.changed,
-        "measures": {
-            each.name: {"value": round(each.value, 4), "questions": each.questions} for each in metrics.measures
-        },
-        "confidence": {
-            "ece": round(metrics.ece, 4),
-            "brier": round(metrics.brier, 4),
-            "auroc": None if metrics.auroc is None else round(metrics.auroc, 4),
-            "bins": [_rounded(asdict(each)) for each in metrics.bins],
-            "risk": [_rounded(asdict(each)) for each in metrics.risk],
-        },
-        "verdicts": asdict(metrics.verdicts),
-        "latency_ms": {"median": round(metrics.median_ms, 1), "p95": round(metrics.p95_ms, 1)},
+        "measures": {each.pop("name"): _rounded(each) for each in metrics["measures"]},
+        "confidence": _rounded({name: metrics[name] for name in ("ece", "brier", "auroc", "bins", "risk")}),
+        "verdicts": metrics["verdicts"],
+        "latency_ms": {"median": round(metrics["median_ms"], 1), "p95": round(metrics["p95_ms"], 1)},
         "per_question": [
-            {**asdict(score), "ms": round(score.ms, 2), "values": _rounded(score.values, 6)} for score in found.scores
+            asdict(score) | {"ms": round(score.ms, 2), "values": _rounded(score.values, 6)} for score in found.scores
         ],
     }
 
@@ -202,9 +183,9 @@ def _comparison_json(compared: Comparison, found: EvalReport) -> dict[str, Any]:
     }
 
 
-def _settings(settings: EvalSettings) -> dict[str, Any]:
-    return {"mode": settings.mode.value, "rerank": settings.rerank, "k": settings.k}
-
-
-def _rounded(values: dict[str, Any], digits: int = 4) -> dict[str, Any]:
-    return {name: round(value, digits) if isinstance(value, float) else value for name, value in values.items()}
+def _rounded(value: Any, digits: int = 4) -> Any:
+    if isinstance(value, dict):
+        return {name: _rounded(each, digits) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(each, digits) for each in value]
+    return round(value, digits) if isinstance(value, float) else value

@@ -14,18 +14,14 @@ _TERMS = ("xterm-kitty", "xterm-ghostty", "alacritty", "foot", "wezterm", "conto
 _LEAST = {"VTE_VERSION": 5001, "KONSOLE_VERSION": 201200}
 # Opens a link, and closes it if the URL is empty (https://gist.github.com/egmontkob/eb114294efbcd5adb1944c9f3cb5feda).
 _LINK = "\x1b]8;;{}\x1b\\"
-
 # Terminals refuse longer URLs.
 _MAX_URL = 2083
 
 
 def file_url(path: str, *, host: str = "", page: int | None = None) -> str:
-    """Return the URL of a file, in printable ASCII whatever is in its name.
+    """Return the URL of a file (an absolute path), in printable ASCII whatever is in its name, of a PDF at a page.
 
-    Args:
-        path: Absolute, as the system writes it.
-        host: Name of the machine that has the file, or "" for this one (RFC 8089).
-        page: Page of a PDF, from 1.
+    `host` is the machine that has the file, "" for this one (RFC 8089).
     """
     slashed = PurePath(path).as_posix()
     rooted = slashed if slashed.startswith("/") else f"/{slashed}"

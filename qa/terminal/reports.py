@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from qa.answer.results import State
@@ -103,20 +104,9 @@ def _grouped(head: str, items: Iterable[tuple[str, str]], style: TerminalStyle) 
 
 def build_json(report: BuildReport) -> dict[str, Any]:
     """Return the object that `qa index --json` prints: contract version 1."""
-    return {
-        "version": 1,
-        "added": report.added,
-        "changed": report.changed,
-        "removed": report.removed,
-        "unchanged": report.unchanged,
-        "skipped": [{"path": file.path, "reason": file.reason} for file in report.skipped],
-        "notes": [{"path": note.path, "note": note.text} for note in report.notes],
-        "documents": report.documents,
-        "passages": report.passages,
-        "embedded": report.embedded,
-        "reused": report.reused,
-        "seconds": report.seconds,
-    }
+    skipped = [{"path": file.path, "reason": file.reason} for file in report.skipped]
+    notes = [{"path": note.path, "note": note.text} for note in report.notes]
+    return {"version": 1} | asdict(report) | {"skipped": skipped, "notes": notes}
 
 
 def duration(seconds: float) -> str:

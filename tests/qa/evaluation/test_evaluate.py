@@ -18,18 +18,9 @@ from index.update.report import Progress
 from qa import Retriever, build_index
 from qa.answer.results import Mode
 from qa.cli import main
-from qa.evaluation.evaluate import (
-    Comparison,
-    Difference,
-    EvalPlan,
-    EvalReport,
-    EvalSettings,
-    Evaluation,
-    compare,
-    evaluate,
-    read_questions,
-    run_plan,
-)
+from qa.evaluation.comparison import Comparison, Difference, compare
+from qa.evaluation.evaluate import EvalReport, EvalSettings, Evaluation, evaluate, evaluate_twice
+from qa.evaluation.questions import read_questions
 from qa.terminal import eval_report
 from qa.terminal.answers import TerminalStyle
 from tests.encoders import BagEncoder
@@ -140,8 +131,8 @@ def test_progress_is_significant(retriever: Retriever, questions: Path) -> None:
 def test_progress_of_two_runs_is_one(retriever: Retriever, questions: Path) -> None:
     """It goes on where the first run ends."""
     steps: list[Progress] = []
-    both = EvalPlan(EvalSettings(), second=EvalSettings(rerank=False))
-    report = run_plan(retriever, read_questions(questions), both, progress=steps.append)
+    both = EvalSettings(), EvalSettings(rerank=False)
+    report = evaluate_twice(retriever, read_questions(questions), *both, progress=steps.append)
     assert steps == [Progress(done, 8) for done in range(1, 9)]
     assert report.second is not None
     assert report.second.settings == EvalSettings(rerank=False)
@@ -316,7 +307,7 @@ def test_eval_of_a_folder_that_is_indexed_first_asks_as_is_set_there(root: Path,
     ("args", "says"),
     [
         (("missing.jsonl",), "cannot read"),
-        (("{questions}", "--compare", "mode=fast"), "--compare: unknown setting"),
+        (("{questions}", "--compare", "mode=fast", "--corpus", "{root}"), "--compare: unknown setting"),
         (("{questions}", "--corpus", "{root}", "--no-update"), "leave out --index and --no-update"),
         (("{questions}", "--sample", "0"), "--sample"),
         ((), "QUESTIONS"),

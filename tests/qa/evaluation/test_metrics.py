@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from corpus.errors import UsageError
 from qa.answer.results import Mode
-from qa.evaluation.comparison import LEVEL, Difference, paired_test
-from qa.evaluation.evaluate import EvalSettings, compare, read_scores, settings_from
+from qa.evaluation.comparison import LEVEL, Difference, compare, paired_test, read_scores
+from qa.evaluation.evaluate import EvalSettings, settings_from
 from qa.evaluation.metrics import FoundCounts, RiskPoint, auroc, calibration_error, metrics_of
 from qa.evaluation.scoring import QuestionScore
 
