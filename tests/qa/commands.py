@@ -65,5 +65,5 @@ class WordRetriever:
         return results.Hit(rank, passage.key, 0.5, passage.text, passage.title, passage.heading, source)
 
 
-def qa(*args: str, stdin: bytes | None = None) -> Result:
-    return CliRunner().invoke(main.app, args, input=stdin, prog_name="qa")
+def qa(*args: str | Path, stdin: bytes | None = None) -> Result:
+    return CliRunner().invoke(main.app, [str(arg) for arg in args], input=stdin, prog_name="qa")

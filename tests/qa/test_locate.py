@@ -21,7 +21,6 @@ def _corpus(folder: Path) -> Path:
 
 
 def test_upward_from_a_folder_as_git_does(tmp_path: Path) -> None:
-    """The nearest folder upward that holds .qa is the root."""
     _corpus(tmp_path / "a")
     inner = _corpus(tmp_path / "a" / "b")
     deep = inner / "c" / "d"
@@ -42,7 +41,6 @@ def test_named_by_root_or_by_index_folder(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_option_beats_variable_beats_upward(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """--index overrides QA_INDEX, which overrides the search."""
     option, variable, upward = (_corpus(tmp_path / name) for name in ("option", "variable", "upward"))
     monkeypatch.setenv("QA_INDEX", str(variable))
     (upward / "deep").mkdir()
@@ -62,7 +60,6 @@ def test_named_start_beats_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_none_names_the_command(tmp_path: Path) -> None:
-    """The message has the command to run next, ready to paste."""
     here = tmp_path / "my notes"
     here.mkdir()
     with pytest.raises(NoIndexError) as caught:
@@ -91,7 +88,6 @@ def test_variable_is_named_in_the_message(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_working_directory_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A deleted working directory is said, not a traceback."""
     folder = tmp_path / "gone"
     folder.mkdir()
     monkeypatch.chdir(folder)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +22,10 @@ from tests.qa.commands import WordRetriever, qa
 
 
 def test_ask_prints_an_answer(indexed: Path) -> None:
-    """Found is 0, with the passages as text."""
+    """Found is 0, not found 1."""
     done = qa("ask", "when", "is", "soup", "served?")
     assert (done.exit_code, done.stderr) == (0, "")
     assert "[1] talks.md:5-7  Talks › Lunch\n    Soup is served at noon.\n" in done.stdout
-
-
-def test_ask_not_found(indexed: Path) -> None:
-    """Not found is 1, and says so."""
     done = qa("ask", "xylophone")
     assert (done.exit_code, done.stdout) == (1, "No passage matches the question.\n")
 
@@ -56,7 +50,6 @@ def test_ask_from_a_folder_inside(indexed: Path, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("question", [[], [""], ["  ", "\t"]])
 def test_ask_an_empty_question(indexed: Path, question: list[str]) -> None:
-    """An empty question is wrong usage."""
     done = qa("ask", *question)
     assert done.exit_code == 2
     assert done.stderr.startswith("qa: the question is empty.")
@@ -71,17 +64,14 @@ def test_ask_a_long_question(indexed: Path) -> None:
 
 @pytest.mark.parametrize("k", ["0", "-1", "1001", "1000000000", "x"])
 def test_ask_k_out_of_range(indexed: Path, k: str) -> None:
-    """From 1 to 1,000 passages can be asked for."""
     done = qa("ask", "soup", "-k", k)
     assert done.exit_code == 2
     assert done.stderr == "qa: -k needs a number from 1 to 1000.\n"
 
 
 def test_ask_path_and_k(indexed: Path) -> None:
-    """--path limits the files, -k the passages."""
-    assert json.loads(qa("ask", "--json", "--path", "sub/*", "the").stdout)["passages"][0]["source"]["path"] == (
-        "sub/travel.md"
-    )
+    (only,) = json.loads(qa("ask", "--json", "--path", "sub/*", "the").stdout)["passages"]
+    assert only["source"]["path"] == "sub/travel.md"
     assert len(json.loads(qa("ask", "--json", "-k", "1", "the train keynote").stdout)["passages"]) == 1
 
 
@@ -115,7 +105,6 @@ def test_settings_that_cannot_be_used(indexed: Path) -> None:
 
 @pytest.mark.parametrize("question", ["--", "'; DROP TABLE passages --", 'NEAR("a" OR', "a\x00b", "\udce9"])
 def test_ask_strange_questions(indexed: Path, question: str) -> None:
-    """All of it is literal text."""
     done = qa("ask", "--", question)
     assert done.exit_code in {0, 1}
     assert done.stderr == ""
@@ -180,7 +169,8 @@ def test_ask_when_the_folder_is_emptied(indexed: Path) -> None:
 def test_ask_while_another_writes(indexed: Path) -> None:
     """A lock stops no question: the index answers as it is, with a note."""
     (indexed / "new.md").write_text("The harp stands in the hall.")
-    with _locked(indexed):
+    with (indexed / ".qa" / "lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         done = qa("ask", "soup")
         assert done.exit_code == 0
         assert done.stderr.startswith("qa: index not updated: ")
@@ -217,7 +207,6 @@ def test_ask_after_the_splitter_changed(indexed: Path, monkeypatch: pytest.Monke
 
 
 def test_the_real_retriever(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The commands and `qa.retrieval.retriever.Retriever` fit together."""
 
     class BagRetriever(Retriever):
         @classmethod
@@ -235,15 +224,7 @@ def test_the_real_retriever(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert qa("show", value["passages"][0]["id"]).stdout == "new.md  as indexed\n> 1  The harp stands in the hall.\n"
 
 
-@contextlib.contextmanager
-def _locked(root: Path) -> Iterator[None]:
-    with (root / ".qa" / "lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
-
-
 def test_damaged_index_is_4(indexed: Path) -> None:
-    """A file that is no database is damage, not a traceback."""
     (indexed / ".qa" / "index.db").write_bytes(b"x" * 5000)
     for command in (["ask", "soup"], ["show", "talks.md"], ["status"]):
         assert qa(*command).exit_code in {4, 5}, command

@@ -28,7 +28,6 @@ def test_lines_of_both_kinds() -> None:
 
 @pytest.mark.parametrize("data", [b"", b"\xef\xbb\xbf"])
 def test_nothing_is_an_empty_batch(data: bytes) -> None:
-    """An empty file asks nothing."""
     assert parse_batch(data) == ()
 
 
@@ -49,7 +48,6 @@ def test_nothing_is_an_empty_batch(data: bytes) -> None:
     ],
 )
 def test_a_bad_line_is_named(line: bytes, words: str) -> None:
-    """One bad line refuses the batch, by its number."""
     with pytest.raises(UsageError, match=words):
         parse_batch(b"first\n" + line + b"\nthird\n")
 
@@ -75,7 +73,6 @@ def test_batch_from_stdin(indexed: Path) -> None:
 
 
 def test_batch_cuts_long_questions(indexed: Path) -> None:
-    """The notice names the line."""
     done = qa("ask", "--batch", "-", stdin=b"soup\n" + b"soup " * 3000 + b"\n")
     assert done.exit_code == 0
     assert done.stderr == "Batch line 2: Question cut to 10,000 characters; the last 4,999 are ignored\n"

@@ -24,7 +24,6 @@ def test_index_reports_in_words(notes: Path) -> None:
 
 
 def test_index_json_is_the_contract(notes: Path) -> None:
-    """One object with the fields of the contract."""
     (notes / "picture.png").write_bytes(b"\x89PNG")
     done = qa("index", ".", "--json")
     value = json.loads(done.stdout)
@@ -44,20 +43,6 @@ def test_index_json_is_the_contract(notes: Path) -> None:
     }
 
 
-def test_index_groups_what_it_skips(notes: Path) -> None:
-    """A line a reason, with the first few names, cleaned."""
-    for number in range(5):
-        (notes / f"p{number}\x1b.png").touch()
-    (notes / "z.md").write_bytes(b"caf\xe9")
-    lines = qa("index").stdout.splitlines()[1:]
-    assert lines == [
-        "Skipped 5 files:",
-        r"  - format not supported (5): p0\x1b.png, p1\x1b.png, p2\x1b.png and 2 more",
-        "Notes:",
-        "  - read as windows-1252: z.md",
-    ]
-
-
 def test_index_without_path_means_the_collection_around(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a folder of a collection, that collection is updated; no second one is made."""
     monkeypatch.chdir(indexed / "sub")
@@ -66,7 +51,6 @@ def test_index_without_path_means_the_collection_around(indexed: Path, monkeypat
 
 
 def test_index_takes_several_folders_and_files(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They form one collection, which later builds and questions from anywhere below use."""
     for name in ("notes/plan.md", "notes/other/plan.md"):
         (notes.parent / name).parent.mkdir(exist_ok=True)
         (notes.parent / name).write_text("The plan is to sail.")
@@ -85,7 +69,6 @@ def test_index_takes_several_folders_and_files(notes: Path, monkeypatch: pytest.
 
 
 def test_index_of_a_file_updates_its_collection(indexed: Path) -> None:
-    """All of it, with a note."""
     (indexed / "new.md").write_text("The harp stands in the hall.")
     done = qa("index", "talks.md")
     assert done.stderr == f"Part of the collection {indexed}; updating all of it.\n"
@@ -94,7 +77,6 @@ def test_index_of_a_file_updates_its_collection(indexed: Path) -> None:
 
 
 def test_index_names_a_path_without_documents(indexed: Path) -> None:
-    """A file that is ignored is not indexed because it was named."""
     (indexed / ".gitignore").write_text("draft.md\n")
     (indexed / "draft.md").write_text("A draft.")
     done = qa("index", "draft.md")
@@ -112,7 +94,6 @@ def test_index_of_a_path_that_does_not_exist(notes: Path, paths: list[str]) -> N
 
 
 def test_dry_run_writes_nothing(notes: Path) -> None:
-    """A dry run counts files and leaves no trace."""
     done = qa("index", "--dry-run")
     assert done.stdout == ("Dry run: 2 files added. Nothing was written.\n")
     assert not (notes / ".qa").exists()
@@ -120,7 +101,6 @@ def test_dry_run_writes_nothing(notes: Path) -> None:
 
 
 def test_include_and_exclude_are_kept(notes: Path) -> None:
-    """Patterns are given once; later builds use them."""
     qa("index", "--include", "*.md", "--exclude", "sub/")
     assert "Up to date: 1 document," in qa("index").stdout
     assert json.loads(qa("index", "--exclude", "nothing", "--json").stdout)["added"] == 1

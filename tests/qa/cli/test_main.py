@@ -18,7 +18,6 @@ from tests.qa.commands import qa
 
 
 def test_status(indexed: Path) -> None:
-    """What is indexed, and what has changed since."""
     fresh = qa("status").stdout.splitlines()
     assert fresh[1:] == [
         "Documents   2",
@@ -41,7 +40,6 @@ def test_status(indexed: Path) -> None:
 
 
 def test_status_lists_ten(indexed: Path) -> None:
-    """Of many changes the first ten are listed."""
     for number in range(15):
         (indexed / f"n{number:02}.md").write_text("x")
     value = json.loads(qa("status", "--json").stdout)
@@ -76,7 +74,6 @@ def test_help_imports_nothing_heavy() -> None:
 
 
 def test_without_a_command() -> None:
-    """`qa` alone prints its help."""
     done = qa()
     assert done.exit_code == 0
     assert done.stdout.startswith("Usage: qa ")
@@ -84,7 +81,6 @@ def test_without_a_command() -> None:
 
 @pytest.mark.parametrize("command", ["index", "watch", "ask", "eval", "show", "status", "check"])
 def test_every_option_is_explained(command: str) -> None:
-    """Each option and each command has a help text."""
     found = main.app.commands[command]
     assert found.help
     for parameter in found.params:

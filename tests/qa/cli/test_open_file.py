@@ -6,8 +6,8 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 
@@ -42,18 +42,25 @@ def root(tmp_path: Path) -> Path:
     return folder
 
 
+class Programs(Protocol):
+    """Puts programs into a folder that is the PATH."""
+
+    def __call__(self, *names: str, editor: str = "") -> Path: ...
+
+
 @pytest.fixture
-def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
-    """Puts programs into a folder that is the PATH, on a machine with a display."""
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Programs:
+    """On a machine with a display."""
     folder, log = tmp_path / "bin", tmp_path / "log"
-    for name, value in {"PATH": f"{folder}:/bin", "DISPLAY": ":0", "EDITOR": "", "VISUAL": ""}.items():
+    for name, value in {"PATH": f"{folder}:/bin", "DISPLAY": ":0", "VISUAL": ""}.items():
         monkeypatch.setenv(name, value)
 
-    def put(*names: str, code: int = 0) -> Path:
+    def put(*names: str, editor: str = "") -> Path:
+        monkeypatch.setenv("EDITOR", editor)
         folder.mkdir(exist_ok=True)
         for name in names:
             path = folder / name
-            script = f"#!/bin/sh\nprintf '%s\\n' {name} \"$@\" > '{log}.new'\nmv '{log}.new' '{log}'\nexit {code}\n"
+            script = f"#!/bin/sh\nprintf '%s\\n' {name} \"$@\" > '{log}.new'\nmv '{log}.new' '{log}'\nexit 0\n"
             path.write_text(script)
             path.chmod(0o755)
         return folder
@@ -88,17 +95,10 @@ def started(root: Path) -> list[str]:
         ("own", ["own", "{}"]),
     ],
 )
-def test_an_editor_goes_to_the_line(
-    root: Path,
-    programs: Callable[..., Path],
-    monkeypatch: pytest.MonkeyPatch,
-    editor: str,
-    arguments: list[str],
-) -> None:
+def test_an_editor_goes_to_the_line(root: Path, programs: Programs, editor: str, arguments: list[str]) -> None:
     """It runs in this terminal with its own arguments; one that is not known gets the file alone."""
     name = arguments[0]
-    programs(name)
-    monkeypatch.setenv("EDITOR", editor)
+    programs(name, editor=editor)
     done = show(root, "talks.md:3")
     where = "" if name == "own" else " at line 3"
     assert (done.returncode, done.stdout, done.stderr) == (0, "", f"Opened talks.md{where} with {name}.\n")
@@ -106,9 +106,7 @@ def test_an_editor_goes_to_the_line(
 
 
 @pytest.mark.parametrize("name", ["-n.md", "a b$(touch x);#%20'é.txt", "tide.py"])
-def test_odd_names_are_only_names(
-    root: Path, programs: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_odd_names_are_only_names(root: Path, programs: Programs, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Neither an option nor a command: the path is absolute, and no shell reads it. Code is opened in the editor."""
     programs("nano", "xdg-open")
     monkeypatch.setenv("VISUAL", "nano")
@@ -128,9 +126,7 @@ def test_odd_names_are_only_names(
         ("xdg-open", "page.html", ["xdg-open", "{}"]),
     ],
 )
-def test_a_viewer_opens_the_page(
-    root: Path, programs: Callable[..., Path], viewer: str, place: str, arguments: list[str]
-) -> None:
+def test_a_viewer_opens_the_page(root: Path, programs: Programs, viewer: str, place: str, arguments: list[str]) -> None:
     """One that can open a PDF at a page; otherwise the system's program for the file."""
     programs(viewer)
     done = show(root, place)
@@ -141,9 +137,7 @@ def test_a_viewer_opens_the_page(
     assert started(root) == [argument.format(file) for argument in arguments]
 
 
-def test_without_a_display_the_text_is_shown(
-    root: Path, programs: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_display_the_text_is_shown(root: Path, programs: Programs, monkeypatch: pytest.MonkeyPatch) -> None:
     programs("evince")
     monkeypatch.delenv("DISPLAY")
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
@@ -153,12 +147,9 @@ def test_without_a_display_the_text_is_shown(
     assert not (root.parent / "log").exists()
 
 
-def test_a_pdf_named_like_a_script_goes_to_the_editor(
-    root: Path, programs: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_pdf_named_like_a_script_goes_to_the_editor(root: Path, programs: Programs) -> None:
     """A system chooses by the name, and would run it."""
-    programs("nano", "xdg-open")
-    monkeypatch.setenv("EDITOR", "nano")
+    programs("nano", "xdg-open", editor="nano")
     trap = root / "trap.js"
     trap.write_bytes((root / "river.pdf").read_bytes())
     open_file.open_file(ShowTarget(trap, 2, 1, State.CHANGED), root)
@@ -169,23 +160,17 @@ def test_a_pdf_named_like_a_script_goes_to_the_editor(
     ("editor", "words"),
     [("nothing-here", "cannot find the editor nothing-here"), ("vim '", "is not a command"), ("false", "exit code 1")],
 )
-def test_an_editor_that_does_not_work(
-    root: Path, programs: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, editor: str, words: str
-) -> None:
-    programs()
-    monkeypatch.setenv("EDITOR", editor)
+def test_an_editor_that_does_not_work(root: Path, programs: Programs, editor: str, words: str) -> None:
+    programs(editor=editor)
     with pytest.raises(UsageError, match=words):
         open_file.open_file(ShowTarget(root / "talks.md", None, 3, State.VERIFIED), root)
 
 
-def test_no_program_of_the_collection_is_run(
-    root: Path, programs: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_program_of_the_collection_is_run(root: Path, programs: Programs, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not even if PATH leads there, or a link does."""
-    (programs("vim") / "vim").rename(root / "vim")
+    (programs("vim", editor="vim") / "vim").rename(root / "vim")
     (root.parent / "links").mkdir()
     (root.parent / "links" / "vim").symlink_to(root / "vim")
-    monkeypatch.setenv("EDITOR", "vim")
     monkeypatch.chdir(root)
     for path in (str(root), str(root.parent / "links"), "."):
         monkeypatch.setenv("PATH", path)

@@ -11,7 +11,6 @@ from tests.qa.commands import TALKS, qa
 
 
 def test_show_lines(indexed: Path) -> None:
-    """The lines of a place are marked, with numbers, between some others."""
     done = qa("show", "talks.md:5-7", "-C", "1")
     assert done.stdout == ("talks.md  as indexed\n  4\n> 5  ## Lunch\n> 6\n> 7  Soup is served at noon.\n")
     assert qa("show", "talks.md:3", "-C", "0").stdout.endswith("\n> 3  The keynote on Monday is about whales.\n")

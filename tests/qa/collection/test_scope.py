@@ -72,15 +72,10 @@ def test_a_file_forms_a_collection_or_belongs_to_the_one_around(home: Path) -> N
     found = collection(home / "papers" / "deep" / "c.md")
     assert (found.root, found.paths) == (home / "papers" / "deep", ("c.md",))
     (home / ".qa").mkdir()
+    assert collection(home / "papers" / "deep", home / "papers" / "a.md").paths == ("papers/a.md", "papers/deep/")
     found = collection(home / "papers" / "deep" / "c.md")
     assert (found.root, found.paths) == (home, ("papers/deep/c.md",))
     assert found.note == f"Part of the collection {home}; updating all of it."
-
-
-def test_several_paths_belong_to_the_collection_around(home: Path) -> None:
-    (home / ".qa").mkdir()
-    found = collection(home / "papers" / "deep", home / "papers" / "a.md")
-    assert (found.root, found.paths) == (home, ("papers/a.md", "papers/deep/"))
 
 
 def test_links_are_followed_once(home: Path, tmp_path: Path) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -50,21 +48,6 @@ def test_nothing_set(tmp_path: Path) -> None:
     assert read_settings(tmp_path) == CollectionSettings()
     set_own(tmp_path, "")
     assert read_settings(tmp_path) == CollectionSettings()
-
-
-def test_where_no_file_is_toml_is_not_imported(tmp_path: Path) -> None:
-    """Nor where a project has no table for this."""
-    program = (
-        "import sys\nfrom pathlib import Path\nfrom qa.collection.settings import read_settings\n"
-        "read_settings(Path(sys.argv[1]))\nprint('tomllib' in sys.modules)"
-    )
-    for text in (None, "[tool.other]\n", "[tool.qa]\n"):
-        if text is not None:
-            set_project(tmp_path, text)
-        done = subprocess.run(
-            [sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=True, timeout=60
-        )
-        assert done.stdout == f"{text == '[tool.qa]' + chr(10)}\n"
 
 
 def test_every_key(tmp_path: Path) -> None:

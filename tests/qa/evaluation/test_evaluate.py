@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from corpus.errors import UsageError
 from index.update.report import Progress
 from qa import Retriever, build_index
 from qa.answer.results import Mode
-from qa.cli import main
 from qa.evaluation.comparison import Comparison, Difference, compare
 from qa.evaluation.evaluate import EvalReport, EvalSettings, Evaluation, evaluate, evaluate_twice
 from qa.evaluation.questions import read_questions
@@ -25,9 +24,8 @@ from qa.terminal import eval_report
 from qa.terminal.answers import TerminalStyle
 from tests.encoders import BagEncoder
 from tests.paths import REPOSITORY
+from tests.qa.commands import TALKS, TRAVEL, qa
 
-TALKS = "# Talks\n\nThe keynote on Monday is about whales.\n\n## Lunch\n\nSoup is served at noon.\n"
-TRAVEL = "# Travel\n\nThe train to Lyon leaves at nine.\n"
 QUESTIONS = [
     {
         "id": "keynote",
@@ -91,13 +89,6 @@ def test_each_question_is_judged(run: Evaluation) -> None:
     assert run.index.documents == 2
 
 
-def test_confidence_is_that_of_the_answers(retriever: Retriever, run: Evaluation, questions: Path) -> None:
-    """A row says what `ask` said, with the same number of passages and the same settings."""
-    for asked, row in zip(read_questions(questions), run.scores, strict=False):
-        answer = retriever.ask(asked.question, k=10)
-        assert (row.id, row.confidence, row.found) == (asked.id, answer.confidence, answer.found)
-
-
 def test_settings_reach_the_search(retriever: Retriever, questions: Path) -> None:
     """With words alone and one passage, a question none of whose words is there finds nothing."""
     asked = tuple(each for each in read_questions(questions) if each.id in {"train", "cheese"})
@@ -121,15 +112,7 @@ def test_passages_can_be_graded(retriever: Retriever, tmp_path: Path) -> None:
     assert found.partly[0].reason == "ffffffffffffffff is not in the collection"
 
 
-def test_progress_is_significant(retriever: Retriever, questions: Path) -> None:
-    """A step a question."""
-    steps: list[Progress] = []
-    evaluate(retriever, read_questions(questions), progress=steps.append)
-    assert steps == [Progress(done, 4) for done in (1, 2, 3, 4)]
-
-
 def test_progress_of_two_runs_is_one(retriever: Retriever, questions: Path) -> None:
-    """It goes on where the first run ends."""
     steps: list[Progress] = []
     both = EvalSettings(), EvalSettings(rerank=False)
     report = evaluate_twice(retriever, read_questions(questions), *both, progress=steps.append)
@@ -156,7 +139,6 @@ def test_nothing_to_ask(retriever: Retriever, questions: Path) -> None:
 
 
 def test_changed_files_are_counted(retriever: Retriever, root: Path, questions: Path) -> None:
-    """What was shown may not be what the questions mean."""
     (root / "travel.md").write_text(TRAVEL + "More.\n")
     found = evaluate(retriever, read_questions(questions))
     assert found.changed > 0
@@ -191,15 +173,6 @@ def test_nothing_printed_drives_a_terminal(run: Evaluation) -> None:
     assert "\x1b" not in compared
 
 
-def test_small_differences_are_not_significant(retriever: Retriever, run: Evaluation, questions: Path) -> None:
-    """Two runs on three questions differ in nothing that chance could not do."""
-    other = evaluate(retriever, read_questions(questions), EvalSettings(Mode.KEYWORD))
-    text = eval_report.report(EvalReport(run, compare(run.scores, other.scores), ("a", "b")), TerminalStyle())
-    rows = text[text.index("First: ") :].splitlines()[3:-2]
-    assert len(rows) == len(run.metrics.measures) + 2
-    assert all(line.endswith("  no significant difference") for line in rows)
-
-
 def test_significant_differences_are_better_or_worse(run: Evaluation) -> None:
     """A calibration error is better the lower it is."""
     several = [
@@ -223,7 +196,6 @@ def test_significant_differences_are_better_or_worse(run: Evaluation) -> None:
 
 
 def test_the_json_of_a_comparison(run: Evaluation) -> None:
-    """Exact and complete: what was compared is there again."""
     report = EvalReport(run, compare(run.scores, run.scores), ("a", "b"), run)
     value = json.loads(json.dumps(eval_report.report_json(report)))
     assert value["compare"]["second_run"] == {key: part for key, part in value.items() if key != "compare"}
@@ -238,10 +210,6 @@ def test_the_json_of_a_comparison(run: Evaluation) -> None:
 def built(root: Path) -> Path:
     build_index(root)
     return root
-
-
-def qa(*args: str | Path) -> Result:
-    return CliRunner().invoke(main.app, [str(arg) for arg in args], prog_name="qa")
 
 
 def test_eval_prints_a_table_and_notes_beside_it(built: Path, questions: Path) -> None:
@@ -269,7 +237,6 @@ def test_eval_json_can_be_compared_with_later(built: Path, questions: Path, tmp_
 
 
 def test_eval_compares_settings(built: Path, questions: Path) -> None:
-    """Both runs are in the object."""
     done = qa("eval", questions, "--index", built, "--sample", "3", "--compare", "mode=keyword,no-rerank", "--json")
     value = json.loads(done.stdout)["compare"]
     assert (value["first"], value["second"]) == ("hybrid, re-ranked", "keyword, not re-ranked")
@@ -291,16 +258,6 @@ def test_eval_asks_as_is_set_for_the_collection(built: Path, questions: Path) ->
     assert settings_of(qa(*of, "--rerank")) == {"mode": "keyword", "rerank": True, "k": 3}
     second = json.loads(qa(*of, "--compare", "mode=hybrid").stdout)["compare"]["second_run"]
     assert second["settings"] == {"mode": "hybrid", "rerank": False, "k": 3}
-
-
-def test_eval_of_a_folder_that_is_indexed_first_asks_as_is_set_there(root: Path, questions: Path) -> None:
-    """In `[tool.qa]` as well; what cannot be used is an error before anything is built."""
-    (root / "pyproject.toml").write_text("[tool.qa]\nk = 4\n")
-    assert settings_of(qa("eval", questions, "--corpus", root, "--json"))["k"] == 4
-    (root / "qa.toml").write_text("k = 0\n")
-    done = qa("eval", questions, "--corpus", root)
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert "k must be a number from 1" in done.stderr
 
 
 @pytest.mark.parametrize(

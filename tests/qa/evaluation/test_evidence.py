@@ -36,11 +36,11 @@ def judged(question: dict[str, Any], hits: tuple[Hit, ...], *, k: int = 10) -> Q
 # The rules, a second time
 
 
-def listed(question: dict[str, Any]) -> list[dict[str, Any]]:
-    """Every place that a question's line gives."""
-    if "evidence" in question:
-        return list(question["evidence"])
-    return [*question.get("spans", ()), *question.get("alt_spans", ())] or [question]
+def pieces(question: dict[str, Any]) -> list[list[dict[str, Any]]]:
+    """The pieces of a question's evidence, each with the places that give it."""
+    if "alt_spans" in question:
+        return [question["alt_spans"]]
+    return [[place] for place in question.get("evidence", [question])]
 
 
 def characters(start: int, end: int) -> set[int]:
@@ -62,21 +62,18 @@ def reads(golds: list[dict[str, Any]], hits: tuple[Hit, ...], budget: int) -> bo
     """Somebody who reads so many characters, passage after passage, gets half of a place from one of them."""
     for one in hits:
         start, end = one.source.chars
-        seen = sorted(characters(start, end))[: max(0, budget)]
+        seen = characters(start, min(end, start + budget))
         budget -= end - start
         for gold in golds if seen else ():
-            if PurePosixPath(gold["file"]).name != PurePosixPath(one.source.path).name:
-                continue
-            if gold.get("start") is None:
-                return True
-            wanted = characters(gold["start"], gold["end"])
-            if 2 * len(wanted & set(seen)) >= len(wanted):
+            wanted = seen if gold.get("start") is None else characters(gold["start"], gold["end"])
+            same_file = PurePosixPath(gold["file"]).name == PurePosixPath(one.source.path).name
+            if same_file and 2 * len(wanted & seen) >= len(wanted):
                 return True
     return False
 
 
 def reference(question: dict[str, Any], hits: tuple[Hit, ...]) -> dict[str, float]:
-    golds = listed(question)
+    golds = [place for piece in pieces(question) for place in piece]
     met = [any(meets(gold, one.source.path, *one.source.chars) for gold in golds) for one in hits]
     found = {f"hit@{k}": float(any(met[:k])) for k in (1, 3, 5, 10)}
     found["MRR@10"] = next((1 / rank for rank, one in enumerate(met[:10], 1) if one), 0.0)
@@ -88,17 +85,6 @@ def reference(question: dict[str, Any], hits: tuple[Hit, ...]) -> dict[str, floa
         and any(meets(gold, hits[0].source.path, *first) for gold in golds)
     )
     return found
-
-
-def pieces(question: dict[str, Any]) -> list[list[dict[str, Any]]]:
-    """The pieces of a question's evidence, each with the places that give it."""
-    if "evidence" in question:
-        return [[one] for one in question["evidence"]]
-    spans = [[one] for one in question.get("spans", ())]
-    others = question.get("alt_spans", [])
-    if spans:
-        return [spans[0] + others, *spans[1:]]
-    return [others] if others else [[question]]
 
 
 def recall(question: dict[str, Any], hits: tuple[Hit, ...], k: int) -> float:
@@ -125,17 +111,14 @@ def places(draw: st.DrawFn, *, whole: bool = False) -> dict[str, Any]:
 
 @st.composite
 def lines(draw: st.DrawFn) -> dict[str, Any]:
-    """Questions in every form in which places are given."""
-    line: dict[str, Any] = {"id": "1", "question": "?"}
-    form = draw(st.sampled_from(["evidence", "spans", "own"]))
-    if form == "evidence":
-        line["evidence"] = draw(st.lists(places(whole=True), min_size=1, max_size=4))
-        return line
-    line |= draw(places(whole=form == "own"))
-    if form == "spans":
-        line["spans"] = draw(st.lists(places(), max_size=3))
-        line["alt_spans"] = draw(st.lists(places(), max_size=3))
-    return line
+    """Questions with several pieces of evidence, with alternatives of one piece, and with a place of their own."""
+    forms = {
+        "evidence": st.lists(places(whole=True), min_size=1, max_size=4),
+        "alt_spans": st.lists(places(), min_size=1, max_size=4),
+    }
+    form = draw(st.sampled_from(["evidence", "alt_spans", "own"]))
+    more = draw(places(whole=True)) if form == "own" else {form: draw(forms[form])}
+    return {"id": "1", "question": "?"} | more
 
 
 @st.composite

@@ -114,7 +114,6 @@ def test_an_id_twice(write: Write) -> None:
 
 
 def test_no_questions(write: Write, tmp_path: Path) -> None:
-    """An empty file and a missing one."""
     with pytest.raises(UsageError, match="has no questions"):
         read_questions(write())
     with pytest.raises(UsageError, match=r"cannot read .*missing"):
@@ -223,6 +222,5 @@ def test_graded_documents_that_are_not_there_still_count(collection: DocumentLoo
 
 
 def test_what_has_no_answer_needs_no_place(collection: DocumentLookup, write: Write) -> None:
-    """It is asked all the same."""
     found = gold({"answerable": False, "file": "d.md"}, collection, write)
     assert (found.resolved, found.missing, found.evidence) == (True, (), ())

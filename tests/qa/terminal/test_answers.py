@@ -95,7 +95,6 @@ Confidence: high (87%)
 
 
 def test_not_found_golden() -> None:
-    """If the collection has no answer, that comes first; the closest passages follow."""
     assert (
         _shown(_result(_hit("Near.", state=State.MISSING), found=False, confidence=0.12))
         == """\
@@ -110,7 +109,6 @@ No passage answers this with confidence. The closest passages (12% likely):
 
 
 def test_found_without_a_quote() -> None:
-    """Passages are shown without a sentence to quote, too."""
     assert _shown(_result(_hit("Here."), confidence=0.55)).startswith(
         "These passages should contain the answer.\nConfidence: fair (55%)\n\n[1] "
     )
@@ -202,7 +200,6 @@ def test_place_that_looks_like_an_option() -> None:
 
 
 def test_json_is_exact_and_safe() -> None:
-    """JSON gives back every character; none of them can drive a terminal."""
     value = {"text": "é漢\x1b\x9b\u202e\ud800\U000e0041😀"}
     text = as_json(value, io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))
     assert text == '{"text": "é漢\\u001b\\u009b\\u202e\\ud800\\udb40\\udc41😀"}'
@@ -211,7 +208,6 @@ def test_json_is_exact_and_safe() -> None:
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
 def test_json_for_narrow_streams(encoding: str) -> None:
-    """What the stream cannot hold is escaped, for the whole line."""
     stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
     assert as_json({"a": "漢"}, stream) == '{"a": "\\u6f22"}'
     assert as_json({"a": "x"}, stream) == '{"a": "x"}'
@@ -219,7 +215,6 @@ def test_json_for_narrow_streams(encoding: str) -> None:
 
 @given(st.text(st.characters(codec=None)))
 def test_json_round_trip(text: str) -> None:
-    """Any text survives."""
     assert json.loads(as_json({"t": text}, None)) == json.loads(json.dumps({"t": text}))
 
 

@@ -18,7 +18,6 @@ def _report(
 
 
 def test_duration() -> None:
-    """Seconds, minutes, hours."""
     assert [duration(s) for s in (0.04, 59.94, 125, 7260)] == ["0.0 s", "59.9 s", "2 min 5 s", "2 h 1 min"]
 
 

@@ -25,7 +25,6 @@ def _dangerous(text: str) -> list[str]:
 
 @given(_ANY | _HOSTILE)
 def test_nothing_dangerous_survives(text: str) -> None:
-    """After cleaning there is no control, format or surrogate character but the newline."""
     assert set(_dangerous(clean(text))) <= {"\n"}
     assert _dangerous(clean_name(text)) == []
     assert _dangerous(clean_line(text)) == []
@@ -60,70 +59,40 @@ def test_known_attacks(text: str, in_prose: str, in_names: str) -> None:
 
 
 def test_cells() -> None:
-    """Wide characters take two columns, combining ones none."""
     assert cells("abc") == 3
     assert cells("漢字") == 4
     assert cells("e\u0301") == 1
     assert cells("ｆ") == 2
 
 
-def _wrapped(text: str, width: int) -> str:
-    return "\n".join(wrap(text, width))
+LETTER = "Dear Ann,\nthe talk is\non Monday.\n\n- one\n- two\n"
+CODE = "```\nlong line of code\n\n- not a list at all\n```\n| a | table | row |\n## A long heading\n\n    indented code"
 
 
-def test_lines_that_fit_stay() -> None:
-    """Nothing that fits is refilled: line structure means something."""
-    text = "Dear Ann,\nthe talk is\non Monday.\n\n- one\n- two\n"
-    assert _wrapped(text, 20) == text
-
-
-def test_filled_paragraph_is_filled_anew() -> None:
-    """Hard-wrapped prose does not come out ragged."""
-    text = "aaaa bbbb cccc dddd eeee\nffff gggg hhhh iiii jjjj\nkkkk"
-    assert _wrapped(text, 15) == "aaaa bbbb cccc\ndddd eeee ffff\ngggg hhhh iiii\njjjj kkkk"
-
-
-def test_short_lines_keep_their_breaks() -> None:
-    """Where lines were broken on purpose, only the long one is wrapped."""
-    text = "Room: 4\nTopic: aaaa bbbb cccc dddd\nBy: X"
-    assert _wrapped(text, 16) == "Room: 4\nTopic: aaaa bbbb\ncccc dddd\nBy: X"
-
-
-def test_list_hangs_below_its_text() -> None:
-    """Items stay items, nested ones too, and go on below their first word."""
-    text = "- aaaa bbbb cccc\n  - dddd eeee ffff\n10. gggg hhhh iiii\n> jjjj kkkk llll mm"
-    assert _wrapped(text, 12) == (
-        "- aaaa bbbb\n  cccc\n  - dddd\n    eeee\n    ffff\n10. gggg\n    hhhh\n    iiii\n> jjjj kkkk\n> llll mm"
-    )
-
-
-def test_code_tables_and_headings_stay_whole() -> None:
-    """What wrapping would break is left to the terminal."""
-    fenced = "```\nlong line of code\n\n- not a list at all\n```\n"
-    text = fenced + "| a | table | row |\n## A long heading line\n\n    indented code here"
-    assert _wrapped(text, 10) == text
-
-
-def test_a_row_of_tildes_below_a_heading_is_no_fence() -> None:
-    """What reStructuredText underlines does not make the rest code; nor does a fence that nothing closes."""
-    assert _wrapped("Title\n~~~~~\n\naaaa bbbb cccc", 10) == "Title\n~~~~~\n\naaaa bbbb\ncccc"
-    assert _wrapped("aaaa\n```\naaaa bbbb cccc", 10) == "aaaa\n```\naaaa bbbb\ncccc"
-
-
-def test_deep_list_items_are_not_code() -> None:
-    """Four blanks below a list item are its own text."""
-    assert _wrapped("1.  aaaa\n\n    bbbb cccc dddd", 12) == "1.  aaaa\n\n    bbbb\n    cccc\n    dddd"
-
-
-def test_long_words_stay_whole() -> None:
-    """An address can still be clicked."""
-    url = "https://example.org/" + "x" * 40
-    assert _wrapped(f"see {url} there", 20) == f"see\n{url}\nthere"
-
-
-def test_wide_text_breaks_between_characters() -> None:
-    """Text without spaces is broken by columns, and no line begins with closing punctuation."""
-    assert _wrapped("漢字漢字漢字、漢字", 10) == "漢字漢字漢\n字、漢字"
+@pytest.mark.parametrize(
+    ("text", "width", "wrapped"),
+    [
+        # Nothing that fits is filled again: line structure means something.
+        (LETTER, 20, LETTER),
+        ("aaa bbb ccc ddd eee\nfff ggg hhh iii jjj\nkkk", 12, "aaa bbb ccc\nddd eee fff\nggg hhh iii\njjj kkk"),
+        # Where lines were broken on purpose, only the long one is wrapped.
+        ("Room: 4\nTopic: aaaa bbbb cccc dddd\nBy: X", 16, "Room: 4\nTopic: aaaa bbbb\ncccc dddd\nBy: X"),
+        ("- aaaa bbbb cccc\n  - dddd eeee ffff", 12, "- aaaa bbbb\n  cccc\n  - dddd\n    eeee\n    ffff"),
+        ("10. gggg hhhh iiii\n> jjjj kkkk llll mm", 12, "10. gggg\n    hhhh\n    iiii\n> jjjj kkkk\n> llll mm"),
+        (CODE, 10, CODE),
+        # What reStructuredText underlines does not make the rest code; nor does a fence that nothing closes.
+        ("Title\n~~~~~\n\naaaa bbbb cccc", 10, "Title\n~~~~~\n\naaaa bbbb\ncccc"),
+        ("aaaa\n```\naaaa bbbb cccc", 10, "aaaa\n```\naaaa bbbb\ncccc"),
+        # Four blanks below a list item are its own text.
+        ("1.  aaaa\n\n    bbbb cccc dddd", 12, "1.  aaaa\n\n    bbbb\n    cccc\n    dddd"),
+        # An address can still be clicked.
+        ("see https://example.org/xxxxx there", 20, "see\nhttps://example.org/xxxxx\nthere"),
+        # No line begins with closing punctuation.
+        ("漢字漢字漢字、漢字", 10, "漢字漢字漢\n字、漢字"),
+    ],
+)
+def test_wrapping(text: str, width: int, wrapped: str) -> None:
+    assert "\n".join(wrap(text, width)) == wrapped
 
 
 @given(st.text(st.sampled_from("ab \n-1.漢`|#>"), max_size=80), st.integers(5, 30))
