@@ -30,11 +30,7 @@ class BatchItem:
 
 
 def questions_of(words: tuple[str, ...], batch: str | None) -> tuple[BatchItem, ...]:
-    """Return the question on the command line, or those of a batch.
-
-    Raises:
-        UsageError: Neither or both are given, or the batch is not valid.
-    """
+    """Return the question on the command line, or those of a batch; to give both is a UsageError."""
     if batch is None:
         return (BatchItem(0, None, *ask_text(" ".join(words))),)
     if words:
@@ -43,11 +39,7 @@ def questions_of(words: tuple[str, ...], batch: str | None) -> tuple[BatchItem, 
 
 
 def read_batch(name: str) -> bytes:
-    """Return the bytes of a batch: a file, or stdin for "-".
-
-    Raises:
-        UsageError: It cannot be read, or is larger than `MAX_BYTES`.
-    """
+    """Return the bytes of a batch: a file, or stdin for "-"; at most `MAX_BYTES`, or it is a UsageError."""
     try:
         with click.open_file(name, "rb") as file:
             data: bytes = file.read(MAX_BYTES + 1)

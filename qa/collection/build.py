@@ -221,11 +221,7 @@ def refresh_if_small(retriever: Retriever, *, progress: ProgressCallback | None 
 
 
 def existing_root(path: str | os.PathLike[str]) -> Path:
-    """Return the corpus root that a user names, by itself or by its `.qa` folder.
-
-    Raises:
-        CorpusError: There is no such folder.
-    """
+    """Return the corpus root that a user names, by itself or by its `.qa` folder; a CorpusError if it is no folder."""
     root = root_of(Path(path))
     if not root.is_dir():
         raise CorpusError(f"{root} {'is a file' if root.exists() else 'does not exist'}. Give a folder of documents.")

@@ -51,11 +51,7 @@ def raw_events(folders: Collection[Path], stop: Event) -> Iterator[list[RawEvent
 
 
 def require_watchfiles() -> None:
-    """Make sure that watchfiles is installed.
-
-    Raises:
-        UsageError: It is not; the message has the command that installs it.
-    """
+    """Raise a UsageError with the command that installs watchfiles if it is not installed."""
     try:
         import watchfiles  # noqa: F401, PLC0415 - an extra
     except ImportError as error:

@@ -10,7 +10,7 @@ from typing import Any
 
 from corpus import INDEX_FOLDER, FoundFile
 from corpus.errors import CorpusError
-from index import FORMAT_VERSION, Diff, Info, Snapshot, StoredDocument, find_changes
+from index import FORMAT_VERSION, Info, Snapshot, StoredDocument, find_changes
 from qa.answer.citation import file_state
 from qa.answer.results import State
 from qa.locate import command_for
@@ -75,27 +75,21 @@ def status(root: Path) -> Status:
         IncompatibleError: It has another format version.
     """
     folder = root / INDEX_FOLDER
-    diff: Diff | None = None
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
     problem = ""
     with Snapshot(folder) as snapshot:
         info = snapshot.info
-        changed: tuple[str, ...] = ()
         try:
             diff = find_changes(root, snapshot)
+            added, removed = tuple(file.path for file in diff.added), diff.removed
             documents = {document.path: document for document in snapshot.documents()}
             changed = tuple(file.path for file in diff.suspect if _is_changed(root, file, documents.get(file.path)))
         except CorpusError as error:
             problem = str(error)
-    return Status(
-        folder=folder,
-        info=info,
-        bytes=size_of(folder.iterdir()),
-        added=() if diff is None else tuple(file.path for file in diff.added),
-        changed=changed,
-        removed=() if diff is None else diff.removed,
-        problem=problem,
-        command=command_for(root),
-    )
+    size = size_of(folder.iterdir())
+    return Status(folder, info, size, added, changed, removed, problem, command_for(root))
 
 
 def _is_changed(root: Path, file: FoundFile, document: StoredDocument | None) -> bool:

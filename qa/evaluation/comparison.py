@@ -133,11 +133,7 @@ def _auroc(rows: Array) -> float:
 
 
 def read_scores(file: Path) -> tuple[QuestionScore, ...]:
-    """The score of each question from what `qa eval --json` printed.
-
-    Raises:
-        UsageError: It is no such file.
-    """
+    """The score of each question from what `qa eval --json` printed; a UsageError if the file is something else."""
     try:
         value = json.loads(file.read_bytes())
         if value["version"] != 1:

@@ -156,11 +156,7 @@ def evaluate_twice(
 
 
 def settings_from(text: str, base: EvalSettings) -> EvalSettings:
-    """Parse settings such as "mode=keyword,rerank=off", as changes of others.
-
-    Raises:
-        UsageError: They are invalid, or change nothing.
-    """
+    """Parse changes such as "mode=keyword,rerank=off"; a UsageError if they are invalid or change nothing."""
     found = base
     for part in text.split(","):
         match part.strip().split("=", 1):

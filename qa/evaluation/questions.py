@@ -63,42 +63,31 @@ def read_questions(file: Path) -> tuple[EvalQuestion, ...]:
     """
     found = []
     lines_of_ids: dict[str, int] = {}
-    for number, value in read_json_lines(file):
+    try:
+        lines = file.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror or error}") from error
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        where = f"{file} line {number}"
+        try:
+            value = json.loads(line.decode("utf-8"))
+        except (ValueError, RecursionError) as error:
+            raise UsageError(f"{where} is not JSON: {error}") from error
+        if not isinstance(value, dict):
+            raise UsageError(f"{where} is not a JSON object")
         try:
             asked = _asked(number, value)
         except UsageError as error:
-            raise UsageError(f"{file} line {number}: {error}") from error
+            raise UsageError(f"{where}: {error}") from error
         first = lines_of_ids.setdefault(asked.id, number)
         if first != number:
-            raise UsageError(f"{file} line {number}: the id {asked.id} is already used in line {first}")
+            raise UsageError(f"{where}: the id {asked.id} is already used in line {first}")
         found.append(asked)
     if not found:
         raise UsageError(f"{file} has no questions")
     return tuple(found)
-
-
-def read_json_lines(file: Path) -> list[tuple[int, dict[str, Any]]]:
-    """Read a JSON object a line, each with its line's number; blank lines are skipped.
-
-    Raises:
-        UsageError: The file cannot be read, or a line is no JSON object.
-    """
-    try:
-        data = file.read_bytes().removeprefix(b"\xef\xbb\xbf")
-    except OSError as error:
-        raise UsageError(f"cannot read {file}: {error.strerror or error}") from error
-    found = []
-    for number, line in enumerate(data.split(b"\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            value = json.loads(line.decode("utf-8"))
-        except (ValueError, RecursionError) as error:
-            raise UsageError(f"{file} line {number} is not JSON: {error}") from error
-        if not isinstance(value, dict):
-            raise UsageError(f"{file} line {number} is not a JSON object")
-        found.append((number, value))
-    return found
 
 
 def sample(questions: Sequence[T], count: int | None) -> tuple[T, ...]:

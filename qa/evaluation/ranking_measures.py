@@ -33,11 +33,7 @@ class Run:
 
 
 def require_ir_measures() -> Any:
-    """Import ir-measures.
-
-    Raises:
-        UsageError: It is not installed; the message has the command that installs it.
-    """
+    """Return ir-measures, imported; a UsageError has the command that installs it."""
     try:
         import ir_measures
     except ImportError as error:

@@ -15,7 +15,7 @@ from typing import Any, TextIO
 
 from corpus.formats import PDF
 from qa.answer.results import Hit, Result, State, cite
-from qa.terminal.hyperlinks import are_understood, file_url, linked, this_host
+from qa.terminal.hyperlinks import are_understood, file_url, linked
 from qa.terminal.text import cells, clean, clean_line, clean_name, embolden, wrap
 
 _MAX_WIDTH = 100
@@ -82,7 +82,8 @@ class Places:
     def __init__(self, root: Path, here: Path | None) -> None:
         self._base = os.path.realpath(root)
         self._here = None if here is None else os.path.realpath(here)
-        self._host = this_host()
+        # By this name a terminal on another machine knows that a file is not its own.
+        self._host = os.uname().nodename if hasattr(os, "uname") else ""
 
     def __call__(self, path: str) -> str:
         """Return the path that a person here would open."""
@@ -215,11 +216,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def out(text: str) -> None:
-    """Write a result to stdout and flush it.
-
-    Raises:
-        OSError: It cannot be written: the reader is gone, or the disk is full.
-    """
+    """Write a result to stdout and flush it; an OSError if the reader is gone or the disk is full."""
     _write(sys.stdout, text)
 
 

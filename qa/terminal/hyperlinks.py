@@ -36,11 +36,6 @@ def _quoted(text: str) -> str:
     return quote_from_bytes(data, safe="/:")
 
 
-def this_host() -> str:
-    """Return the machine's name, by which a terminal on another machine knows that a file is not its own."""
-    return os.uname().nodename if hasattr(os, "uname") else ""
-
-
 def linked(text: str, url: str) -> str:
     """Return a text as a link; the text alone if terminals would refuse the URL."""
     return text if len(url) > _MAX_URL else f"{_LINK.format(url)}{text}{_LINK.format('')}"

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 # Joiners that shape Persian, Indic scripts and emoji; they neither reorder nor hide anything.
 _JOINERS = "\u200c\u200d"
-_TAB = "    "
+# Control characters and their visible pictures, or the white space that they are.
+_CONTROLS = {chr(code): chr(0x2400 + code) for code in range(32)}
+_CONTROLS |= {"\x7f": "\u2421", "\t": "    ", **dict.fromkeys("\r\f\v\x85", " ")}
 
 
 def clean(text: str) -> str:
@@ -35,22 +38,12 @@ def _clean_character(c: str) -> str:
         return c
     category = unicodedata.category(c)
     if category == "Cc":
-        return _clean_control(c)
+        return _CONTROLS.get(c, "\ufffd")
     if category == "Cs":
         return "\ufffd"
     if category in {"Zl", "Zp"}:
         return "\n"
     return "" if category == "Cf" else c
-
-
-def _clean_control(c: str) -> str:
-    if c == "\t":
-        return _TAB
-    if c in "\r\f\v\x85":
-        return " "
-    if c < " ":
-        return chr(0x2400 + ord(c))
-    return "\u2421" if c == "\x7f" else "\ufffd"
 
 
 def _escaped(c: str) -> str:
@@ -194,15 +187,9 @@ def _fill(lead: str, hang: str, words: list[str], width: int) -> list[str]:
 
 
 def _pieces(word: str) -> list[tuple[str, bool]]:
-    """The parts of a word between which a line may be broken, each with whether a space precedes it."""
-    if word.isascii() or not any(_cell(c) == 2 for c in word):
-        return [(word, True)]
-    # Chinese, Japanese: a line may be broken between any two wide characters.
-    parts: list[tuple[str, bool]] = []
-    start = 0
-    for at in range(1, len(word) + 1):
-        whole = at == len(word)
-        if whole or (_cell(word[at]) == 2 and word[at] not in "、。，．！？）」』】〕：；"):
-            parts.append((word[start:at], start == 0))
-            start = at
-    return parts
+    """The parts of a word between which a line may be broken, each with whether a space precedes it.
+
+    In Chinese and Japanese a line may be broken before any wide character that is no closing punctuation.
+    """
+    inner = [at for at, c in enumerate(word) if at and _cell(c) == 2 and c not in "、。，．！？）」』】〕：；"]
+    return [(word[start:end], start == 0) for start, end in pairwise((0, *inner, len(word)))]
