@@ -28,7 +28,6 @@ class Format:
     """A file format.
 
     Attributes:
-        media_type: Its name in the index.
         reader: The module that reads it, below `corpus.readers`.
         isolated: Read in the sandbox, as its parser may hang or take too much memory.
         limit: Largest file, in bytes.

@@ -93,9 +93,6 @@ def split(document: Document, *, count_tokens: CountTokens, max_tokens: int) -> 
         count_tokens: The encoder's own count for each text, without special tokens.
         max_tokens: Tokens that the encoder reads of a text, without special tokens.
 
-    Returns:
-        Passages in order; `document.text[p.start:p.end] == p.text` for each.
-
     Raises:
         Unreadable: There would be more than `MAX_PASSAGES`, or `MAX_SENTENCES` in cut blocks.
     """

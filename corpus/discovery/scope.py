@@ -28,9 +28,6 @@ def patterns_within(paths: Sequence[str], include: Sequence[str]) -> tuple[str, 
     Args:
         paths: Files, and folders with a slash at the end, relative to the root; () for all of it.
         include: Patterns, relative to each folder; () for all. A file that is named itself need not match.
-
-    Raises:
-        UsageError: A pattern is invalid.
     """
     if not paths:
         return tuple(include)

@@ -64,11 +64,7 @@ class Sandbox:
         process.wait()
 
     def read(self, path: str, data: bytes) -> Extracted:
-        """Return what a file's reader extracts.
-
-        Raises:
-            Unreadable: It cannot be read, or not within the limits.
-        """
+        """Return what a file's reader extracts; `Unreadable` is raised where it fails or exceeds the limits."""
         return _unpack(self._request({"do": "read", "path": path}, data))
 
     def boxes(self, data: bytes, wanted: Sequence[tuple[int, str]]) -> list[tuple[PageBox, ...]]:

@@ -37,15 +37,10 @@ def add_records(
     above: str = "",
     level: int = 1,
 ) -> None:
-    """Add rows: one a page or section, or one a line where they are many and short.
+    """Add numbered rows: one a page or section, or one a line where they are many and short.
 
-    Args:
-        builder: Takes them.
-        rows: Number of each, with names and values of its fields that have one.
-        pages: Whether its number is that of a page.
-        documents_from: The first that is a document of its own, if any; rows of a table are none.
-        above: A heading for them all, such as the name of a sheet; it belongs to the first.
-        level: Of their titles.
+    Each from `documents_from` on is a document of its own, unless they are a table. The heading `above` them all,
+    such as the name of a sheet, belongs to the first.
     """
     if are_table(rows):
         builder.heading(1, above)

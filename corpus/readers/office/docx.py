@@ -16,7 +16,6 @@ _BREAKS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": "\
 # Deleted text, and second forms of the same content.
 _SKIP = frozenset({"del", "moveFrom", "Fallback", "instrText", "pPr", "rPr"})
 _HEADING = re.compile(r"heading\s*(\d)", re.IGNORECASE)
-_TITLE_LEVEL = 0
 
 
 def read(archive: Archive, main: str) -> Extracted:
@@ -68,7 +67,7 @@ def _style_levels(styles: Element | None) -> dict[str, int]:
         key, name = style.get("styleId", ""), _value(style, "name")
         level = _outline_level(style)
         if name.lower() == "title":
-            level = _TITLE_LEVEL
+            level = 0
         elif level is None and (found := _HEADING.fullmatch(name)):
             level = int(found[1])
         if level is not None:

@@ -91,7 +91,7 @@ class _Cells:
             return self._strings[int(text)] if text.isdigit() and int(text) < len(self._strings) else ""
         if kind == "b":
             return {"1": "TRUE", "0": "FALSE"}.get(text, text)
-        return self._number(text, cell.get("s", "")) if kind == "n" and text else text
+        return self._number(text, cell.get("s", "")) if kind == "n" else text
 
     def _number(self, text: str, style: str) -> str:
         try:

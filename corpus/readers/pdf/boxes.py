@@ -11,14 +11,13 @@ from corpus.types import PageBox
 
 
 def boxes(data: bytes, wanted: Sequence[tuple[int, str]]) -> list[list[PageBox]]:
-    """Find texts by their letters and digits, as hyphens and blanks are not those of the page.
+    """Return for each wanted text a box a line, none where it is not found.
+
+    It is found by its letters and digits, as hyphens and blanks are not those of the page.
 
     Args:
         data: The PDF.
         wanted: For each text the page that it begins on, from 1, and its words; it may end on the next page.
-
-    Returns:
-        For each text a box a line; none where it is not found.
     """
     document = open_document(data)
     pages: dict[int, PageLines] = {}

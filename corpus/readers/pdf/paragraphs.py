@@ -38,10 +38,8 @@ class Paragraph:
         text: Words broken at the end of a line are whole.
         pages: Of each character of `text`, from 0.
         size: Height of its font in points.
-        bold: Whether all of it is bold.
         font: Name of the font that it begins in.
         gaps: How many wide gaps its short lines have.
-        lines: How many there are.
         level: As a heading, 1 the outermost; 0 for none.
     """
 

@@ -31,7 +31,6 @@ _OPENING = re.compile(
 # So many lines in a row, each so short, are the labels of a figure or a ragged table.
 _MIN_SCRAPS, _SCRAP = 3, 40
 _BULLET = re.compile(r"[•◦▪‣●○■□∙]\s*(?=\S)")
-
 # Level from 1, page from 0, title.
 _Outline = list[tuple[int, int, str]]
 
@@ -53,7 +52,8 @@ def read(path: str, data: bytes) -> Extracted:
     largest = _largest(found, body)
     _set_levels(found, outline, body, largest)
     builder = DocumentBuilder()
-    builder.title = title if _is_title(title) else largest.text if largest else ""
+    is_title = 4 <= len(title) <= 300 and not _NO_TITLE.match(title)
+    builder.title = title if is_title else largest.text if largest else ""
     _write(builder, found, len(pages))
     return builder.build("application/pdf")
 
@@ -80,7 +80,7 @@ def _read_pages(document: pypdfium2.PdfDocument) -> Iterator[PageLines]:
         finally:
             page.close()
         for line in found.lines:
-            line.drop_boxes()
+            line.boxes.clear()  # a book has millions
         yield found
 
 
@@ -92,10 +92,6 @@ def _read_outline(document: pypdfium2.PdfDocument) -> _Outline:
         if page is not None:
             found.append((entry.level + 1, page, entry.get_title()))
     return found
-
-
-def _is_title(title: str) -> bool:
-    return 4 <= len(title) <= 300 and not _NO_TITLE.match(title)
 
 
 def _largest(found: Sequence[Paragraph], body: float) -> Paragraph | None:

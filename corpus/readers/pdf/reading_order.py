@@ -38,14 +38,17 @@ class Line:
 
     Attributes:
         text: With `HYPHEN` at its end where a word continues in the next line.
-        boxes: Of each character of `text`; first and last alone after `drop_boxes`.
+        boxes: Of each character of `text`.
         size: Height of its font, in points.
         bold: Whether its font is bold.
         font: Name of the font that it begins in.
         gaps: How many wide gaps are in it, if it is short.
         column: Number of its column in reading order; 0 where the page has one.
         page: Number of its page, from 0.
+        left: Where its first character begins.
+        right: Where its last character ends.
         bottom: Median lower edge of its characters.
+        top: Its upper edge.
     """
 
     text: str
@@ -56,38 +59,22 @@ class Line:
     gaps: int = 0
     column: int = 0
     page: int = 0
+    left: float = field(init=False)
+    right: float = field(init=False)
     bottom: float = field(init=False)
+    top: float = field(init=False)
 
     def __post_init__(self) -> None:
+        self.left, self.right = self.boxes[0][0], self.boxes[-1][2]
         self.bottom = median(box[1] for box in self.boxes)
-
-    def drop_boxes(self) -> None:
-        """Keep the edges of the line alone: a book has millions of boxes."""
-        left, right, bottom, top = self.left, self.right, self.bottom, self.top
-        self.boxes = [(left, bottom, left, top), (right, bottom, right, top)]
-
-    @property
-    def left(self) -> float:
-        """Where its first character begins."""
-        return self.boxes[0][0]
-
-    @property
-    def right(self) -> float:
-        """Where its last character ends."""
-        return self.boxes[-1][2]
-
-    @property
-    def top(self) -> float:
-        """Its upper edge."""
-        return self.bottom + self.size
+        self.top = self.bottom + self.size
 
 
 @dataclass(frozen=True, slots=True)
 class PageLines:
-    """The lines of a page in reading order, and its size in points."""
+    """The lines of a page in reading order, and its height in points."""
 
     lines: tuple[Line, ...]
-    width: float
     height: float
 
 
@@ -103,7 +90,7 @@ def read_page(page: Any, number: int) -> PageLines:
     for line in lines:
         line.page = number
         line.gaps = _wide_gaps(line)
-    return PageLines(lines, width, height)
+    return PageLines(lines, height)
 
 
 def _wide_gaps(line: Line) -> int:

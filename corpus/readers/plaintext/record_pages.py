@@ -47,7 +47,9 @@ def find_records(text: str, blocks: Sequence[Block]) -> tuple[Record, ...]:
     if len(groups) < _MIN_RECORDS:
         return ()
     above = groups[0].heading.heading[:-1]
-    beside = [group for group in groups if group.heading.heading[:-1] == above and _is_bare(text, group.heading)]
+    # Whoever marks headings writes one document.
+    bare = [(*above, heading_title(text[group.heading.start : group.heading.end])) for group in groups]
+    beside = [group for group, path in zip(groups, bare, strict=True) if group.heading.heading == path]
     alike = [group for group in beside if group.is_one_paragraph]
     words = sorted(len(group.heading.heading[-1].split()) for group in alike)
     if (
@@ -71,8 +73,3 @@ def _headings_above(groups: Sequence[_Group], first: int) -> int:
     while 0 < first < len(groups) and not groups[first - 1].body:
         first -= 1
     return groups[first].heading.start if first < len(groups) else 0
-
-
-def _is_bare(text: str, heading: Block) -> bool:
-    """Whether a heading has no markup: whoever marks headings writes one document."""
-    return heading_title(text[heading.start : heading.end]) == heading.heading[-1]

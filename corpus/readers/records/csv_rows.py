@@ -35,11 +35,7 @@ def read(path: str, data: bytes) -> Extracted:
 
 
 def to_records(rows: Sequence[tuple[int, Sequence[str]]]) -> tuple[list[str], list[tuple[int, Row]]]:
-    """Make records of numbered rows, leaving out blank cells and blank rows.
-
-    Returns:
-        The names of the columns, [] where the first row has none, and the records with their rows' numbers.
-    """
+    """Return the names of the columns, or [], and a record for each numbered row, without blank cells and rows."""
     names = _column_names([row for _, row in rows])
     records: list[tuple[int, Row]] = []
     for number, row in rows[1:] if names else rows:

@@ -80,10 +80,9 @@ def edition() -> int:
 
 
 def definitions(text: str, media_type: str) -> list[Definition]:
-    """Find the definitions in a source file, with the comments above each.
+    """Return the definitions in a source file with the comments above each, in order, outer ones first.
 
-    Returns:
-        Definitions in order, outer ones first; [] without a grammar, or in a file too large for one.
+    There are none without a grammar, or in a file too large for one.
     """
     language = _language(media_type) if len(text) <= MAX_CHARACTERS else None
     if language is None:

@@ -77,11 +77,7 @@ def _decode(data: bytes) -> tuple[str, str]:
 
 
 def add_html(builder: DocumentBuilder, text: str, *, level: int = 0) -> str:
-    """Write the content of a page below headings of `level`.
-
-    Returns:
-        The page's title, "" if it has none.
-    """
+    """Write the content of a page below headings of `level`, and return its title, or ""."""
     page = _Page(builder, level, has_main=_MAIN.search(text) is not None)
     parser = etree.HTMLParser(target=page, encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
     # Lone surrogates cannot be encoded.
