@@ -25,14 +25,8 @@ DOCUMENTED = (REPOSITORY / "corpus" / "FORMATS.md").read_text(encoding="utf-8")
 @pytest.mark.parametrize(
     ("path", "kind"),
     [
-        ("a/b.md", "text/markdown"),
         ("A.MARKDOWN", "text/markdown"),
-        ("b.txt", "text/plain"),
         ("README", "text/plain"),
-        ("c.rst", "text/x-rst"),
-        ("d.org", "text/x-org"),
-        ("e.adoc", "text/asciidoc"),
-        ("f.log", "text/plain"),
         ("g.PDF", "application/pdf"),
         ("g.png", None),
         ("h.md.bak", None),

@@ -95,15 +95,6 @@ def test_punctuation_alone_has_no_room_beside_it(blocks: list[str]) -> None:
             assert count_words([one.text[before.start + before.body : after.end]])[0] > 28
 
 
-@settings(max_examples=60, deadline=None)
-@given(text=TEXTS, path=PATHS)
-def test_the_same_text_gives_the_same_passages(text: str, path: str) -> None:
-    first, second = (
-        check_passages(document(text, path=path), count_tokens=count_words, max_tokens=60) for _ in range(2)
-    )
-    assert first == second
-
-
 MARKDOWN, PLAIN = "a.md", "a.txt"
 LARGE = {
     "2 MB of words in a line": (MARKDOWN, "word " * 400_000),

@@ -45,11 +45,6 @@ def test_a_passage_carries_what_gives_it_meaning() -> None:
     assert encoder_text(found[0]) == "Guide › Taxis\nTake one.\n\nOr walk."
 
 
-@pytest.mark.parametrize("text", ["", "\ufeff", " \n\x0c\r\n\t\x85\u3000"])
-def test_blank_documents_have_no_passages(text: str) -> None:
-    assert passages(text) == passages(text, path="a.md") == ()
-
-
 def test_a_heading_that_no_context_repeats_is_read_as_text() -> None:
     """Or nobody could find it: headings with nothing below them."""
     (found,) = passages("# Guide\n\n## Lost\n\n## Taxis\n\nTake one.\n", path="a.md")

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -98,24 +93,3 @@ def test_no_folder_is_spared_that_holds_what_is_taken_in(lines: list[str], path:
 def test_which_folders_are_looked_into(lines: list[str], held: list[str], spared: list[str]) -> None:
     reach = gitignore.FolderFilter(lines)
     assert [folder for folder in (*held, *spared) if reach.may_contain_matches(folder)] == held
-
-
-COUNTING = """
-import json, sys
-from pathlib import Path
-from corpus.discovery.walk import walk
-opened = []
-sys.addaudithook(lambda event, args: opened.append(str(args[0])) if event == "os.scandir" else None)
-files = [file.path for file in walk(Path(sys.argv[1]), include=sys.argv[2:]).files]
-print(json.dumps([files, sorted({Path(one).relative_to(sys.argv[1]).as_posix() for one in opened})]))
-"""
-
-
-def test_folders_that_no_pattern_reaches_are_not_opened(tmp_path: Path) -> None:
-    """A collection of two folders in a home does not cost a walk through all of it."""
-    for place in ("papers/deep/x.md", "talk.md", "other/very/deep/y.md", "photos/2024/z.md", "papers2/z.md"):
-        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / place).write_text("x")
-    command = [sys.executable, "-c", COUNTING, str(tmp_path), "/papers/**", "/talk.md"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
-    assert json.loads(done.stdout) == [["papers/deep/x.md", "talk.md"], [".", "papers", "papers/deep"]]

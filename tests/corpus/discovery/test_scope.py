@@ -8,7 +8,6 @@ import pytest
 
 from corpus.discovery.scope import outermost
 from corpus.discovery.walk import walk
-from corpus.errors import UsageError
 
 FILES = ("papers/a.md", "papers/b.txt", "papers/deep/c.md", "papers [1]/d.md", "notes/e.md", "notes/f.txt", "talk.md")
 
@@ -46,8 +45,3 @@ def test_outermost() -> None:
     """A path inside another one adds nothing; a folder with the same beginning is another."""
     assert outermost(["b/c.md", "a/x/", "a/", "a b/", "b/", "d.md", "d.md"]) == ("a b/", "a/", "b/", "d.md")
     assert outermost([]) == ()
-
-
-def test_an_invalid_pattern_is_refused(root: Path) -> None:
-    with pytest.raises(UsageError, match=r"\*\*\*\*a"):
-        walk(root, include=("****a",), paths=("papers/",))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from corpus.discovery.walk import MAX_IGNORE_BYTES, MAX_PATTERNS, FoundFile, SkippedFile, Walk, walk
+from corpus.discovery.walk import MAX_IGNORE_BYTES, MAX_PATTERNS, FoundFile, SkippedFile, walk
 from corpus.errors import CorpusError, UsageError
 from corpus.formats import MAX_BYTES
 
@@ -50,10 +50,6 @@ def test_files_come_in_the_order_of_their_paths(tmp_path: Path) -> None:
         "new\nline.md",
     ]
     assert files[1] == FoundFile("A.md", 1, 7)
-
-
-def test_an_empty_folder_has_no_files(tmp_path: Path) -> None:
-    assert walk(tmp_path) == Walk((), (), ("",))
 
 
 def test_hidden_files_and_folders_are_left_out_in_silence(tmp_path: Path) -> None:

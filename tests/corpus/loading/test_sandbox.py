@@ -13,13 +13,10 @@ import pytest
 
 from corpus.errors import Unreadable
 from corpus.loading.sandbox import Sandbox
-from qa import build_index
 from tests.corpus.readers.samples import archives
-from tests.corpus.readers.samples.files import SAMPLES
-from tests.encoders import BagEncoder
+from tests.corpus.readers.samples.files import FILES
 from tests.paths import REPOSITORY
 
-FILES = {sample.path: sample.data for sample in SAMPLES}
 # Inflates to more than the process has memory for, within what one part may have: XML takes many times its size.
 LARGE = archives.docx("<w:p/>" * 4_500_000)
 
@@ -139,18 +136,3 @@ def test_a_sandbox_that_was_closed_reads_nothing(tmp_path: Path) -> None:
         sandbox.read("lakes.tsv", FILES["lakes.tsv"])
     assert (caught.value.reason, caught.value.unknown) == ("cancelled", True)
     assert len(children()) == len(before) - 1
-
-
-def test_bad_files_do_not_stop_a_build(tmp_path: Path) -> None:
-    """Between good ones, each is left out with its reason."""
-    (tmp_path / "a.tsv").write_bytes(FILES["lakes.tsv"])
-    (tmp_path / "b.docx").write_bytes(b"PK\x03\x04")
-    (tmp_path / "c.pdf").write_bytes(b"%PDF-1.4\n")
-    (tmp_path / "d.pdf").write_bytes(FILES["paper.pdf"])
-    (tmp_path / "e.md").write_text("# Words\n\nMore words.\n", encoding="utf-8")
-    report = build_index(tmp_path, encoder=BagEncoder())
-    assert report.documents == 3
-    assert [(skip.path, skip.reason) for skip in report.skipped] == [
-        ("b.docx", "damaged: cannot be opened as a ZIP archive"),
-        ("c.pdf", "damaged or truncated: cannot be opened as a PDF"),
-    ]

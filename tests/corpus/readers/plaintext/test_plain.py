@@ -15,11 +15,6 @@ def blocks(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
     return [(block.kind.value, text[block.start : block.end], block.heading) for block in read_plain(text)[1]]
 
 
-@pytest.mark.parametrize("text", ["", "\ufeff", " \n\t\r\n\x0c", "\xa0\n\x85\n\u3000", "\ufeff \ufeff\n"])
-def test_blank_texts_have_no_blocks(text: str) -> None:
-    assert read_plain(text) == ("", ())
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
