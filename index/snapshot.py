@@ -1,14 +1,11 @@
 """The index opened for reading: one generation, for as long as it is open."""
 
-# ruff: noqa: S608 - statements are put together from names in this package; values are bound
-
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import TypeVar
 
 from corpus.errors import IncompatibleError, NoIndexError, UsageError
@@ -17,7 +14,6 @@ from index.dense.filters import Scope, read_scope
 from index.dense.search import Candidate, DenseIndex
 from index.dense.vector_rows import read_vectors
 from index.encoder.protocol import Encoder, Vectors
-from index.lexical.analyzer import word_terms
 from index.lexical.bm25 import LexicalIndex
 from index.lexical.posting_blocks import Floats
 from index.lexical.query_terms import analyse
@@ -70,9 +66,7 @@ class Snapshot:
     def __enter__(self) -> Snapshot:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -144,12 +138,6 @@ class Snapshot:
         found = map(Candidate, links, scores.tolist())
         return sorted(found, key=lambda one: (-one.score, one.key))[:limit]
 
-    def document_frequency(self, words: Sequence[str]) -> dict[str, int]:
-        """Return the number of passages that have each word, stemmed; of a script without spaces, its rarest pair."""
-        terms = {word: [term for piece in analyse(word).words for term in word_terms(piece.text)] for word in words}
-        found = self.frequencies([term for several in terms.values() for term in several])
-        return {word: min((found[term] for term in several), default=0) for word, several in terms.items()}
-
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         """Return the number of passages that have each term."""
         with translate_errors(self._file):
@@ -215,7 +203,7 @@ class Snapshot:
         Raises:
             UsageError: The pattern is invalid.
         """
-        from pathspec import GitIgnoreSpec  # noqa: PLC0415 - most questions have no pattern
+        from pathspec import GitIgnoreSpec
 
         try:
             rules = GitIgnoreSpec.from_lines([pattern])

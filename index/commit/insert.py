@@ -28,10 +28,6 @@ from index.storage.rows import (
 class Inserter:
     """Inserts files and their passages; deleted passages' ids are reused, the lowest first.
 
-    Args:
-        connection: In the transaction.
-        lexical: Gets the terms of each passage.
-
     Attributes:
         vectors: The vector of each passage inserted.
         texts: The text digest of each, unless that is turned off.

@@ -1,7 +1,5 @@
 """The index opened for writing: vectors as they are embedded, and the one transaction that makes a generation."""
 
-# ruff: noqa: S608 - statements are put together from names in this package; values are bound
-
 from __future__ import annotations
 
 from array import array
@@ -10,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
-from types import TracebackType
 
 import numpy as np
 
@@ -37,6 +34,7 @@ from index.storage.rows import (
     ids_json,
     read_documents,
     read_passages,
+    require_structure,
 )
 from index.storage.wal import require_log_follows
 
@@ -48,9 +46,6 @@ _UNIT = 1e-3
 
 class Store:
     """The index opened for writing; the caller holds the writer lock.
-
-    Args:
-        folder: The index folder, `.qa`.
 
     Raises:
         IncompatibleError: It has another format version.
@@ -69,9 +64,7 @@ class Store:
     def __enter__(self) -> Store:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with translate_errors(self._file):
             self._connection.close()
 
@@ -133,9 +126,7 @@ class Store:
     def require_intact(self) -> None:
         """Check the structure of the whole database; raises DamagedIndexError where SQLite finds a fault."""
         with translate_errors(self._file):
-            (verdict,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
-        if verdict != "ok":
-            raise damaged(self._file, str(verdict))
+            require_structure(self._connection, self._file)
 
     def stage(self, file: SplitFile) -> None:
         """Keep a file for the next commit."""
@@ -192,11 +183,7 @@ class Store:
         return info
 
     def rebuild_derived(self) -> None:
-        """Rebuild everything that follows from documents, passages and vectors; nothing is read or embedded.
-
-        Raises:
-            DamagedIndexError: Those rows are damaged themselves.
-        """
+        """Rebuild everything that follows from documents, passages and vectors; nothing is read or embedded."""
         documents, info = self.documents(), self.info()
         if info is None or len(documents) != info.files:
             raise damaged(self._file, "the number of documents is inconsistent")

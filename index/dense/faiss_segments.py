@@ -5,8 +5,6 @@ compressed to one bit a dimension and a few numbers, RaBitQ of Gao and Long (htt
 is found there is scored again with the stored vectors.
 """
 
-# ruff: noqa: PLC0415 - heavy libraries are imported where they are used, never with this package
-
 from __future__ import annotations
 
 import contextlib

@@ -1,7 +1,5 @@
 """The passages and vectors of the documents that a path pattern selects."""
 
-# ruff: noqa: S608 - statements are put together from names in this package; values are bound
-
 from __future__ import annotations
 
 import sqlite3
@@ -33,11 +31,7 @@ class Scope:
 
 
 def read_scope(connection: sqlite3.Connection, file: Path, documents: frozenset[int], size: int) -> Scope:
-    """Look up the passages of documents, which must be `size`.
-
-    Raises:
-        DamagedIndexError: The number differs, or a row is damaged.
-    """
+    """Look up the passages of documents, which must be `size`."""
     among = (ids_json(tuple(documents)),)
     vectors = None
     if size <= _FEW:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from index.dense.faiss_segments import SEGMENT_MOST
 from index.storage.metadata import Segment
@@ -13,20 +12,10 @@ _DEAD_SHARE = 0.25
 _DEAD_FEW = 64
 
 
-class MergePlan(NamedTuple):
-    """What becomes of the segments.
-
-    Attributes:
-        kept: Segments that stay as they are.
-        merged: Segments whose live vectors are written, with the new ones, into new segments.
-    """
-
-    kept: tuple[Segment, ...]
-    merged: tuple[Segment, ...]
-
-
-def plan_merge(segments: Sequence[Segment], new: int, *, unusable: Sequence[Segment] = ()) -> MergePlan:
-    """Decide how new vectors join the segments there are.
+def plan_merge(
+    segments: Sequence[Segment], new: int, *, unusable: Sequence[Segment] = ()
+) -> tuple[list[Segment], list[Segment]]:
+    """Decide how new vectors join the segments there are: which stay, and which are merged with them into new ones.
 
     A segment at most twice as large as what is written anyway is merged, so that a vector is written again only as
     often as the collection grows by half, and the number of segments stays within the logarithm of their size.
@@ -42,7 +31,7 @@ def plan_merge(segments: Sequence[Segment], new: int, *, unusable: Sequence[Segm
     while kept and 0 < kept[0].live <= 2 * size and size + kept[0].live <= SEGMENT_MOST:
         size += kept[0].live
         merged.append(kept.pop(0))
-    return MergePlan(tuple(sorted(kept, key=lambda one: one.number)), tuple(merged))
+    return sorted(kept, key=lambda one: one.number), merged
 
 
 def _is_worn(segment: Segment) -> bool:

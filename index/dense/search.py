@@ -13,7 +13,7 @@ import numpy as np
 
 from index.dense.faiss_segments import Ids, Stored, VectorIndex, cosines, open_all
 from index.dense.filters import Scope
-from index.dense.vector_refs import read_ref_table, read_refcounts
+from index.dense.vector_refs import read_ref_table, ref_table_of
 from index.dense.vector_rows import not_unit, read_vectors
 from index.encoder.protocol import Vectors
 from index.lexical.posting_blocks import Floats
@@ -48,13 +48,7 @@ class Candidate(NamedTuple):
 
 
 class DenseIndex:
-    """The vectors of one generation, for search.
-
-    Args:
-        connection: Holds the generation.
-        file: The database; the FAISS files are in its folder.
-        info: What the generation is made of.
-    """
+    """The vectors of one generation, for search."""
 
     def __init__(self, connection: sqlite3.Connection, file: Path, info: Info) -> None:
         self._connection = connection
@@ -66,11 +60,7 @@ class DenseIndex:
         _ = self._segments
 
     def cosines(self, ids: Sequence[int], vector: Vectors) -> Floats:
-        """Cosines of stored vectors, by row number, with a unit vector: `(n,)`, each independent of the others.
-
-        Raises:
-            DamagedIndexError: A vector is missing or damaged.
-        """
+        """Cosines of stored vectors, by row number, with a unit vector: `(n,)`, each independent of the others."""
         found = cosines(self._segments.stored(np.array(ids, dtype=np.int64)), vector)
         if not np.isfinite(found).all():
             raise not_unit(self._file)
@@ -83,9 +73,6 @@ class DenseIndex:
             vector: `(dim,) float32`, unit L2 norm.
             limit: At most this many, at least 1.
             scope: Documents to search, or None for all.
-
-        Raises:
-            DamagedIndexError: A row that is read is missing or damaged.
         """
         share, wanted = 1.0, limit
         if scope is not None:
@@ -137,7 +124,8 @@ class DenseIndex:
         """The passages of scored vectors, best first; dead vectors have none."""
         negative_of = {vector: negative for negative, vector in scored}
         with translate_errors(self._file):
-            refcounts = Counter(read_refcounts(self._connection, self._file, list(negative_of)))
+            table = ref_table_of(self._connection, self._file, np.array(sorted(negative_of), dtype=np.int64))
+            refcounts = Counter(dict(zip(table.vectors.tolist(), table.refcounts.tolist(), strict=True)))
             values = (ids_json(tuple(negative_of)),)
             # A damaged index can return a row more than once.
             links = set(read_links(self._connection, self._file, f"vector IN {AMONG}", values))

@@ -1,7 +1,5 @@
 """Bring refcounts and FAISS segments in line with the passages, inside the transaction of a commit."""
 
-# ruff: noqa: S608 - statements are put together from names in this package; values are bound
-
 from __future__ import annotations
 
 import sqlite3
@@ -33,14 +31,7 @@ class SegmentState(NamedTuple):
 
 
 class SegmentWriter:
-    """Writes one commit's change of which passages refer to which vectors.
-
-    Args:
-        connection: In the transaction.
-        file: The database; the FAISS files are in its folder.
-        generation: The one that is being made.
-        dimension: Length of the vectors.
-    """
+    """Writes one commit's change of which passages refer to which vectors, in its transaction."""
 
     def __init__(self, connection: sqlite3.Connection, file: Path, *, generation: int, dimension: int) -> None:
         self._connection = connection
@@ -55,9 +46,6 @@ class SegmentWriter:
             before: The generation before.
             added: The vector of each passage that was added.
             removed: The vector of each passage that was removed.
-
-        Raises:
-            DamagedIndexError: A reference is damaged, or a refcount is wrong.
         """
         vectors, turn = np.unique(np.concatenate([added, removed]), return_inverse=True)
         change = np.zeros(len(vectors), dtype=np.int64)
@@ -88,8 +76,9 @@ class SegmentWriter:
     def _write_segments(self, segments: Sequence[Segment], vectors: Ids, refcounts: Ids) -> tuple[Segment, ...]:
         """Write new vectors, and those of the segments they are merged with, into new segments."""
         folder = self._file.parent
-        plan = plan_merge(segments, len(vectors), unusable=[one for one in segments if not is_there(folder, one)])
-        held = self._members(plan.merged)
+        unusable = [one for one in segments if not is_there(folder, one)]
+        kept, merged = plan_merge(segments, len(vectors), unusable=unusable)
+        held = self._members(merged)
         live = held.refcounts > 0
         write_refs(self._connection, replace(held, segments=np.zeros_like(held.segments)).rows(np.flatnonzero(~live)))
         ids = np.concatenate([vectors, held.vectors[live]])
@@ -106,7 +95,7 @@ class SegmentWriter:
             zeros = np.zeros_like(ids[part])
             table = RefTable(ids[part], zeros + number, refcounts[part], zeros)
             write_refs(self._connection, table.rows(np.arange(len(zeros))))
-        return (*plan.kept, *written)
+        return (*kept, *written)
 
     def _members(self, segments: Sequence[Segment]) -> RefTable:
         numbers = ids_json([one.number for one in segments])

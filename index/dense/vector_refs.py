@@ -1,7 +1,5 @@
 """For each vector its FAISS segment and its refcount: written by every commit, checked by every search."""
 
-# ruff: noqa: S608 - statements are put together from names in this package; values are bound
-
 from __future__ import annotations
 
 import sqlite3
@@ -72,38 +70,17 @@ def write_refs(connection: sqlite3.Connection, refs: Iterable[VectorRef]) -> Non
     )
 
 
-def read_refcounts(connection: sqlite3.Connection, file: Path, vectors: Sequence[int]) -> dict[int, int]:
-    """How many passages refer to each vector.
-
-    Raises:
-        DamagedIndexError: A row is missing or its checksum does not match.
-    """
-    found = {ref[0]: ref[2] for ref in _read(connection, file, f"vector IN {AMONG}", (ids_json(vectors),))}
-    missing = [vector for vector in vectors if vector not in found]
-    if missing:
-        raise damaged(file, f"the reference of vector {missing[0]} is missing")
-    return found
-
-
 def read_ref_table(
     connection: sqlite3.Connection, file: Path, condition: str = "true", values: Sequence[object] = ()
 ) -> RefTable:
-    """The references that meet an SQL condition.
-
-    Raises:
-        DamagedIndexError: The checksum of a row does not match.
-    """
+    """The references that meet an SQL condition."""
     flat = np.fromiter((field for ref in _read(connection, file, condition, values) for field in ref), dtype=np.int64)
     rows = flat.reshape(-1, 4)
     return RefTable(*rows[np.argsort(rows[:, 0])].T)
 
 
 def ref_table_of(connection: sqlite3.Connection, file: Path, vectors: Ids) -> RefTable:
-    """The references to these vectors, which ascend.
-
-    Raises:
-        DamagedIndexError: A row is missing or its checksum does not match.
-    """
+    """The references to these vectors, which ascend."""
     table = read_ref_table(connection, file, f"vector IN {AMONG}", (ids_json(vectors.tolist()),))
     if not np.array_equal(table.vectors, vectors):
         raise damaged(file, "the reference of a vector is missing")

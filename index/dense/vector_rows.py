@@ -1,7 +1,5 @@
 """Stored vectors: their digests, checksums and bytes."""
 
-# ruff: noqa: S608 - statements are put together from names in this package; values are bound
-
 from __future__ import annotations
 
 import hashlib
@@ -38,11 +36,7 @@ def pack_vector(vector: Vectors) -> bytes:
 
 
 def read_vectors(connection: sqlite3.Connection, file: Path, ids: Sequence[int], dimension: int) -> Stored:
-    """Stored vectors in the order asked: `(n, dim)`.
-
-    Raises:
-        DamagedIndexError: One is missing or damaged.
-    """
+    """Stored vectors in the order asked: `(n, dim)`."""
     query = f"SELECT id, digest, vector, checksum FROM vectors WHERE id IN {AMONG}"
     found: dict[int, bytes] = {}
     for number, digest, data, check in connection.execute(query, (ids_json(ids),)):

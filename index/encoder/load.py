@@ -9,12 +9,9 @@ from index.encoder.protocol import Encoder
 
 
 def load_encoder(name: str = DEFAULT_MODEL, *, ahead: bool = False, hint: Hint = Hint.THROUGHPUT) -> Encoder:
-    """The encoder of a model; it is loaded when it is first used.
+    """The encoder of a model, by its name on the hub or its folder; it is loaded when it is first used.
 
-    Args:
-        name: A name on the hub, or a folder.
-        ahead: Load the compiled copy at once, in the background, if there is one.
-        hint: Optimise for many texts, or for the latency of few; the vectors are the same.
+    With `ahead` the compiled copy is loaded at once, in the background, if there is one.
 
     Raises:
         ModelError: The model is not found, incomplete, pickled, has code of its own, or is not what it should be.

@@ -3,8 +3,6 @@
 Pickled weights and models with code of their own are refused.
 """
 
-# ruff: noqa: PLC0415 - heavy libraries are imported where they are used, never with this package
-
 from __future__ import annotations
 
 import contextlib
@@ -70,10 +68,7 @@ class ModelFiles:
 
 
 def find(name: str = DEFAULT_MODEL) -> ModelFiles:
-    """Find a model: in the wheel, the folder, the hub cache or on the hub, whichever has it first.
-
-    Args:
-        name: A name on the hub, or a folder.
+    """Find a model by its name on the hub or its folder: in the wheel, the folder, the hub cache or on the hub.
 
     Raises:
         ModelError: It is not found, incomplete, pickled, has code of its own, or is not what it should be.

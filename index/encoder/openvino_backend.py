@@ -39,9 +39,6 @@ class CompiledEncoder(TransformerEncoder):
     processors add up float32 in another order. In bf16 a row does not depend on the others.
 
     Args:
-        model: From `index.encoder.model_files.find`.
-        tokenizer: The model's, if it is open already.
-        hint: What to optimise for.
         precision: "f32" or "bf16", or "" for what suits the processor.
         loading: From `begin_loading`.
 
@@ -205,13 +202,7 @@ def _outputs(request: Any, count: int, *, tokens: bool) -> list[Output]:
 
 
 class FastestEncoder(TransformerEncoder):
-    """Runs the compiled copy, or torch where there is none and none can be made.
-
-    Args:
-        model: From `index.encoder.model_files.find`.
-        ahead: Begin at once to load the copy, if there is one.
-        hint: What to optimise for.
-    """
+    """Runs the compiled copy, or torch where there is none and none can be made."""
 
     def __init__(self, model: ModelFiles, *, ahead: bool = False, hint: Hint = Hint.THROUGHPUT) -> None:
         super().__init__(model)

@@ -4,8 +4,6 @@ The copy is made from the SentenceTransformer's own modules, so it does what the
 dense layers, normalisation. It is kept by the model's fingerprint and can be deleted at any time.
 """
 
-# ruff: noqa: PLC0415 - heavy libraries are imported where they are used, never with this package
-
 from __future__ import annotations
 
 import contextlib
@@ -30,7 +28,7 @@ from index.encoder.openvino_runtime import convert_model, openvino
 from index.encoder.tokenizer import ModelTokenizer
 from index.encoder.transformer import pad
 from index.storage import disk
-from index.storage.files import cache_folder, sweep_cache, write_to_cache
+from index.storage.files import ABANDONED_SECONDS, cache_folder, sweep, write_to_cache
 
 _LOG = logging.getLogger(__name__)
 
@@ -133,7 +131,7 @@ def _make(model: ModelFiles, tokenizer: ModelTokenizer, folder: Path) -> None:
     temporary = disk.temporary_name(folder)
     try:
         disk.make_folders(folder.parent)
-        sweep_cache(folder.parent)
+        sweep(folder.parent, older_than=ABANDONED_SECONDS)
         disk.make_folder(temporary, mode=0o700)
     except OSError as error:
         raise CompileError(f"a compiled model cannot be kept in {folder.parent}: {error.strerror}") from error

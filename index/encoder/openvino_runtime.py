@@ -1,7 +1,5 @@
 """The only module that imports OpenVINO: without its telemetry, which would call home."""
 
-# ruff: noqa: PLC0415 - OpenVINO is imported where it is used, never with this package
-
 from __future__ import annotations
 
 import contextlib

@@ -4,8 +4,6 @@ Loading a SentenceTransformer takes seconds, and a question needs little of it: 
 prompts. That is written down when the objects are first there, and read from then on.
 """
 
-# ruff: noqa: PLC0415 - heavy libraries are imported where they are used, never with this package
-
 from __future__ import annotations
 
 import hashlib

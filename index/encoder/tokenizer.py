@@ -1,7 +1,5 @@
 """A model's tokenizer: what fits into it, and which characters each token covers. Loads no weights."""
 
-# ruff: noqa: PLC0415 - heavy libraries are imported where they are used, never with this package
-
 from __future__ import annotations
 
 import unicodedata

@@ -1,7 +1,5 @@
 """The encoder on sentence-transformers and torch, made to give one text one vector, bit for bit."""
 
-# ruff: noqa: PLC0415 - heavy libraries are imported where they are used, never with this package
-
 from __future__ import annotations
 
 import contextlib

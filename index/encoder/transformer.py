@@ -34,10 +34,6 @@ NO_TOKENS = np.empty((0, 0), dtype=np.float32)
 class TransformerEncoder(ABC):
     """An `index.encoder.protocol.Encoder`; the tokenizer and the weights are loaded when first used.
 
-    Args:
-        model: From `index.encoder.model_files.find`.
-        tokenizer: The model's, if it is open already.
-
     Raises:
         ModelError: On first use: the model cannot be loaded.
     """

@@ -30,12 +30,7 @@ Value = int | bytes | None
 
 
 class PageScan:
-    """The pages of a database and its write-ahead log.
-
-    Args:
-        database: Open for reading.
-        log: The same, where there is one.
-    """
+    """The pages of a database and its write-ahead log."""
 
     def __init__(self, database: BinaryIO, log: BinaryIO | None) -> None:
         self._database = database

@@ -30,11 +30,9 @@ def set_aside(folder: Path) -> None:
     Raises:
         StorageError: A rename failed.
     """
-    try:
+    with _translate_errors(folder / DATABASE, "set aside"):
         _delete(folder)
         _rename(folder, _SUFFIXES)
-    except OSError as error:
-        raise _refused(folder / DATABASE, "set aside", error) from error
 
 
 def resume(folder: Path) -> None:
@@ -44,10 +42,8 @@ def resume(folder: Path) -> None:
         StorageError: A rename failed.
     """
     if is_set_aside(folder) and not (folder / DATABASE).exists():
-        try:
+        with _translate_errors(folder / DATABASE, "set aside"):
             _rename(folder, _SUFFIXES[1:])
-        except OSError as error:
-            raise _refused(folder / DATABASE, "set aside", error) from error
 
 
 def is_set_aside(folder: Path) -> bool:
@@ -130,16 +126,17 @@ def _open_pages(file: Path) -> Iterator[PageScan | None]:
 
 
 def _open(path: Path, stack: contextlib.ExitStack) -> BinaryIO | None:
-    try:
+    with _translate_errors(path, "read"), contextlib.suppress(FileNotFoundError):
         return stack.enter_context(path.open("rb"))
-    except FileNotFoundError:
-        return None
+    return None
+
+
+@contextlib.contextmanager
+def _translate_errors(file: Path, action: str) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
-        raise _refused(path, "read", error) from error
-
-
-def _refused(file: Path, action: str, error: OSError) -> StorageError:
-    return StorageError(
-        f"cannot {action} {file}: {error.strerror or error}. Check space and permissions; the embeddings in it are "
-        "lost if it is deleted."
-    )
+        raise StorageError(
+            f"cannot {action} {file}: {error.strerror or error}. Check space and permissions; the embeddings in it are "
+            "lost if it is deleted."
+        ) from error

@@ -19,7 +19,7 @@ from index.lexical.bm25 import LexicalIndex
 from index.storage.database import DATABASE, REPAIR, open_for_reading, translate_errors
 from index.storage.duplicates import read_duplicates
 from index.storage.metadata import Info, read_info, read_skipped
-from index.storage.rows import damaged, read_documents, read_links, read_passages
+from index.storage.rows import damaged, read_documents, read_links, read_passages, require_structure
 from index.storage.wal import require_log_follows
 
 _BATCH = 10_000
@@ -89,9 +89,7 @@ class _Check:
         self._info = info
 
     def structure(self) -> None:
-        (verdict,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
-        if verdict != "ok":
-            raise damaged(self._file, " ".join(str(verdict).split()).rstrip("."))
+        require_structure(self._connection, self._file)
 
     def documents(self) -> None:
         found = [max(1, document.records) for document in read_documents(self._connection, self._file)]
@@ -113,7 +111,7 @@ class _Check:
             read_vectors(self._connection, self._file, ids[start : start + _BATCH].tolist(), self._info.dimension)
         # Those kept for undo may be of another model.
         spare = "id NOT IN (SELECT vector FROM vector_refs WHERE refcount > 0)"
-        query = f"SELECT id, digest, vector, checksum FROM vectors WHERE {spare}"  # noqa: S608 - a constant
+        query = f"SELECT id, digest, vector, checksum FROM vectors WHERE {spare}"
         for number, *row in self._connection.execute(query):
             if not is_sound(*row):
                 raise damaged(self._file, f"checksum mismatch in vector {number}")

@@ -45,13 +45,7 @@ class _Blocks(NamedTuple):
 
 
 class LexicalIndex:
-    """The keyword index of one generation, for reading.
-
-    Args:
-        connection: Holds the generation; the caller translates its errors.
-        file: For messages.
-        passages: How many the generation has.
-    """
+    """The keyword index of one generation, for reading; the caller translates the errors of SQLite."""
 
     def __init__(self, connection: sqlite3.Connection, file: Path, passages: int) -> None:
         self._connection = connection
@@ -61,19 +55,11 @@ class LexicalIndex:
         self._cache: _Postings = {}
 
     def load(self) -> None:
-        """Read what every search needs now: the lengths of passages, and which rows there are.
-
-        Raises:
-            DamagedIndexError: A block is damaged.
-        """
+        """Read what every search needs now: the lengths of passages, and which rows there are."""
         _ = self._blocks
 
     def frequencies(self, wanted: Collection[str]) -> dict[str, int]:
-        """In how many passages each term occurs.
-
-        Raises:
-            DamagedIndexError: A row that is read is missing or damaged.
-        """
+        """In how many passages each term occurs."""
         return self._count(self._postings(wanted))
 
     def search(
@@ -88,9 +74,6 @@ class LexicalIndex:
 
         Returns:
             Row numbers and scores. A score depends on the passage's terms and the collection's statistics alone.
-
-        Raises:
-            DamagedIndexError: A row that is read is missing or damaged.
         """
         postings = self._postings(wanted)
         idf = {term: _idf(self._passages, count) for term, count in self._count(postings).items()}
@@ -126,11 +109,7 @@ class LexicalIndex:
         return np.concatenate([np.empty(0, dtype=np.int64), *found])
 
     def verify(self) -> None:
-        """Check every row.
-
-        Raises:
-            DamagedIndexError: One is missing or damaged, or has a passage that is not indexed.
-        """
+        """Check every row."""
         seen = np.zeros_like(self._blocks.hashes)
         at = {number: i for i, number in enumerate(self._blocks.norms)}
         for row in self._connection.execute("SELECT id, data, checksum FROM posting_lists"):

@@ -4,8 +4,6 @@ A row has the posting lists of all terms with one hash in one block, and each bl
 missing row is noticed, and cannot pass for a term that no passage has.
 """
 
-# ruff: noqa: S608 - statements are put together from names in this package; values are bound
-
 from __future__ import annotations
 
 import sqlite3
@@ -68,11 +66,7 @@ def row_id(block: int, number: int) -> int:
 
 
 def read_blocks(connection: sqlite3.Connection, file: Path, condition: str = "true") -> dict[int, PassageBlock]:
-    """The blocks that meet an SQL condition, by number, ascending.
-
-    Raises:
-        DamagedIndexError: The checksum of one does not match.
-    """
+    """The blocks that meet an SQL condition, by number, ascending."""
     query = f"SELECT block, lengths, hashes, checksum FROM blocks WHERE {condition} ORDER BY block"
     blocks = {}
     for number, lengths, hashes, check in connection.execute(query):
@@ -101,11 +95,7 @@ def write_block(connection: sqlite3.Connection, number: int, block: PassageBlock
 def read_posting_lists(
     connection: sqlite3.Connection, file: Path, rows: Iterable[int]
 ) -> Iterator[tuple[int, PostingLists]]:
-    """Rows and their posting lists.
-
-    Raises:
-        DamagedIndexError: One is missing, or its checksum does not match.
-    """
+    """Rows and their posting lists."""
     wanted = list(rows)
     found = 0
     query = f"SELECT id, data, checksum FROM posting_lists WHERE id IN {AMONG}"

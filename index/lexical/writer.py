@@ -114,14 +114,10 @@ class LexicalWriter:
         """Remove all passages."""
         self._changes.clear()
         for table in ("posting_lists", "blocks"):
-            self._connection.execute(f"DELETE FROM {table}")  # noqa: S608 - a name from here
+            self._connection.execute(f"DELETE FROM {table}")
 
     def flush(self) -> None:
-        """Write what was added and removed.
-
-        Raises:
-            DamagedIndexError: A row to be changed is missing or damaged.
-        """
+        """Write what was added and removed."""
         for number in sorted(self._changes):
             self._flush(number, self._changes[number])
         self._changes.clear()

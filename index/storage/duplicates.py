@@ -11,9 +11,8 @@ from index.storage.rows import damaged, have_types
 
 _COUNT_ALL = "SELECT text_digest, count(*) FROM passages GROUP BY text_digest HAVING count(*) > 1"
 _COUNT_ONE = "SELECT count(*) FROM passages WHERE text_digest = ?"
+_READ = "SELECT text_digest, passages, checksum FROM duplicates WHERE text_digest = ?"
 _WRITE = "INSERT OR REPLACE INTO duplicates (text_digest, passages, checksum) VALUES (?, ?, ?)"
-# Values that one statement binds at most.
-_BOUND = 500
 
 
 def duplicate_checksum(digest: bytes, passages: int) -> int:
@@ -39,11 +38,8 @@ def count_duplicates(connection: sqlite3.Connection, digests: Iterable[bytes] | 
 def read_duplicates(connection: sqlite3.Connection, file: Path, digests: Sequence[bytes]) -> dict[bytes, int]:
     """Return how many passages have each text; raises DamagedIndexError where a row is damaged."""
     found = dict.fromkeys(digests, 1)
-    for start in range(0, len(digests), _BOUND):
-        part = digests[start : start + _BOUND]
-        marks = ", ".join("?" * len(part))
-        query = f"SELECT text_digest, passages, checksum FROM duplicates WHERE text_digest IN ({marks})"  # noqa: S608
-        for digest, count, check in connection.execute(query, part):
+    for wanted in digests:
+        for digest, count, check in connection.execute(_READ, (wanted,)):
             if not have_types((digest, count), (bytes, int)) or duplicate_checksum(digest, count) != check:
                 raise damaged(file, "checksum mismatch in the table of duplicates")
             found[digest] = count

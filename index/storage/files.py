@@ -12,7 +12,7 @@ from index.storage import disk
 
 IGNORE_NAME = ".gitignore"
 # A cache has no lock, so its temporary files may be in use; none is written for this long.
-_ABANDONED_SECONDS = 3600.0
+ABANDONED_SECONDS = 3600.0
 
 
 def write_atomically(path: Path, data: bytes | memoryview) -> None:
@@ -39,7 +39,7 @@ def write_to_cache(path: Path, data: bytes | memoryview) -> None:
         disk.make_folders(path.parent)
     except OSError as error:
         raise StorageError(f"cannot create {path.parent}: {error.strerror or error}") from error
-    sweep_cache(path.parent)
+    sweep(path.parent, older_than=ABANDONED_SECONDS)
     write_atomically(path, data)
 
 
@@ -58,23 +58,9 @@ def make_folder(folder: Path) -> None:
         raise StorageError(f"cannot write into {folder}: it is read-only. Questions still work; updates do not.")
 
 
-def hide_from_git(folder: Path) -> None:
-    """Make git ignore an index folder; the caller holds the lock."""
-    if not (folder / IGNORE_NAME).exists():
-        write_atomically(folder / IGNORE_NAME, b"*\n")
-
-
-def sweep(folder: Path) -> None:
-    """Delete half-written files of killed processes in an index folder; the caller holds its lock."""
-    _sweep(folder, before=float("inf"))
-
-
-def sweep_cache(folder: Path) -> None:
-    """Delete half-written files of killed processes in a cache folder, once they are old enough."""
-    _sweep(folder, before=time.time() - _ABANDONED_SECONDS)
-
-
-def _sweep(folder: Path, *, before: float) -> None:
+def sweep(folder: Path, *, older_than: float = float("-inf")) -> None:
+    """Delete half-written files of killed processes: in an index folder, whose lock the caller holds, of any age."""
+    before = time.time() - older_than
     with contextlib.suppress(OSError):
         for path in list(folder.glob(f".*{disk.TEMP_SUFFIX}")):
             with contextlib.suppress(OSError):

@@ -1,7 +1,5 @@
 """The writer lock of an index folder: taking it, naming its holder, and waiting for it."""
 
-# ruff: noqa: PLC0415 - a question, which writes nothing, waits for every import
-
 from __future__ import annotations
 
 import contextlib

@@ -117,11 +117,7 @@ class SkippedRow:
 
 
 def read_info(connection: sqlite3.Connection, file: Path) -> Info | None:
-    """Return the metadata that the last commit wrote, or None before the first.
-
-    Raises:
-        DamagedIndexError: A value or the list of tables is not what was written.
-    """
+    """Return the metadata that the last commit wrote, or None before the first."""
     found = connection.execute("SELECT key, value FROM meta").fetchall()
     if not found:
         # Only a commit writes documents.
@@ -185,11 +181,7 @@ def _meta_checksum(rows: dict[str, str]) -> str:
 
 
 def read_skipped(connection: sqlite3.Connection, file: Path, count: int) -> tuple[SkippedRow, ...]:
-    """Return what was skipped, by path.
-
-    Raises:
-        DamagedIndexError: A row is damaged, or there are not `count` rows.
-    """
+    """Return what was skipped, `count` rows, by path."""
     found = []
     query = "SELECT path, reason, unreadable, size, mtime_ns, checked_ns, checksum FROM skipped ORDER BY path"
     for *row, check in connection.execute(query):

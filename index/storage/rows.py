@@ -1,7 +1,5 @@
 """The rows of documents and passages: value types, and the functions that read and check them."""
 
-# ruff: noqa: S608 - statements are put together from names in this package; values are bound
-
 from __future__ import annotations
 
 import contextlib
@@ -192,11 +190,7 @@ def read_links(
 def read_passages(
     connection: sqlite3.Connection, file: Path, condition: str, values: Sequence[object] = ()
 ) -> Iterator[StoredPassage]:
-    """Yield passages (`p`) of documents (`d`) that meet an SQL condition.
-
-    Raises:
-        DamagedIndexError: A row is damaged.
-    """
+    """Yield passages (`p`) of documents (`d`) that meet an SQL condition."""
     query = f"SELECT {_PASSAGE}, {_DOCUMENT} FROM passages p JOIN documents d ON d.id = p.document WHERE {condition}"
     width = _PASSAGE.count(",") + 1
     documents: dict[tuple[Any, ...], StoredDocument] = {}
@@ -226,6 +220,13 @@ def _passage_of(row: Sequence[Any], document: StoredDocument, file: Path) -> Sto
     return StoredPassage(
         number, key, document, vector, start, end, body, lines, page, tuple(headings), context, text, digest, title
     )
+
+
+def require_structure(connection: sqlite3.Connection, file: Path) -> None:
+    """Check the structure of the whole database; raises DamagedIndexError where SQLite finds a fault."""
+    (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+    if verdict != "ok":
+        raise damaged(file, " ".join(str(verdict).split()).rstrip("."))
 
 
 def damaged(file: Path, problem: str) -> DamagedIndexError:

@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from types import TracebackType
 
 import numpy as np
 
@@ -58,9 +57,7 @@ class Embedding:
     def __enter__(self) -> Embedding:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._pool.shutdown(wait=True, cancel_futures=True)
         # After an interruption, finished vectors are stored; the error is known already.
         with contextlib.suppress(QAError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 
 from corpus import LoadedFile, SkippedFile, encoder_text, load_all, outermost, split, splitter_version
 from corpus.errors import CorpusError, Unreadable
@@ -93,9 +93,9 @@ class Findings:
 
 
 class Build:
-    """One build; the caller holds the writer lock."""
+    """One build; the caller holds the writer lock. A first one selects the files that a damaged index did."""
 
-    def __init__(self, request: Request, store: Store, started: float) -> None:
+    def __init__(self, request: Request, store: Store, started: float, salvaged: Selection | None = None) -> None:
         self._request = request
         self._encoder = request.encoder
         self._store = store
@@ -103,20 +103,18 @@ class Build:
         self._before = store.info()
         self._documents = store.documents()
         selection = select(
-            self._before,
+            self._before or salvaged,
             include=request.include,
             exclude=request.exclude,
             paths=request.paths,
             more_paths=request.more_paths,
         )
         self._config = BuildConfig(
+            **asdict(selection),
             model=self._encoder.name,
             fingerprint=self._encoder.fingerprint,
             dimension=self._encoder.dimension,
             splitter=splitter_version(),
-            include=selection.include,
-            exclude=selection.exclude,
-            paths=selection.paths,
         )
         self._found = Findings()
         self._unchanged: list[StoredDocument] = []

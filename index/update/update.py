@@ -6,7 +6,6 @@ import contextlib
 import logging
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -25,9 +24,9 @@ from index.dense.faiss_segments import delete_others
 from index.integrity import salvage
 from index.snapshot import Snapshot
 from index.storage.database import DATABASE, NewerFormatError
-from index.storage.files import hide_from_git, make_folder, sweep
+from index.storage.files import IGNORE_NAME, make_folder, sweep, write_atomically
 from index.storage.locking import writer_lock
-from index.storage.metadata import Info, SkippedRow
+from index.storage.metadata import Info, Selection, SkippedRow
 from index.storage.rows import StoredDocument
 from index.update.diff import compare
 from index.update.report import BuildReport, Request
@@ -49,7 +48,7 @@ def update_index(request: Request) -> BuildReport:
     """
     started = time.monotonic()
     with _lock(request.root) as folder, _open(folder) as store:
-        return Build(_resumed(request, store), store, started).run(BuildMode.INCREMENTAL)
+        return Build(request, store, started, _salvaged_selection(request, store)).run(BuildMode.INCREMENTAL)
 
 
 def rebuild_index(request: Request) -> BuildReport:
@@ -63,15 +62,15 @@ def rebuild_index(request: Request) -> BuildReport:
         try:
             with _open(folder) as store:
                 store.require_intact()
-                return Build(_resumed(request, store), store, started).run(BuildMode.FULL)
+                return Build(request, store, started, _salvaged_selection(request, store)).run(BuildMode.FULL)
         except (DamagedIndexError, IncompatibleError) as error:
             if isinstance(error, NewerFormatError | ModelError):
                 raise
             _LOG.warning("the index is rebuilt: %s", error)
-            request = _with_salvaged_selection(request, folder)
+            selection = _read_salvaged(request, folder)
             salvage.set_aside(folder)
         with _open(folder) as store:
-            return Build(request, store, started).run(BuildMode.FULL)
+            return Build(request, store, started, selection).run(BuildMode.FULL)
 
 
 def rebuild_derived(root: Path) -> None:
@@ -119,26 +118,17 @@ def preview_update(
     return found.report(diff, BuildMode.INCREMENTAL, info, started)
 
 
-def _resumed(request: Request, store: Store) -> Request:
-    """Return the request, completed where a process was killed while it rebuilt a database that was set aside."""
+def _salvaged_selection(request: Request, store: Store) -> Selection | None:
+    """Return what was selected where a process was killed while it rebuilt a database that was set aside."""
     is_unfinished = salvage.is_set_aside(store.folder) and store.info() is None
-    return _with_salvaged_selection(request, store.folder) if is_unfinished else request
+    return _read_salvaged(request, store.folder) if is_unfinished else None
 
 
-def _with_salvaged_selection(request: Request, folder: Path) -> Request:
-    """Return the request with the selection of files of a database that cannot be used, where it gives none."""
-    if None not in (request.include, request.exclude, request.paths):
-        return request
+def _read_salvaged(request: Request, folder: Path) -> Selection | None:
     salvaged = salvage.salvaged_selection(folder)
-    if salvaged is None:
+    if salvaged is None and None in (request.include, request.exclude, request.paths):
         _LOG.warning("which files were indexed cannot be recovered; those asked for now are, or all")
-        return request
-    return replace(
-        request,
-        include=salvaged.include if request.include is None else request.include,
-        exclude=salvaged.exclude if request.exclude is None else request.exclude,
-        paths=salvaged.paths if request.paths is None else request.paths,
-    )
+    return salvaged
 
 
 @contextlib.contextmanager
@@ -149,8 +139,9 @@ def _lock(root: Path) -> Iterator[Path]:
     make_folder(folder)
     with writer_lock(folder):
         sweep(folder)
-        if not (folder / DATABASE).exists():  # whoever deletes .gitignore later wants it gone
-            hide_from_git(folder)
+        # Whoever deletes it later wants it gone.
+        if not (folder / DATABASE).exists() and not (folder / IGNORE_NAME).exists():
+            write_atomically(folder / IGNORE_NAME, b"*\n")
         yield folder
 
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from string import ascii_lowercase
 from unittest.mock import patch
 
+from index.lexical.analyzer import word_terms
 from index.lexical.query_terms import STOP_WORDS
 from index.snapshot import Snapshot
 from qa import Retriever, build_index
@@ -37,9 +38,10 @@ def slip(question: str, snapshot: Snapshot, dice: random.Random) -> str:
     words = [word for word in _WORD.findall(question) if word.lower() not in STOP_WORDS]
     if not words:
         return question
-    found = snapshot.document_frequency([word.lower() for word in words])
+    terms = {word: word_terms(word.lower())[0] for word in words}
+    found = snapshot.frequencies(list(terms.values()))
     # A word that no passage has tells nothing.
-    word = min(words, key=lambda one: found[one.lower()] or snapshot.info.passages)
+    word = min(words, key=lambda one: found[terms[one]] or snapshot.info.passages)
     at = dice.randrange(1, len(word) - 2)
     wrong = dice.choice(
         (

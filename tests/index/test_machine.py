@@ -101,7 +101,7 @@ def picture(root: Path) -> Picture:
         return {
             "documents": listing(snapshot),
             "left out": left_out(snapshot),
-            "words": snapshot.document_frequency(["cat", "dogs", "sea", "straße", "none"]),
+            "words": snapshot.frequencies(["cat", "dog", "sea", "strass", "none"]),
             **answers(snapshot, encoder, QUESTIONS, limit=4),
         }
 

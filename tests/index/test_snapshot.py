@@ -115,13 +115,6 @@ def test_a_word_of_the_path_counts_double(root: Path) -> None:
     assert [passage.document.path for passage in best] == ["herring.md", "zoo.md"]
 
 
-def test_document_frequency_counts_passages_after_stemming(root: Path) -> None:
-    build(root)
-    with Snapshot(root / ".qa") as snapshot:
-        found = snapshot.document_frequency(["fish", "dog", "barking", "state-of-the-art", "unicorn"])
-    assert found == {"fish": 1, "dog": 1, "barking": 1, "state-of-the-art": 1, "unicorn": 0}
-
-
 def test_a_vector_of_another_dimension_is_refused(root: Path) -> None:
     build(root)
     with Snapshot(root / ".qa") as snapshot, pytest.raises(IncompatibleError, match=r"shape \(3,\)"):

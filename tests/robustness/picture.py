@@ -36,7 +36,7 @@ class Questions:
 
     Attributes:
         texts: Questions in plain language; the first is also asked in every other way.
-        words: Looked up one by one, some of them in no passage.
+        words: Terms to count, some of them in no passage.
         pattern: Of paths.
         path: Of a document to show.
         duplicate: Of a document whose first passage has the same text as others.
@@ -159,7 +159,7 @@ def _questions(
         "dense, all": lambda: ranked(snapshot.dense(encoder.encode_query(text), 100_000)),
         "keyword": lambda: [ranked(snapshot.keyword(one, 10)) for one in questions.texts],
         "keyword, all": lambda: ranked(snapshot.keyword(text, 100_000)),
-        "words": lambda: snapshot.document_frequency(questions.words),
+        "words": lambda: snapshot.frequencies(questions.words),
         "within": scoped,
         "hybrid": lambda: [answer_to(retriever, one, k=5) for one in others[:2]],
         "hybrid, within": lambda: answer_to(retriever, text, k=5, path=questions.pattern),

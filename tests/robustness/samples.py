@@ -36,7 +36,7 @@ QUESTIONS = Questions(
         "zebra island",
         "duplicate paragraph about the walnut orchard",
     ),
-    words=("river", "zebra", "straße", "walnut", "unheard-of", "ירושלים", "東京"),
+    words=("river", "zebra", "strass", "walnut", "unheard-of", "ירושלים", "東京"),
     pattern="notes/",
     path="notes/03.md",
     duplicate="copies/0.txt",

@@ -195,7 +195,7 @@ def test_an_edited_record_is_embedded_alone(tmp_path: Path) -> None:
     assert build(page("Badgers", *names, number=1200)) == (8, 8, 1, 7)
     assert build(page(*names[:-1], number=1200)) == (6, 6, 0, 6)
     with Retriever.open(tmp_path, encoder=encoder) as retriever:
-        assert retriever.snapshot.document_frequency(["kingfishers", "grebes"]) == {"kingfishers": 0, "grebes": 1}
+        assert retriever.snapshot.frequencies(["kingfish", "grebe"]) == {"kingfish": 0, "grebe": 1}
         (hit,) = retriever.search("What of the winter of Grebes?", k=1)
     assert (hit.title, hit.source.path) == ("On the Winter of Grebes", "page.txt")
 
