@@ -20,35 +20,20 @@ class BuildMode(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SplitFile:
-    """A file to write to the index, split into passages.
+    """A file to write to the index, split into passages."""
 
-    Attributes:
-        document: Its row; the commit gives the id.
-        passages: In order.
-        digests: The `vector_digest` of each passage.
-    """
-
-    document: StoredDocument
-    passages: tuple[Passage, ...]
-    digests: tuple[bytes, ...]
+    document: StoredDocument  # its row; the commit gives the id
+    passages: tuple[Passage, ...]  # in order
+    digests: tuple[bytes, ...]  # the `vector_digest` of each passage
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeSet:
-    """What turns one generation into the next, beside the files that are staged.
+    """What turns one generation into the next, beside the files that are staged."""
 
-    Attributes:
-        mode: With `FULL`, files that are neither staged nor kept are removed.
-        config: What the passages and vectors were made with.
-        removed: Paths to remove, with `INCREMENTAL`.
-        kept: Paths to carry over, with `FULL`.
-        unchanged: Documents whose stat values are to be updated.
-        skipped: Everything that was skipped, by path.
-    """
-
-    mode: BuildMode
-    config: BuildConfig
-    removed: frozenset[str] = frozenset()
-    kept: frozenset[str] = frozenset()
-    unchanged: Sequence[StoredDocument] = ()
-    skipped: Sequence[SkippedRow] = ()
+    mode: BuildMode  # with `FULL`, files that are neither staged nor kept are removed
+    config: BuildConfig  # what the passages and vectors were made with
+    removed: frozenset[str] = frozenset()  # paths to remove, with `INCREMENTAL`
+    kept: frozenset[str] = frozenset()  # paths to carry over, with `FULL`
+    unchanged: Sequence[StoredDocument] = ()  # documents whose stat values are to be updated
+    skipped: Sequence[SkippedRow] = ()  # everything that was skipped, by path

@@ -17,7 +17,7 @@ from index.commit.insert import Inserter, fields_of
 from index.commit.staging import Staging
 from index.dense.faiss_segments import delete_others
 from index.dense.segment_writer import SegmentState, SegmentWriter
-from index.dense.vector_refs import VectorRef, write_refs
+from index.dense.vector_refs import write_refs
 from index.dense.vector_rows import is_sound, is_usable, pack_vector, vector_checksum
 from index.encoder.protocol import Vectors
 from index.lexical.writer import LexicalWriter
@@ -121,7 +121,7 @@ class Store:
             )
             generation = self._next_generation()
             new = [self._connection.execute(unreferenced, (digest,)).fetchone() for digest, _ in rows]
-            write_refs(self._connection, [VectorRef(row[0], 0, 0, generation) for row in new if row is not None])
+            write_refs(self._connection, [(row[0], 0, 0, generation) for row in new if row is not None])
 
     def require_intact(self) -> None:
         """Check the structure of the whole database; raises DamagedIndexError where SQLite finds a fault."""
@@ -159,11 +159,12 @@ class Store:
             # In a small change only the texts that were added or removed are counted again.
             is_small = change.mode is BuildMode.INCREMENTAL and before is not None
             inserter = Inserter(self._connection, lexical, texts=set() if is_small else None)
-            state, removed = SegmentState(0, ()), array("q")
+            state: SegmentState = (0, ())
+            removed = array("q")
             if change.mode is BuildMode.FULL:
                 inserter.vectors = self._clear(change.kept, generation, lexical)
             elif before is not None:
-                state = SegmentState(before.vectors, before.segments)
+                state = (before.vectors, before.segments)
                 removed = self._remove(change, inserter, lexical)
             inserter.insert(self._staging)
             lexical.flush()
@@ -221,7 +222,7 @@ class Store:
         numbers = self._connection.execute("SELECT id FROM vectors ORDER BY id").fetchall()
         if numbers and numbers[0] < (1,):
             raise damaged(self._file, "the id of a vector is not positive")
-        write_refs(self._connection, (VectorRef(number, 0, 0, generation) for (number,) in numbers))
+        write_refs(self._connection, ((number, 0, 0, generation) for (number,) in numbers))
         lexical.clear()
         documents = [one for one in self.documents().values() if one.path in kept]
         ids = ids_json([one.id for one in documents])
@@ -284,6 +285,7 @@ class Store:
 
     def _info(self, change: ChangeSet, generation: int, state: SegmentState) -> Info:
         files, documents = count_documents(self._connection)
+        vectors, segments = state
         (passages,) = self._connection.execute("SELECT count(*) FROM passages").fetchone()
         return Info(
             **asdict(change.config),
@@ -291,7 +293,7 @@ class Store:
             files=files,
             documents=documents,
             passages=passages,
-            vectors=state.vectors,
+            vectors=vectors,
             skipped=len(change.skipped),
-            segments=state.segments,
+            segments=segments,
         )

@@ -17,17 +17,11 @@ _FEW = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Documents to search.
+    """Documents to search."""
 
-    Attributes:
-        documents: Their row numbers.
-        passages: Row numbers of their passages.
-        vectors: Row numbers of their vectors; None if they are many.
-    """
-
-    documents: frozenset[int]
-    passages: Ids
-    vectors: Ids | None
+    documents: frozenset[int]  # their row numbers
+    passages: Ids  # row numbers of their passages
+    vectors: Ids | None  # row numbers of their vectors; None if they are many
 
 
 def read_scope(connection: sqlite3.Connection, file: Path, documents: frozenset[int], size: int) -> Scope:

@@ -6,7 +6,6 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,17 +16,8 @@ from index.dense.vector_rows import read_vectors
 from index.storage.metadata import Segment
 from index.storage.rows import AMONG, damaged, ids_json
 
-
-class SegmentState(NamedTuple):
-    """The vectors of a generation.
-
-    Attributes:
-        vectors: How many are in use.
-        segments: The FAISS files that hold them.
-    """
-
-    vectors: int
-    segments: tuple[Segment, ...]
+# How many vectors are in use, and the FAISS files that hold them.
+SegmentState = tuple[int, tuple[Segment, ...]]
 
 
 class SegmentWriter:
@@ -47,6 +37,7 @@ class SegmentWriter:
             added: The vector of each passage that was added.
             removed: The vector of each passage that was removed.
         """
+        used, segments = before
         vectors, turn = np.unique(np.concatenate([added, removed]), return_inverse=True)
         change = np.zeros(len(vectors), dtype=np.int64)
         np.add.at(change, turn, np.repeat((1, -1), (len(added), len(removed))))
@@ -57,13 +48,13 @@ class SegmentWriter:
         new = born & (old.segments == 0)
         table = RefTable(vectors, old.segments, refcounts, np.where(refcounts > 0, 0, self._generation))
         write_refs(self._connection, table.rows(np.flatnonzero(~new)))
-        segments = [
+        changed = [
             replace(one, dead=one.dead + int((died & inside).sum()) - int((born & inside).sum()))
-            for one in before.segments
+            for one in segments
             for inside in (old.segments == one.number,)
         ]
-        count = before.vectors + int(born.sum()) - int(died.sum())
-        return SegmentState(count, self._write_segments(segments, vectors[new], refcounts[new]))
+        count = used + int(born.sum()) - int(died.sum())
+        return count, self._write_segments(changed, vectors[new], refcounts[new])
 
     def _require_counted(self, vectors: Ids, refcounts: Ids) -> None:
         """A count that only follows the changes must be what there is."""

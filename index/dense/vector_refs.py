@@ -7,28 +7,14 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from index.dense.faiss_segments import Ids
 from index.storage.rows import AMONG, damaged, ids_json
 
-
-class VectorRef(NamedTuple):
-    """Where a vector is, and how many passages have it.
-
-    Attributes:
-        vector: Its row number.
-        segment: Number of the FAISS file that holds it, or 0.
-        refcount: Passages that refer to it.
-        unused_since: If none does, the generation in which the last one was removed or the vector was stored.
-    """
-
-    vector: int
-    segment: int
-    refcount: int
-    unused_since: int
+# Vector, segment, refcount, unused_since.
+VectorRef = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +29,7 @@ class RefTable:
     def rows(self, which: Ids) -> Iterator[VectorRef]:
         """Some of the references, by their indexes."""
         columns = (self.vectors, self.segments, self.refcounts, self.unused_since)
-        return map(VectorRef, *(column[which].tolist() for column in columns))
+        return zip(*(column[which].tolist() for column in columns), strict=True)
 
 
 def ref_checksum(vector: int, segment: int, refcount: int, unused_since: int) -> int:
@@ -51,9 +37,7 @@ def ref_checksum(vector: int, segment: int, refcount: int, unused_since: int) ->
     return zlib.crc32(f"{vector} {segment} {refcount} {unused_since}".encode())
 
 
-def _read(
-    connection: sqlite3.Connection, file: Path, condition: str, values: Sequence[object]
-) -> Iterator[tuple[int, int, int, int]]:
+def _read(connection: sqlite3.Connection, file: Path, condition: str, values: Sequence[object]) -> Iterator[VectorRef]:
     query = f"SELECT vector, segment, refcount, unused_since, checksum FROM vector_refs WHERE {condition}"
     for vector, segment, refcount, unused_since, check in connection.execute(query, tuple(values)):
         right_types = type(vector) is type(segment) is type(refcount) is type(unused_since) is int

@@ -54,17 +54,11 @@ _UNREADABLE = (OSError, ValueError, TypeError, KeyError, IndexError, AttributeEr
 
 @dataclass(frozen=True, slots=True)
 class ModelFiles:
-    """A model that is on this machine, complete.
+    """A model that is on this machine, complete."""
 
-    Attributes:
-        name: As the user names it.
-        folder: Where its files are.
-        fingerprint: SHA-256 (hex) over the digests of all files that shape its vectors.
-    """
-
-    name: str
-    folder: Path
-    fingerprint: str
+    name: str  # as the user names it
+    folder: Path  # where its files are
+    fingerprint: str  # SHA-256 (hex) over the digests of all files that shape its vectors
 
 
 def find(name: str = DEFAULT_MODEL) -> ModelFiles:

@@ -28,27 +28,16 @@ INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 @dataclass(frozen=True, slots=True)
 class EncoderParameters:
-    """How texts are prepared for a model, and what it returns.
+    """How texts are prepared for a model, and what it returns."""
 
-    Attributes:
-        max_length: Tokens the model reads, special tokens and prompt included.
-        positions: Tokens it can be given, padding included; at least `max_length`.
-        dimension: Length of a text's vector.
-        hidden: Length of a token's vector.
-        pad: Id of the padding token.
-        inputs: Names of the arrays it takes, in order.
-        query_prompt: Prefix of a question.
-        passage_prompt: Prefix of a passage.
-    """
-
-    max_length: int
-    positions: int
-    dimension: int
-    hidden: int
-    pad: int
-    inputs: tuple[str, ...]
-    query_prompt: str
-    passage_prompt: str
+    max_length: int  # tokens the model reads, special tokens and prompt included
+    positions: int  # tokens it can be given, padding included; at least `max_length`
+    dimension: int  # length of a text's vector
+    hidden: int  # length of a token's vector
+    pad: int  # id of the padding token
+    inputs: tuple[str, ...]  # names of the arrays it takes, in order
+    query_prompt: str  # prefix of a question
+    passage_prompt: str  # prefix of a passage
 
 
 # Those of the default model, whose files are pinned by their hashes; a test compares them with what its objects say.

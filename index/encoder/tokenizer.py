@@ -20,19 +20,12 @@ _NO_SPANS = np.empty((0, 2), dtype=np.int32)
 
 @dataclass(frozen=True, slots=True)
 class TokenIds:
-    """One text as the model is given it, prompt and special tokens included.
+    """One text as the model is given it, prompt and special tokens included."""
 
-    Attributes:
-        ids: Token ids.
-        types: Segment of each token.
-        kept: Positions of the text's own tokens; empty if not asked for.
-        spans: `(len(kept), 2) int32`, the characters each of these covers, end exclusive.
-    """
-
-    ids: list[int]
-    types: list[int]
-    kept: list[int]
-    spans: npt.NDArray[np.int32]
+    ids: list[int]  # token ids
+    types: list[int]  # segment of each token
+    kept: list[int]  # positions of the text's own tokens; empty if not asked for
+    spans: npt.NDArray[np.int32]  # `(len(kept), 2) int32`, the characters each of these covers, end exclusive
 
 
 class ModelTokenizer:

@@ -13,11 +13,13 @@ from index.dense.vector_rows import vector_checksum
 from index.integrity.page_scan import INDEX, TABLE, PageScan
 from index.storage import disk
 from index.storage.database import DATABASE
+from index.storage.files import os_errors
 from index.storage.metadata import Selection
 
 _ASIDE = DATABASE + ".damaged"
 # The database comes first: SQLite deletes a log whose database is gone.
 _SUFFIXES = ("", "-wal", "-shm")
+_ADVICE = "Check space and permissions; the embeddings in it are lost if it is deleted."
 # Bytes of `vector_digest`.
 _DIGEST = 16
 
@@ -30,7 +32,7 @@ def set_aside(folder: Path) -> None:
     Raises:
         StorageError: A rename failed.
     """
-    with _translate_errors(folder / DATABASE, "set aside"):
+    with os_errors("set aside", folder / DATABASE, _ADVICE):
         _delete(folder)
         _rename(folder, _SUFFIXES)
 
@@ -42,7 +44,7 @@ def resume(folder: Path) -> None:
         StorageError: A rename failed.
     """
     if is_set_aside(folder) and not (folder / DATABASE).exists():
-        with _translate_errors(folder / DATABASE, "set aside"):
+        with os_errors("set aside", folder / DATABASE, _ADVICE):
             _rename(folder, _SUFFIXES[1:])
 
 
@@ -126,17 +128,6 @@ def _open_pages(file: Path) -> Iterator[PageScan | None]:
 
 
 def _open(path: Path, stack: contextlib.ExitStack) -> BinaryIO | None:
-    with _translate_errors(path, "read"), contextlib.suppress(FileNotFoundError):
+    with os_errors("read", path, _ADVICE), contextlib.suppress(FileNotFoundError):
         return stack.enter_context(path.open("rb"))
     return None
-
-
-@contextlib.contextmanager
-def _translate_errors(file: Path, action: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise StorageError(
-            f"cannot {action} {file}: {error.strerror or error}. Check space and permissions; the embeddings in it are "
-            "lost if it is deleted."
-        ) from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from corpus.errors import StorageError
@@ -15,6 +16,15 @@ IGNORE_NAME = ".gitignore"
 ABANDONED_SECONDS = 3600.0
 
 
+@contextlib.contextmanager
+def os_errors(action: str, path: Path, advice: str) -> Iterator[None]:
+    """Raise errors of the system as StorageError."""
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(f"cannot {action} {path}: {error.strerror or error}. {advice}") from error
+
+
 def write_atomically(path: Path, data: bytes | memoryview) -> None:
     """Write a file so that a crash at any moment leaves the old one or the new one.
 
@@ -23,11 +33,10 @@ def write_atomically(path: Path, data: bytes | memoryview) -> None:
     """
     temporary = disk.temporary_name(path)
     try:
-        disk.write_new(temporary, data)
-        disk.rename(temporary, path)
-        disk.sync_folder(path.parent)
-    except OSError as error:
-        raise StorageError(f"cannot write {path}: {error.strerror or error}. Free space or check the disk.") from error
+        with os_errors("write", path, "Free space or check the disk."):
+            disk.write_new(temporary, data)
+            disk.rename(temporary, path)
+            disk.sync_folder(path.parent)
     finally:
         with contextlib.suppress(OSError):
             disk.delete_all(temporary)
@@ -35,25 +44,20 @@ def write_atomically(path: Path, data: bytes | memoryview) -> None:
 
 def write_to_cache(path: Path, data: bytes | memoryview) -> None:
     """As `write_atomically`, into a cache, whose folder need not exist and has no lock."""
-    try:
+    with os_errors("create", path.parent, "Check space and permissions."):
         disk.make_folders(path.parent)
-    except OSError as error:
-        raise StorageError(f"cannot create {path.parent}: {error.strerror or error}") from error
     sweep(path.parent, older_than=ABANDONED_SECONDS)
     write_atomically(path, data)
 
 
 def make_folder(folder: Path) -> None:
     """Create an index folder unless there is one; raises StorageError where it cannot be created or written."""
-    try:
+    with os_errors("create", folder, "Check space and permissions."):
         if not folder.is_dir():
             # Another process may create it too; the lock decides which of them writes.
             with contextlib.suppress(FileExistsError):
                 disk.make_folder(folder)
             disk.sync_folder(folder.parent)
-    except OSError as error:
-        reason = error.strerror or error
-        raise StorageError(f"cannot create {folder}: {reason}. Check space and permissions.") from error
     if not os.access(folder, os.W_OK | os.X_OK):
         raise StorageError(f"cannot write into {folder}: it is read-only. Questions still work; updates do not.")
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from corpus.errors import LockedError, StorageError
 from index.storage import disk
+from index.storage.files import os_errors
 
 LOCK_NAME = "lock"
 # Between two tries of a process that waits.
@@ -35,7 +36,9 @@ def writer_lock(folder: Path) -> Iterator[None]:
     descriptor = _locked(path)
     try:
         holder = {"pid": os.getpid(), "host": socket.gethostname()}
-        _overwrite(descriptor, json.dumps(holder).encode(), path)
+        with os_errors("write", path, "Free space or check the disk."):
+            disk.truncate(descriptor, path)
+            disk.write(descriptor, json.dumps(holder).encode(), path)
         yield
     finally:
         # Closing releases the lock. The file stays: deleting it would let two writers lock two files.
@@ -65,41 +68,30 @@ def wait_for_writer(folder: Path) -> None:
 
 def _locked(path: Path) -> int:
     """Open and lock a file; closing the descriptor frees the lock."""
-    try:
+    with os_errors("lock", path, "Check space and permissions."):
         descriptor = disk.open_or_create(path)
-    except OSError as error:
-        raise StorageError(f"cannot lock {path}: {error.strerror or error}. Check space and permissions.") from error
     try:
-        _acquire(descriptor, path)
+        with os_errors("lock", path, "Use a disk that has locks."):
+            _lock_now(descriptor, path)
     except BaseException:
         os.close(descriptor)
         raise
     return descriptor
 
 
-def _overwrite(descriptor: int, data: bytes, path: Path) -> None:
+def _lock_now(descriptor: int, path: Path) -> None:
     try:
-        disk.truncate(descriptor, path)
-        disk.write(descriptor, data, path)
-    except OSError as error:
-        raise StorageError(f"cannot write {path}: {error.strerror or error}. Free space or check the disk.") from error
-
-
-def _acquire(descriptor: int, path: Path) -> None:
-    try:
-        _lock_now(descriptor)
+        _try_lock(descriptor)
     except (BlockingIOError, PermissionError) as error:
         raise LockedError(
             f"{path.parent} is being written by {_holder(path)}. Wait for it to end: qa index --wait."
         ) from error
-    except OSError as error:
-        raise StorageError(f"cannot lock {path}: {error.strerror or error}. Use a disk that has locks.") from error
 
 
 if sys.platform == "win32":
     import msvcrt
 
-    def _lock_now(descriptor: int) -> None:
+    def _try_lock(descriptor: int) -> None:
         # Windows locks bytes against reading too, so the lock is far behind the holder's name.
         os.lseek(descriptor, 1 << 30, os.SEEK_SET)
         msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
@@ -107,7 +99,7 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-    def _lock_now(descriptor: int) -> None:
+    def _try_lock(descriptor: int) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 

@@ -20,23 +20,14 @@ _SKIPPED_TYPES = (str, str, int, int | None, int | None, int | None)
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A FAISS file that holds part of the vectors.
+    """A FAISS file that holds part of the vectors."""
 
-    Attributes:
-        number: Refers to it in `vector_refs`.
-        name: Of its file, in the index folder.
-        size: Bytes.
-        digest: BLAKE2b-256 of the file, hex.
-        held: Number of its vectors.
-        dead: How many of them no passage refers to any more.
-    """
-
-    number: int
-    name: str
-    size: int
-    digest: str
-    held: int
-    dead: int = 0
+    number: int  # refers to it in `vector_refs`
+    name: str  # of its file, in the index folder
+    size: int  # bytes
+    digest: str  # BLAKE2b-256 of the file, hex
+    held: int  # number of its vectors
+    dead: int = 0  # how many of them no passage refers to any more
 
     @property
     def live(self) -> int:
@@ -61,19 +52,12 @@ class Selection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildConfig(Selection):
-    """What an index is built with.
+    """What an index is built with."""
 
-    Attributes:
-        model: The encoder as the user named it.
-        fingerprint: Of that encoder.
-        dimension: Length of its vectors.
-        splitter: Version of the splitter.
-    """
-
-    model: str
-    fingerprint: str
-    dimension: int
-    splitter: int
+    model: str  # the encoder as the user named it
+    fingerprint: str  # of that encoder
+    dimension: int  # length of its vectors
+    splitter: int  # version of the splitter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
