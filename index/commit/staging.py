@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import pickle
+import json
 import sqlite3
 from collections.abc import Iterator
+from dataclasses import astuple, fields
 from pathlib import Path
 
 from corpus.errors import StorageError
+from corpus.types import Passage
 from index.commit.change import SplitFile
+from index.storage.rows import StoredDocument
+
+_FIELDS = [field.name for field in fields(Passage)]
 
 
 class Staging:
@@ -24,21 +29,28 @@ class Staging:
         self._file = file
         self.paths: list[str] = []
         with self._translate_errors():
-            # SQLite moves it to a file that is deleted as soon as it is open: a killed process leaves nothing, and
-            # nobody else can write it.
-            connection.execute("CREATE TEMP TABLE staged (file)")
+            # SQLite moves it to a file that is deleted as soon as it is open, so a killed process leaves nothing.
+            connection.execute("CREATE TEMP TABLE staged (document, passages, digests)")
 
     def add(self, file: SplitFile) -> None:
         """Append a file."""
         with self._translate_errors():
-            self._connection.execute("INSERT INTO temp.staged VALUES (?)", (pickle.dumps(file),))
+            passages = [{name: getattr(one, name) for name in _FIELDS} for one in file.passages]
+            digests = [digest.hex() for digest in file.digests]
+            row = (json.dumps(astuple(file.document)), json.dumps(passages), json.dumps(digests))
+            self._connection.execute("INSERT INTO temp.staged VALUES (?, ?, ?)", row)
         self.paths.append(file.document.path)
 
     def __iter__(self) -> Iterator[SplitFile]:
         """Yield all files."""
         with self._translate_errors():
-            for (file,) in self._connection.execute("SELECT file FROM temp.staged ORDER BY rowid"):
-                yield pickle.loads(file)  # noqa: S301 - as `add` wrote it
+            for row in self._connection.execute("SELECT * FROM temp.staged ORDER BY rowid"):
+                document, passages, digests = map(json.loads, row)
+                found = (
+                    Passage(**one | {"heading": tuple(one["heading"]), "lines": tuple(one["lines"])})
+                    for one in passages
+                )
+                yield SplitFile(StoredDocument(*document), tuple(found), tuple(map(bytes.fromhex, digests)))
 
     def clear(self) -> None:
         """Remove all files."""
