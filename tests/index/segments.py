@@ -23,7 +23,7 @@ from index.encoder.protocol import Vectors
 from index.snapshot import Snapshot
 from index.storage.database import DATABASE
 from index.storage.metadata import BuildConfig, Info, read_info
-from index.storage.rows import Link, StoredDocument, StoredPassage
+from index.storage.rows import Link, StoredDocument
 
 DIMENSION = 64
 CONFIG = BuildConfig(model="random", fingerprint="f" * 64, dimension=DIMENSION, splitter=1)
@@ -155,11 +155,6 @@ def check(folder: Path) -> None:
         assert living == Counter(used)
 
 
-def link_of(passage: StoredPassage) -> Link:
-    """What a search knows of a passage."""
-    return Link(passage.id, passage.key, passage.document.id, passage.vector, passage.start, passage.end)
-
-
 class Truth:
     """What NumPy finds over all stored vectors."""
 
@@ -170,7 +165,9 @@ class Truth:
             if documents is None or document.id in documents
             for passage in snapshot.passages_of(document.path)
         ]
-        self._names = [(passage.key, link_of(passage)) for passage in passages]
+        self._names = [
+            (one.key, Link(one.id, one.key, one.document.id, one.vector, one.start, one.end)) for one in passages
+        ]
         self._vectors = snapshot.vectors([passage.vector for passage in passages])
 
     def nearest(self, query: Vectors, limit: int) -> list[Candidate]:

@@ -460,8 +460,3 @@ _SHORT = settings(max_examples=25, stateful_step_count=12, deadline=None, suppre
 
 TestFolder = Folder.TestCase
 TestFolder.settings = _SHORT if settings().max_examples <= 100 else settings()
-
-
-def test_the_encoders_differ() -> None:
-    """Else a vector of the one model in an index of the other would go unnoticed."""
-    assert (BagEncoder().encode_query("cat") != OtherEncoder().encode_query("cat")).any()

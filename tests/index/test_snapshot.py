@@ -16,13 +16,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from corpus.errors import IncompatibleError, NoIndexError, UsageError
-from index.dense.faiss_segments import cosines
 from index.dense.search import Candidate
 from index.snapshot import Snapshot
 from index.update.report import Request
 from index.update.update import update_index
 from tests.encoders import BagEncoder
-from tests.index.segments import link_of
+from tests.index.segments import Truth
 
 WORDS = ["cat", "dog", "owl", "sea", "mat", "sun", "tree", "rock"]
 sentences = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join)
@@ -129,13 +128,6 @@ def test_a_limit_below_one_gives_nothing(root: Path, limit: int) -> None:
         assert snapshot.keyword("cat", limit) == []
 
 
-def test_a_huge_limit_gives_all(root: Path) -> None:
-    build(root)
-    with Snapshot(root / ".qa") as snapshot:
-        assert len(snapshot.dense(BagEncoder().encode_query("cat"), 10**9)) == 4
-        assert len(snapshot.keyword("cat fish", 10**9)) == 3
-
-
 slow = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
@@ -151,18 +143,7 @@ def test_dense_search_equals_brute_force(texts: list[str], query: str, limit: in
         with Snapshot(root / ".qa") as snapshot:
             ids = [document.id for document in snapshot.documents()]
             scope = data.draw(st.none() | st.frozensets(st.sampled_from(ids)))
-            passages = [
-                passage
-                for document in snapshot.documents()
-                if scope is None or document.id in scope
-                for passage in snapshot.passages_of(document.path)
-            ]
-            scores = cosines(snapshot.vectors([passage.vector for passage in passages]), vector)
-            ranked = sorted(
-                (-score, one.key, link_of(one)) for score, one in zip(scores.tolist(), passages, strict=True)
-            )
-            expected = [Candidate(link, -score) for score, _, link in ranked[:limit]]
-            assert snapshot.dense(vector, limit, documents=scope) == expected
+            assert snapshot.dense(vector, limit, documents=scope) == Truth(snapshot, scope).nearest(vector, limit)
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs to become another user")

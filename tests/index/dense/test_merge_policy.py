@@ -51,6 +51,7 @@ SIZES = {
     "one": [1] * 1000,
     "most": [50] * 1000,
     "ascending": [*range(1, 51)] * 20,
+    "descending": [*range(50, 0, -1)] * 20,
     "few and many": [50, *[1] * 49] * 20,
 }
 
@@ -69,13 +70,6 @@ def test_a_thousand_commits_leave_few_segments_and_write_each_vector_few_times(
         assert sum(segment.live for segment in history.segments) == total
         assert max(segment.held for segment in history.segments) <= most
     assert max(history.written) <= 1 + math.log(min(most, len(history.written)), 1.5)
-
-
-def test_commits_that_become_smaller_leave_few_segments_too() -> None:
-    history = History()
-    for size in range(50, 0, -1):
-        history.commit(size)
-        assert len(history.segments) <= most_segments(len(history.written))
 
 
 @st.composite

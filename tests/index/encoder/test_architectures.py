@@ -15,7 +15,7 @@ from index.encoder.openvino_backend import CompiledEncoder
 from index.encoder.protocol import Vectors
 from index.encoder.tokenizer import ModelTokenizer
 from index.encoder.torch_backend import TorchEncoder
-from tests.small_models import BUILDERS, CORPUS, HIDDEN, MAX_LENGTH, SHORTENED, build, load, pooling
+from tests.small_models import BUILDERS, CORPUS, HIDDEN, MAX_LENGTH, SHORTENED, build, load
 
 TEXTS = (
     "Robots",
@@ -210,57 +210,3 @@ def test_a_passage_as_long_as_promised_is_read_whole(case: Case) -> None:
     assert len(case.original.tokenizer(case.document_prompt + whole)["input_ids"]) <= MAX_LENGTH
     with pytest.raises(ValueError, match=r"a passage has \d+ tokens and the model reads"):
         case.encoder.encode_passages([f"{whole} {TEXTS[0] * 10}"])
-
-
-def another_pooling(*modes: str) -> Callable[[Any], None]:
-    def spoil(original: Any) -> None:
-        original[1] = pooling(*modes)
-
-    return spoil
-
-
-def no_prompts(original: Any) -> None:
-    original.prompts = {}
-
-
-def no_lower_casing(original: Any) -> None:
-    from tokenizers.normalizers import BertNormalizer
-
-    original.tokenizer.backend_tokenizer.normalizer = BertNormalizer(lowercase=False)
-
-
-def positions_from_0(original: Any) -> None:
-    weight = original[0].auto_model.embeddings.position_embeddings.weight
-    weight.data = weight.data.roll(2, dims=0)
-
-
-def padding_read(original: Any) -> None:
-    def read_all(_: Any, given: tuple[dict[str, Any]]) -> None:
-        given[0]["attention_mask"].fill_(1)
-
-    original[0].register_forward_pre_hook(read_all)
-
-
-@pytest.mark.parametrize(
-    ("kind", "spoil"),
-    [
-        pytest.param("bert-mean", another_pooling("cls"), id="bert-cls-for-mean"),
-        pytest.param("bert-mean", padding_read, id="bert-padding-read"),
-        pytest.param("bert-cls-dense", another_pooling("mean"), id="bert-mean-for-cls"),
-        pytest.param("bert-joined", another_pooling("max", "mean"), id="bert-joined-the-other-way"),
-        pytest.param("mpnet-mean", positions_from_0, id="mpnet-positions-from-0"),
-        pytest.param("roberta-mean", positions_from_0, id="roberta-positions-from-0"),
-        pytest.param("roberta-mean", another_pooling("max"), id="roberta-max-for-mean"),
-        pytest.param("xlm-roberta-prompts", no_prompts, id="xlm-roberta-no-prompts"),
-        pytest.param("distilbert-max", no_lower_casing, id="distilbert-no-lower-casing"),
-        pytest.param("distilbert-max", another_pooling("mean"), id="distilbert-mean-for-max"),
-        pytest.param("modernbert-mean", padding_read, id="modernbert-padding-read"),
-    ],
-)
-def test_a_mistake_would_be_seen(kind: str, spoil: Callable[[Any], None], case_of: Callable[[str], Case]) -> None:
-    """An original spoiled in one place is far from the compiled copy, so the tests above can fail."""
-    case = case_of(kind)
-    spoiled = load(case.model.folder)
-    spoil(spoiled)
-    found = case.encoder.encode_passages(case.texts)
-    assert least(found, as_documents(spoiled, case.texts)) < CLEARLY_LESS

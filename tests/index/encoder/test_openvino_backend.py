@@ -16,7 +16,6 @@ from index.encoder.load import load_encoder
 from index.encoder.model_files import find
 from index.encoder.openvino_backend import CompiledEncoder, FastestEncoder, balanced_batches
 from index.encoder.openvino_compile import CompileError, Hint, compiled_graph
-from index.encoder.openvino_runtime import openvino
 from index.encoder.tokenizer import ModelTokenizer
 from index.encoder.torch_backend import TorchEncoder
 from tests.small_models import default_with
@@ -193,16 +192,6 @@ def test_models_that_pool_without_their_prompt_are_not_compiled(
     monkeypatch.setattr(compiling, "cache_folder", lambda: tmp_path / "cache")
     with pytest.raises(CompileError, match="pools without its prompt"):
         compiled_graph(model, ModelTokenizer(model))
-
-
-def test_the_library_is_lent_without_its_telemetry() -> None:
-    with openvino():
-        assert sys.modules["openvino_telemetry"] is None
-    assert "openvino_telemetry" not in sys.modules
-
-
-def test_the_default_encoder_is_the_fastest() -> None:
-    assert isinstance(load_encoder(), FastestEncoder)
 
 
 @pytest.mark.parametrize("precision", ["", "f32"])

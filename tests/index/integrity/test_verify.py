@@ -9,11 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from corpus.errors import DamagedIndexError, IncompatibleError, ModelError, NoIndexError, QAError, StorageError
+from corpus.errors import DamagedIndexError, IncompatibleError, NoIndexError, QAError
 from index.commit.store import Store
 from index.dense import faiss_segments
 from index.dense.search import Candidate
-from index.encoder.protocol import Vectors
 from index.snapshot import Snapshot
 from index.storage.database import FORMAT_VERSION, NewerFormatError
 from index.update.report import Request
@@ -114,15 +113,6 @@ def test_a_changed_vector_is_never_scored_and_embedded_again_by_a_rebuild(root: 
     assert len(nearest(folder)) == 3
 
 
-def test_changed_meta_and_lost_rows_are_noticed(folder: Path) -> None:
-    change(folder, "DELETE FROM passages WHERE id = 2")
-    with pytest.raises(DamagedIndexError, match=r"refcount of vector \d"):
-        read_all(folder)
-    change(folder, "UPDATE meta SET value = '9' WHERE key = 'generation'")
-    with pytest.raises(DamagedIndexError, match="table meta"):
-        read_all(folder)
-
-
 @pytest.mark.parametrize("junk", [b"not a database at all" * 500, b"SQLite format 3\0" + bytes(4080)])
 def test_a_file_that_is_no_database_is_named_and_replaced_by_a_rebuild(root: Path, folder: Path, junk: bytes) -> None:
     (folder / "index.db").write_bytes(junk)
@@ -132,13 +122,6 @@ def test_a_file_that_is_no_database_is_named_and_replaced_by_a_rebuild(root: Pat
     rebuild_index(Request(root, BagEncoder()))
     assert len(read_all(folder)) == 4
     assert not list(folder.glob("*damaged*"))
-
-
-def test_a_rebuild_takes_the_embeddings_out_of_a_damaged_database(root: Path, folder: Path) -> None:
-    """The table of documents is ruined, the vectors are not: nothing is embedded again."""
-    change(folder, "UPDATE documents SET title = 'x'")
-    assert rebuild_index(Request(root, BagEncoder())).embedded == 0
-    assert len(read_all(folder)) == 4
 
 
 @pytest.mark.parametrize("action", [update_index, rebuild_index])
@@ -169,31 +152,3 @@ def test_a_build_killed_before_its_tables_is_no_index(tmp_path: Path) -> None:
         pass
     with pytest.raises(NoIndexError, match="never finished"):
         Snapshot(tmp_path)
-
-
-def test_a_failing_faiss_write_leaves_the_old_generation(
-    root: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (root / "owls.txt").write_text("Owls hunt at night.", encoding="utf-8")
-
-    def full(descriptor: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(StorageError, match="No space left on device"):
-        update_index(Request(root, BagEncoder()))
-    monkeypatch.undo()
-    with Snapshot(folder) as snapshot:
-        assert snapshot.info.generation == 1
-        assert snapshot.keyword("owls", 5) == []
-    assert not list(folder.glob(".*tmp"))
-    assert update_index(Request(root, BagEncoder())).embedded == 0
-
-
-def test_a_model_that_gives_no_numbers_is_refused(root: Path) -> None:
-    class Broken(BagEncoder):
-        def encode_passages(self, texts: object) -> Vectors:
-            return np.full((4, 64), np.nan, dtype=np.float32)
-
-    with pytest.raises(ModelError, match="not finite"):
-        update_index(Request(root, Broken()))

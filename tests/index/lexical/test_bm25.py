@@ -93,25 +93,6 @@ def test_what_is_on_disk_does_not_depend_on_history(
             assert rows(connection) == updated
 
 
-def test_a_word_that_nearly_all_have_still_counts_a_little(connection: sqlite3.Connection) -> None:
-    """Among passages with nothing else in common, the shorter comes first."""
-    change(connection, add={1: text("cat dog dog dog"), 2: text("cat"), 3: text("cat cat")})
-    ids, scores = reader(connection, 3).search(once("cat"), 3)
-    assert set(ids.tolist()) == {1, 2, 3}
-    assert all(0 < score < 1e-5 for score in scores.tolist())
-
-
-def test_many_ties_and_many_blocks_keep_exactly_those_that_tie(connection: sqlite3.Connection) -> None:
-    """A hundred passages in 25 blocks, of which nine are better: the 10th place is shared by all the others."""
-    better = {row: text("cat cat sea") for row in range(5, 100, 11)}
-    held = {row: text("cat sea sea") for row in range(100)} | better | {row: text("oak") for row in range(200, 400)}
-    change(connection, add=held)
-    found = reader(connection, len(held))
-    assert len(better) == 9
-    for limit, expected in ((5, better), (9, better), (10, range(100))):
-        assert set(found.search(once("cat"), limit)[0].tolist()) == set(expected)
-
-
 def test_terms_of_one_hash_are_told_apart(connection: sqlite3.Connection) -> None:
     seen: dict[int, str] = {}
     words = (f"w{number}" for number in range(10_000))
@@ -156,11 +137,3 @@ def test_odd_text_is_indexed_found_and_removed(connection: sqlite3.Connection, o
     found.verify()
     change(connection, remove={7: one})
     assert rows(connection) == before
-
-
-@pytest.mark.parametrize("term", [*ODD, "cat\ud800", '"', "%", "1", "null", ""])
-def test_a_term_that_no_passage_has_is_in_none(connection: sqlite3.Connection, term: str) -> None:
-    term = ODD.get(term, term)
-    change(connection, add=SMALL)
-    assert reader(connection, len(SMALL)).frequencies([term, "dog"]) == {term: 0, "dog": 3}
-    assert reader(connection, len(SMALL)).search(once(term), 5)[0].tolist() == []

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from corpus.errors import DamagedIndexError
-from index.lexical.posting_blocks import row_checksum
 from tests.index.postings import SMALL, change, once, reader, row_of, stored, text, undone, weighed
 
 pytestmark = pytest.mark.usefixtures("_small_blocks")
@@ -99,35 +98,3 @@ def test_a_row_in_another_place_is_noticed(connection: sqlite3.Connection) -> No
     for reads, term in ((searched, "cat"), (searched, "dog"), (verified, "")):
         with pytest.raises(DamagedIndexError):
             reads(connection, 0, term)
-
-
-CAT = b"\3\0\0\0\1\0cat"
-
-
-@pytest.mark.parametrize(
-    ("data", "reads"),
-    [
-        (CAT + b"\3\0\1", verified),
-        (CAT + b"\x09\0\1", verified),
-        (CAT + b"\x09\0\1", searched),
-        *(
-            (data, reads)
-            for data in (b"\xff\xff\xff\xff" + CAT[4:], CAT[:4] + b"\xff\xffcat", b"\3\0")
-            for reads in (
-                searched,
-                verified,
-            )
-        ),
-    ],
-)
-def test_a_row_that_was_never_written_so_is_refused_whatever_its_checksum(
-    connection: sqlite3.Connection, data: bytes, reads: Read
-) -> None:
-    """A posting of a passage that is not there, and lists that run past the end."""
-    held = {1: text("cat"), 2: text("dog"), 4: text("dog"), 5: text("dog")}
-    change(connection, add=held)
-    number = row_of(0, "cat")
-    values = (data, row_checksum(number, data), number)
-    connection.execute("UPDATE posting_lists SET data = ?, checksum = ? WHERE id = ?", values)
-    with pytest.raises(DamagedIndexError):
-        reads(connection, 0, "cat")

@@ -101,10 +101,6 @@ def test_what_is_said_several_times_counts_more() -> None:
     assert 8 < analyse("cats " * 200).terms["cat"] < 9
 
 
-def test_a_joined_word_is_found_whole_and_by_its_parts() -> None:
-    assert terms("covid-19 and node.js") == (["covid", "19", "and", "node", "j"], ["covid-19", "node.js"])
-
-
 def test_operators_in_a_question_do_nothing(root: Path) -> None:
     """`NOT birds` is about birds, and a quoted phrase is its words."""
     update_index(Request(root, BagEncoder()))

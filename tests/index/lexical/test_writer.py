@@ -15,14 +15,6 @@ REAL_BLOCK = posting_blocks.BLOCK
 pytestmark = pytest.mark.usefixtures("_small_blocks")
 
 
-def test_everything_removed_leaves_no_row(connection: sqlite3.Connection) -> None:
-    held = {row: text("cat dog") for row in (1, 2, 9)}
-    change(connection, add=held)
-    change(connection, remove=held)
-    assert rows(connection) == [[], []]
-    assert reader(connection, 0).search(once("cat"), 5)[0].tolist() == []
-
-
 def test_clear_removes_what_is_written_and_what_is_not(connection: sqlite3.Connection) -> None:
     change(connection, add={1: text("cat")})
     target = LexicalWriter(connection, FILE)
@@ -61,12 +53,6 @@ def test_a_block_is_16384_rows(connection: sqlite3.Connection, monkeypatch: pyte
     change(connection, add={16_383: text("cat"), 16_384: text("cat")})
     assert stored(connection) == {(0, "cat"): b"\xff\x3f\1", (1, "cat"): b"\0\0\1"}
     assert [len(words) for words in lengths(connection).values()] == [16_384, 1]
-
-
-def test_every_word_of_title_headings_and_text_weighs_one_and_of_the_path_two(connection: sqlite3.Connection) -> None:
-    change(connection, add={1: Fields("sea", "art", "dog", "cat"), 2: text("oak")})
-    weights = {term: data[-1] for (_, term), data in stored(connection).items()}
-    assert weights == {"sea": 1, "art": 1, "dog": 1, "cat": 2, "oak": 1}
 
 
 @pytest.mark.parametrize(

@@ -28,14 +28,6 @@ def failing(which: str) -> disk.Watcher:
     return fail
 
 
-def test_a_write_replaces_the_whole_file(tmp_path: Path) -> None:
-    path = tmp_path / "a"
-    write_atomically(path, b"old, and longer")
-    write_atomically(path, b"new")
-    assert path.read_bytes() == b"new"
-    assert list(tmp_path.iterdir()) == [path]
-
-
 @pytest.mark.parametrize("step", ["create", "write", "sync", "rename"])
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path, step: str) -> None:
     path = tmp_path / "a"

@@ -20,8 +20,6 @@ from index.dense.vector_rows import vector_digest
 from index.encoder.protocol import Vectors
 from index.update import embed_queue
 from index.update.embed_queue import Embedding
-from index.update.report import Request
-from index.update.update import update_index
 from tests.encoders import BagEncoder
 
 Sized = Callable[..., None]
@@ -124,18 +122,6 @@ def test_what_is_offered_twice_is_embedded_once(store: Store) -> None:
     assert sorted(encoder.embedded) == ["cat", "dog"]
     assert told == [4.0, 8.0]
     assert target.embedded == 2
-
-
-def test_a_text_that_comes_up_twice_in_a_folder_is_embedded_once(root: Path, sized: Sized) -> None:
-    """Though its vector is stored between the first passage of the second document and the last."""
-    sized(gathered=2, chunk=1, ahead=1)
-    (root / "a.txt").write_text("one two three.\n", encoding="utf-8")
-    more = "\n\n".join(f"{word} {word} {word}." for word in ("sea", "sun", "oak", "ash", "elm", "yew"))
-    (root / "b.txt").write_text(f"{more}\n\none two three.\n", encoding="utf-8")
-    encoder = BagEncoder(max_tokens=4)
-    report = update_index(Request(root, encoder, include=["a.txt", "b.txt"]))
-    assert report.passages == 8
-    assert len(encoder.embedded) == len(set(encoder.embedded)) == report.embedded == 7
 
 
 def test_the_longest_texts_go_first_and_texts_of_a_length_together(store: Store, sized: Sized) -> None:

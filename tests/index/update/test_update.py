@@ -82,15 +82,6 @@ def test_an_edit_embeds_only_the_passage_it_touches(root: Path) -> None:
     assert "mat." not in " ".join(texts(root))
 
 
-def test_a_deleted_file_is_gone(root: Path) -> None:
-    build(root)
-    (root / "birds.txt").unlink()
-    assert counts(build(root)) == (0, 0, 1, 2, 0, 0)
-    with Snapshot(root / ".qa") as snapshot:
-        assert [document.path for document in snapshot.documents()] == ["cats.md", "notes/fish.md"]
-        assert snapshot.keyword("birds", 5) == []
-
-
 @pytest.mark.parametrize("target", ["sparrows.txt", "notes/birds.txt"])
 def test_a_rename_or_move_embeds_nothing(root: Path, target: str) -> None:
     build(root)
@@ -99,14 +90,6 @@ def test_a_rename_or_move_embeds_nothing(root: Path, target: str) -> None:
     with Snapshot(root / ".qa") as snapshot:
         (candidate,) = snapshot.keyword("birds", 5)
         assert snapshot.passages([candidate.passage])[0].document.path == target
-
-
-def test_an_undone_edit_embeds_nothing(root: Path) -> None:
-    build(root)
-    (root / "birds.txt").write_text("Birds are silent.\n", encoding="utf-8")
-    build(root)
-    (root / "birds.txt").write_text(BIRDS, encoding="utf-8")
-    assert counts(build(root)) == (0, 1, 0, 2, 0, 1)
 
 
 def test_a_copy_shares_the_vector_and_is_citable(root: Path) -> None:
@@ -292,13 +275,6 @@ def test_a_binary_file_is_skipped_once_and_looked_at_again_when_it_changes(root:
     (root / "blob.txt").write_text("Now it is text.", encoding="utf-8")
     report = build(root)
     assert (report.added, report.skipped) == (1, ())
-
-
-def test_a_file_that_turns_binary_leaves_the_index(root: Path) -> None:
-    build(root)
-    (root / "birds.txt").write_bytes(b"\0\1\2")
-    report = build(root)
-    assert (report.removed, report.documents) == (1, 2)
 
 
 def test_unused_vectors_are_pruned_oldest_first(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
