@@ -132,14 +132,15 @@ def _section(document: Document, headings: list[Block], body: list[Block]) -> _S
     record = document.record_of(first)
     title = document.title if record is None else record.title
     is_short = not headings or not body or body[0].start - headings[0].start <= _HEADING_CHARACTERS
-    in_context = all(
-        line.heading == path[: len(line.heading)] or line.heading[-1:] == (document.title,) for line in headings
-    )
-    if body and is_short and in_context:
+    if body and is_short and all(_is_in_context(block, path, document.title) for block in headings):
         return _Section(first, body[0].start, title, path, tuple(body))
     # A heading line that is not in the context is read as text, or no search would find it.
     lines = [replace(block, kind=BlockKind.PARAGRAPH) for block in headings]
     return _Section(first, first, title, path, (*lines, *body))
+
+
+def _is_in_context(line: Block, heading: tuple[str, ...], title: str) -> bool:
+    return line.heading == heading[: len(line.heading)] or line.heading[-1:] == (title,)
 
 
 class _Splitter:

@@ -132,10 +132,7 @@ def _piece(page: Any, letters: str, places: list[Box], first: int) -> Iterator[L
     count = len(letters)
     if count > 2 and abs(pdfium.FPDFText_GetCharAngle(page, first + count // 2) % 3.1415) > 0.3:
         return  # such as a preprint's number along the margin
-    bold = all(
-        _BOLD.search(_font(page, i)) or pdfium.FPDFText_GetFontWeight(page, i) >= 600
-        for i in (first, first + count // 2, first + max(0, count - 2))
-    )
+    bold = all(_is_bold(page, first + place) for place in (0, count // 2, max(0, count - 2)))
     font = _font(page, first).decode(errors="replace")
     yield Line(text, boxes, _font_height(page, range(first, first + count), text), bold, font)
 
@@ -169,6 +166,10 @@ def _font_height(page: Any, characters: range, text: str) -> float:
     if not heights:
         return 10.0
     return float(max(heights) if text.isupper() else median(heights))
+
+
+def _is_bold(page: Any, character: int) -> bool:
+    return bool(_BOLD.search(_font(page, character))) or pdfium.FPDFText_GetFontWeight(page, character) >= 600
 
 
 def _font(page: Any, character: int) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from corpus.text.headings import heading_title
@@ -20,8 +21,17 @@ _MAX_LINES = 2
 _TEXT = frozenset({BlockKind.PARAGRAPH, BlockKind.TABLE})
 
 
-# A heading and the blocks up to the next.
-_Group = tuple[Block, Sequence[Block]]
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """A heading and the blocks up to the next."""
+
+    heading: Block
+    body: tuple[Block, ...]
+
+    @property
+    def is_one_paragraph(self) -> bool:
+        long = [block for block in self.body if block.end - block.start >= _MIN_PARAGRAPH]
+        return len(long) == 1 and long[0].kind in _TEXT and len(self.body) <= 1 + _MAX_LINES
 
 
 def find_records(text: str, blocks: Sequence[Block]) -> tuple[Record, ...]:
@@ -31,40 +41,35 @@ def find_records(text: str, blocks: Sequence[Block]) -> tuple[Record, ...]:
     Text before the first belongs to none, except headings directly above it, such as that of the page.
     """
     groups = list(_groups(blocks))
-    first = next((i for i, group in enumerate(groups) if _is_one_paragraph(group)), len(groups))
+    first = next((i for i, group in enumerate(groups) if group.is_one_paragraph), len(groups))
     start = _headings_above(groups, first)
     groups = groups[first:]
     if len(groups) < _MIN_RECORDS:
         return ()
-    above = groups[0][0].heading[:-1]
+    above = groups[0].heading.heading[:-1]
     # Whoever marks headings writes one document.
-    bare = [(*above, heading_title(text[heading.start : heading.end])) for heading, _ in groups]
-    beside = [group for group, path in zip(groups, bare, strict=True) if group[0].heading == path]
-    alike = [group for group in beside if _is_one_paragraph(group)]
-    words = sorted(len(heading.heading[-1].split()) for heading, _ in alike)
+    bare = [(*above, heading_title(text[group.heading.start : group.heading.end])) for group in groups]
+    beside = [group for group, path in zip(groups, bare, strict=True) if group.heading.heading == path]
+    alike = [group for group in beside if group.is_one_paragraph]
+    words = sorted(len(group.heading.heading[-1].split()) for group in alike)
     if (
         len(alike) < max(_MIN_RECORDS, _MIN_SAME_SHAPE * len(groups))
         or words[len(words) // 2] < _MIN_TITLE_WORDS
         or blocks[-1].end - start < _MIN_SHARE_OF_TEXT * (blocks[-1].end - blocks[0].start)
     ):
         return ()
-    starts = [start, *(heading.start for heading, _ in beside[1:])]
-    return tuple(Record(at, heading.heading[-1]) for at, (heading, _) in zip(starts, beside, strict=True))
+    starts = [start, *(group.heading.start for group in beside[1:])]
+    return tuple(Record(at, group.heading.heading[-1]) for at, group in zip(starts, beside, strict=True))
 
 
 def _groups(blocks: Sequence[Block]) -> Iterator[_Group]:
     at = [i for i, block in enumerate(blocks) if block.kind is BlockKind.HEADING]
     for i, after in pairwise([*at, len(blocks)]):
-        yield blocks[i], blocks[i + 1 : after]
-
-
-def _is_one_paragraph(group: _Group) -> bool:
-    long = [block for block in group[1] if block.end - block.start >= _MIN_PARAGRAPH]
-    return len(long) == 1 and long[0].kind in _TEXT and len(group[1]) <= 1 + _MAX_LINES
+        yield _Group(blocks[i], tuple(blocks[i + 1 : after]))
 
 
 def _headings_above(groups: Sequence[_Group], first: int) -> int:
     """Start of a group, or of the headings directly above it."""
-    while 0 < first < len(groups) and not groups[first - 1][1]:
+    while 0 < first < len(groups) and not groups[first - 1].body:
         first -= 1
-    return groups[first][0].start if first < len(groups) else 0
+    return groups[first].heading.start if first < len(groups) else 0

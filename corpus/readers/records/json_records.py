@@ -26,8 +26,7 @@ def read(path: str, data: bytes) -> Extracted:
     if isinstance(value, dict):
         # An object around a list of records: its other fields come first.
         title = str(value.get("title") or value.get("name") or "")
-        lists = {key: inner for key, inner in value.items() if isinstance(inner, list) and len(inner) > 1}
-        key = next((key for key, inner in lists.items() if all(isinstance(one, dict) for one in inner)), None)
+        key = next((key for key, inner in value.items() if _is_records(inner)), None)
         rest = {name: inner for name, inner in value.items() if name != key}
         first = 2 if rest else 1
         value = [*([rest] if rest else []), *(value[key] if key is not None else [])]
@@ -64,6 +63,10 @@ def _parse_lines(text: str) -> list[Any]:
 def _are_objects(values: list[Any]) -> bool:
     given = [value for value in values if value is not None]
     return bool(given) and all(isinstance(value, dict) for value in given)
+
+
+def _is_records(value: object) -> bool:
+    return isinstance(value, list) and len(value) > 1 and all(isinstance(one, dict) for one in value)
 
 
 def _fields(value: Any) -> Iterator[tuple[str, str]]:

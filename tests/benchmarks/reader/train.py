@@ -1,0 +1,282 @@
+"""Train the reader; stopped at any moment, the same command goes on from the last checkpoint.
+
+    python -m tests.benchmarks.reader.train WORK --until 05:50
+
+The learning rate rises, stays, and falls to nothing in a cool-down, which begins in time for `--until`, or when the
+file `cooldown` is put into the folder. `stable.pt` is kept from before it: with `--from stable.pt --run NAME` another
+run goes on from there at the full rate.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+from collections import deque
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from .batches import Batch, Packed, batches, load, take
+from .model import Output, Reader, best_spans, new_reader
+
+# Weights of the losses: where the answer stands (or that it does not), whether it does, the passage by itself, and
+# the passage among others with the same question.
+SPAN, ANSWERED, RELEVANT, RANKED = 1.0, 0.5, 0.2, 0.5
+# Of the span loss, the share of examples without an answer.
+NO_SPAN = 0.5
+CHECKPOINT_SECONDS = 540
+# The cool-down begins by itself only so long before the end.
+LAST_SECONDS = 900
+DEV_EXAMPLES = 896
+LONGEST = 30
+
+
+@dataclass(slots=True)
+class State:
+    """How far a run is."""
+
+    step: int = 0
+    examples: int = 0
+    pass_number: int = 0
+    batch: int = 0
+    cooldown_from: int = -1
+    cooldown_steps: int = 0
+
+
+def losses(output: Output, batch: Batch) -> torch.Tensor:
+    """The weighted loss of a batch."""
+    group, _, _, start, end, answered, relevant = batch.label.unbind(1)
+    # Answered, yet with no span told: of that, only the judgement is trained.
+    told = ((start >= 0) | (answered == 0)).float()
+    spans = functional.cross_entropy(output.start, start.clamp(min=0), reduction="none")
+    spans = (spans + functional.cross_entropy(output.end, end.clamp(min=0), reduction="none")) / 2
+    weight = told * torch.where(answered == 1, 1.0, NO_SPAN)
+    span = (spans * weight).sum() / weight.sum().clamp(min=1)
+    judged = functional.binary_cross_entropy_with_logits(output.answered, answered.float())
+    known = (relevant >= 0).float()
+    alone = functional.binary_cross_entropy_with_logits(
+        output.relevant, relevant.clamp(min=0).float(), reduction="none"
+    )
+    ranked = ranking_loss(output.relevant, group, relevant)
+    return (
+        SPAN * span + ANSWERED * judged + RELEVANT * (alone * known).sum() / known.sum().clamp(min=1) + RANKED * ranked
+    )
+
+
+def ranking_loss(scores: torch.Tensor, group: torch.Tensor, relevant: torch.Tensor) -> torch.Tensor:
+    """Cross-entropy of the answering passage among those with the same question; 0 where none has company."""
+    known = relevant >= 0
+    same = (group[:, None] == group[None]) & known[None] & known[:, None]
+    among = scores[None].expand_as(same).masked_fill(~same, -1e4).logsumexp(dim=1)
+    company = (same & (relevant[None] == 0)).any(dim=1) & (relevant == 1)
+    return ((among - scores) * company).sum() / company.sum().clamp(min=1)
+
+
+def auroc(positive: np.ndarray[Any, Any], negative: np.ndarray[Any, Any]) -> float:
+    """Area under the ROC curve: how often a positive scores above a negative, ties counting half."""
+    scores = np.concatenate([positive, negative])
+    _, inverse, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
+    above = ranks[: len(positive)].sum() - len(positive) * (len(positive) + 1) / 2
+    return float(above / (len(positive) * len(negative)))
+
+
+@torch.no_grad()  # type: ignore[untyped-decorator]
+def develop(reader: Reader, dev: Packed, device: torch.device) -> dict[str, float]:
+    """Token F1, AUROC of answered (near misses and all), and how often the answering passage ranks first."""
+    reader.eval()
+    overlap, answered, diff, relevant = [], [], [], []
+    label = dev.label[:DEV_EXAMPLES]
+    for begin in range(0, len(label), 32):
+        batch = take(dev, range(begin, min(begin + 32, len(label)))).to(device)
+        with torch.autocast(device.type, torch.bfloat16):
+            output = reader.read(batch)
+        spans, score = best_spans(output.start, output.end, longest=LONGEST)
+        gold = batch.label[:, 3:5]
+        shared = (torch.minimum(spans, gold)[:, 1] - torch.maximum(spans, gold)[:, 0] + 1).clamp(min=0)
+        overlap.append(2 * shared / (spans[:, 1] - spans[:, 0] + gold[:, 1] - gold[:, 0] + 2))
+        answered.append(output.answered)
+        diff.append(score)
+        relevant.append(output.relevant)
+    f1, told, span, rank = (torch.cat(part).float().cpu().numpy() for part in (overlap, answered, diff, relevant))
+    right, near = label[:, 5] == 1, label[:, 6] < 0
+    first = []
+    for group in np.unique(label[:, 0]):
+        mine = (label[:, 0] == group) & (label[:, 6] >= 0)
+        if mine.sum() > 1 and right[mine].any():
+            first.append(bool(right[mine][rank[mine].argmax()]))
+    reader.train()
+    return {
+        "f1": float(f1[right].mean()),
+        "auroc_near": auroc(told[right], told[near]),
+        "auroc_near_span": auroc(span[right], span[near]),
+        "auroc_hard": auroc(told[right], told[(label[:, 5] == 0) & ~near]),
+        "first": float(np.mean(first)),
+    }
+
+
+class Run:
+    """One training run: its weights, its optimiser, how far it is, and where it writes."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        self.work: Path = options.work
+        self.folder = self.work / options.run
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.device = torch.device(options.device)
+        self.reader = new_reader(options.seed).to(self.device)
+        heads = [*self.reader.span.parameters(), *self.reader.judge.parameters()]
+        layers = [value for value in self.reader.bert.encoder.parameters() if value.requires_grad]
+        self.rates = (options.rate, 3 * options.rate)
+        groups = [{"params": layers, "lr": self.rates[0]}, {"params": heads, "lr": self.rates[1]}]
+        self.optimiser = torch.optim.AdamW(groups, betas=(0.9, 0.98), weight_decay=0.01, fused=True)
+        self.state = State()
+        last = self.folder / "last.pt"
+        if last.exists():
+            self._resume(last)
+        elif options.start is not None:
+            self._resume(options.start)
+            self.state.cooldown_from = -1
+        self._saved = time.monotonic()
+        self._took: deque[tuple[float, int]] = deque(maxlen=200)
+
+    def _resume(self, file: Path) -> None:
+        saved = torch.load(file, map_location=self.device, weights_only=True)
+        self.reader.load_state_dict(saved["reader"], strict=False)
+        self.optimiser.load_state_dict(saved["optimiser"])
+        self.state = State(**saved["state"])
+        print(f"goes on from {file}: {self.state}", flush=True)
+
+    def save(self, name: str) -> None:
+        """Write a checkpoint, whole or not at all."""
+        part = self.folder / f"{name}.part"
+        saved = {"reader": self.reader.trained(), "optimiser": self.optimiser.state_dict(), "state": asdict(self.state)}
+        torch.save(saved, part)
+        part.replace(self.folder / name)
+        self._saved = time.monotonic()
+
+    def log(self, **row: object) -> None:
+        """Add a line to the run's log."""
+        line = json.dumps({"time": time.strftime("%H:%M:%S"), **asdict(self.state), **row})
+        print(line, flush=True)
+        with (self.folder / "log.jsonl").open("a", encoding="utf-8") as out:
+            out.write(line + "\n")
+
+    def factor(self) -> float:
+        """Share of the full learning rate at this step."""
+        rising: float = min(1.0, (self.state.step + 1) / self.options.warmup)
+        if self.state.cooldown_from < 0:
+            return rising
+        gone = self.state.step - self.state.cooldown_from
+        return rising * max(0.0, 1 - gone / self.state.cooldown_steps)
+
+    def _cool(self) -> None:
+        """Begin the cool-down where it is asked for, or where the rest of the time is what it takes."""
+        state, options = self.state, self.options
+        if state.cooldown_from >= 0:
+            return
+        wanted = max(options.least_cooldown, int(options.cooldown * state.step))
+        now, until = time.time(), options.until
+        asked: bool = (self.folder / "cooldown").exists()
+        if not asked and until is not None and len(self._took) > 50:
+            (first, done), (last, at) = self._took[0], self._took[-1]
+            left = until - now
+            # Earlier than that, the rate tells little about the rest: a busy machine may become free.
+            asked = left < LAST_SECONDS and left * (at - done) / (last - first) <= wanted
+        if asked:
+            self.save("stable.pt")
+            state.cooldown_from, state.cooldown_steps = state.step, wanted
+            self.log(cooldown=wanted)
+
+    def step(self, batch: Batch) -> float:
+        """One update; the loss."""
+        factor = self.factor()
+        for group, rate in zip(self.optimiser.param_groups, self.rates, strict=True):
+            group["lr"] = rate * factor
+        with torch.autocast(self.device.type, torch.bfloat16):
+            output = self.reader.read(batch)
+        loss = losses(output, batch)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.reader.parameters(), 1.0)
+        self.optimiser.step()
+        self.optimiser.zero_grad(set_to_none=True)
+        return float(loss.detach())
+
+    def train(self) -> None:
+        """Passes over all example files in turn, until the cool-down is over."""
+        dev = load(self.work / "dev.npz")
+        files = sorted(self.work.glob(self.options.examples))
+        lost: deque[float] = deque(maxlen=200)
+        while True:
+            packed = load(files[self.state.pass_number % len(files)])
+            order = batches(packed, size=self.options.batch, seed=self.options.seed + self.state.pass_number)
+            while self.state.batch < len(order):
+                rows = order[self.state.batch]
+                lost.append(self.step(take(packed, rows).to(self.device)))
+                self.state.step += 1
+                self.state.batch += 1
+                self.state.examples += len(rows)
+                self._took.append((time.time(), self.state.step))
+                if self._after(lost, dev):
+                    return
+            self.state.pass_number, self.state.batch = self.state.pass_number + 1, 0
+
+    def _after(self, lost: deque[float], dev: Packed) -> bool:
+        """Log, measure, save and cool as it is time; whether the run is over."""
+        state = self.state
+        self._cool()
+        over = state.cooldown_from >= 0 and state.step >= state.cooldown_from + state.cooldown_steps
+        over = over or state.step >= self.options.steps
+        if state.step % 100 == 0:
+            (first, done), (last, at) = self._took[0], self._took[-1]
+            rate = (at - done) / max(last - first, 1e-9)
+            self.log(
+                loss=round(float(np.mean(lost)), 4), steps_per_second=round(rate, 3), factor=round(self.factor(), 3)
+            )
+        if state.step % self.options.measure == 0 or over:
+            self.log(dev={name: round(value, 4) for name, value in develop(self.reader, dev, self.device).items()})
+        if over or time.monotonic() - self._saved > CHECKPOINT_SECONDS:
+            self.save("final.pt" if over else "last.pt")
+        return over
+
+
+def _clock(text: str) -> float:
+    hour, minute = map(int, text.split(":"))
+    now = datetime.now()
+    until = now.replace(hour=hour, minute=minute, second=0)
+    return (until if until > now else until + timedelta(days=1)).timestamp()
+
+
+def main() -> None:
+    """Train until it is time."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("work", type=Path)
+    parser.add_argument("--run", default="run-1", help="folder of checkpoints, in the working folder")
+    parser.add_argument("--examples", default="examples-[0-9].npz", help="a pass each, in turn")
+    parser.add_argument("--from", dest="start", type=Path, help="checkpoint to begin with")
+    parser.add_argument("--until", type=_clock, help="time of day at which the cool-down shall be over, HH:MM")
+    parser.add_argument("--steps", type=int, default=10**9, help="end after so many, without a cool-down")
+    parser.add_argument("--rate", type=float, default=2e-4)
+    parser.add_argument("--warmup", type=int, default=200)
+    parser.add_argument("--cooldown", type=float, default=0.25, help="its steps, as a share of those before it")
+    parser.add_argument("--least-cooldown", type=int, default=200)
+    parser.add_argument("--batch", type=int, default=32)
+    parser.add_argument("--measure", type=int, default=500, help="steps between measurements")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--threads", type=int, default=2)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    (options.work / "train.pid").write_text(f"{os.getpid()}\n")
+    Run(options).train()
+
+
+if __name__ == "__main__":
+    main()
