@@ -50,11 +50,7 @@ def has_index(root: Path) -> bool:
 
 
 def find_or_here() -> Path:
-    """Return the collection around the working directory; without one, the working directory.
-
-    Raises:
-        NoIndexError: QA_INDEX names no index, or the working directory no longer exists.
-    """
+    """Return the collection around the working directory or that of QA_INDEX; without one, the working directory."""
     try:
         return find_index()
     except NoIndexError:

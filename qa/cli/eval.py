@@ -12,7 +12,7 @@ import click
 from qa.answer.results import Mode
 from qa.cli import session
 from qa.cli.errors import FOUND
-from qa.cli.options import COUNT, INDEX, JSON, MODES, NO_UPDATE
+from qa.cli.options import CORPUS, COUNT, INDEX, JSON, MODE, NO_UPDATE, RERANK
 from qa.collection.settings import read_settings
 from qa.terminal import answers
 
@@ -21,10 +21,8 @@ from qa.terminal import answers
 @click.argument("questions", type=click.Path(path_type=Path))
 @click.option("-k", type=COUNT, help="How many passages to ask for.  [default: 10]")
 @JSON
-@click.option("--mode", type=MODES, help="How to search.  [default: hybrid]")
-@click.option(
-    "--rerank/--no-rerank", default=None, help="Read the first passages more closely, or not.  [default: rerank]"
-)
+@MODE
+@RERANK
 @click.option("--sample", type=click.IntRange(1), metavar="N", help="Ask only N questions: the same in every run.")
 @click.option(
     "--compare",
@@ -32,7 +30,7 @@ from qa.terminal import answers
     help='Compare with a second run under other settings, such as "mode=keyword,rerank=off" or "no-rerank", '
     "or with RESULTS.json, the --json output of an earlier run.",
 )
-@click.option("--corpus", type=click.Path(path_type=Path), metavar="DIR", help="Index this folder first.")
+@CORPUS
 @NO_UPDATE
 @INDEX
 def evaluate(

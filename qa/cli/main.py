@@ -17,7 +17,7 @@ from qa.cli import errors, session
 from qa.cli.batch import questions_of
 from qa.cli.errors import FOUND, INTERRUPTED, NOT_FOUND, Boundary
 from qa.cli.eval import evaluate
-from qa.cli.options import COUNT, INDEX, JSON, MODES, NO_UPDATE
+from qa.cli.options import CORPUS, COUNT, INDEX, JSON, MODE, NO_UPDATE, RERANK
 from qa.retrieval.question_text import LONGEST_QUESTION
 from qa.terminal import answers, reports
 from qa.terminal.text import clean_name
@@ -153,20 +153,10 @@ def watch(*, path: Path | None, every: float | None) -> int:
     metavar="FILE",
     help='Answer many questions: one a line, or JSON lines with "id" and "question"; "-" for stdin. Prints JSON lines.',
 )
-@click.option(
-    "--mode",
-    type=MODES,
-    help="Search by words and meaning (hybrid), meaning (dense) or words (keyword).  [default: hybrid]",
-)
-@click.option(
-    "--rerank/--no-rerank",
-    default=None,
-    help="Re-rank the first passages token by token, or be faster and less accurate.  [default: rerank]",
-)
+@MODE
+@RERANK
 @click.option("--path", "glob", metavar="GLOB", help="Only files whose path matches, such as 'talks/*.md'.")
-@click.option(
-    "--corpus", type=click.Path(path_type=Path), metavar="DIR", help="Build or update the index of this folder first."
-)
+@CORPUS
 @NO_UPDATE
 @INDEX
 def ask(

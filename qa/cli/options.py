@@ -29,6 +29,18 @@ INDEX = click.option(
     help="The collection: its folder, or the .qa folder in it.  [default: QA_INDEX, or the nearest .qa upward]",
 )
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
-MODES = click.Choice([mode.value for mode in Mode])
 COUNT = _Count(1, MAX_HITS)
+MODE = click.option(
+    "--mode",
+    type=click.Choice([mode.value for mode in Mode]),
+    help="Search by words and meaning (hybrid), meaning (dense) or words (keyword).  [default: hybrid]",
+)
+RERANK = click.option(
+    "--rerank/--no-rerank",
+    default=None,
+    help="Re-rank the first passages token by token, or be faster and less accurate.  [default: rerank]",
+)
+CORPUS = click.option(
+    "--corpus", type=click.Path(path_type=Path), metavar="DIR", help="Build or update the index of this folder first."
+)
 NO_UPDATE = click.option("--no-update", is_flag=True, help="Do not look for changed files first.")

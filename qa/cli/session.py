@@ -62,8 +62,8 @@ def opened(root: Path, *, corpus: bool, update: bool) -> Iterator[Retriever]:
         if found.note:
             answers.note(answers.problem(found.note))
         if found.report is not None:
-            report = reports.build if corpus else reports.refreshed
-            answers.note(report(found.report, answers.TerminalStyle.of(sys.stderr)))
+            style = answers.TerminalStyle.of(sys.stderr)
+            answers.note(reports.build(found.report, style) if corpus else reports.refreshed(found.report))
         yield retriever
 
 

@@ -142,11 +142,7 @@ def preview_index(
     exclude: Sequence[str] | None = None,
     paths: Sequence[str] = (),
 ) -> BuildReport:
-    """Return what `build_index` would do, without writing; `embedded` and `reused` are 0.
-
-    Raises:
-        CorpusError: The folder is missing or cannot be read.
-    """
+    """Return what `build_index` would do, without writing; `embedded` and `reused` are 0."""
     from index import preview_update
 
     root = existing_root(path)
@@ -163,11 +159,7 @@ def preview_index(
 def open_collection(
     root: Path, *, refresh: Refresh = Refresh.SMALL, progress: ProgressCallback | None = None
 ) -> OpenedCollection:
-    """Open a collection for questions; an index that cannot be written now is opened as it is, with a note.
-
-    Raises:
-        As `Retriever.open`, and with `Refresh.FULL` as `build_index`.
-    """
+    """Open a collection for questions; an index that cannot be written now is opened as it is, with a note."""
     if refresh is Refresh.FULL:
         return _build_and_open(root, progress)
     retriever = Retriever.open(root)
@@ -191,9 +183,6 @@ def refresh_if_small(retriever: Retriever, *, progress: ProgressCallback | None 
     """Index what changed since the last build if it is little; files are compared by stat.
 
     The retriever is closed if another replaces it in the result.
-
-    Raises:
-        As `Retriever.open`.
     """
     root, info = retriever.root, retriever.snapshot.info
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
@@ -36,9 +37,7 @@ def check(root: Path) -> CheckReport:
     """Verify SQLite's own structure, the checksum of every row and FAISS file, and that all of them agree.
 
     Raises:
-        NoIndexError: There is no index.
-        IncompatibleError: It has another format version.
-        DamagedIndexError: It is damaged; the message says where.
+        DamagedIndexError: They do not; the message says where.
     """
     folder = root / INDEX_FOLDER
     found = verify(folder)
@@ -50,21 +49,22 @@ def check(root: Path) -> CheckReport:
 
 
 def repair(root: Path, *, progress: ProgressCallback | None = None) -> CheckReport:
-    """Check, and rebuild what is damaged.
+    """Check, and rebuild what is damaged; if that fails, as `build_index` may, the index is as it was.
 
     What derives from documents, passages and vectors is rebuilt from them, without the files or the model. If they
     are damaged themselves, the files are read again, and only texts whose embeddings are lost are embedded.
-
-    Raises:
-        As `qa.collection.build.build_index`; the index is as it was then.
     """
+    from index import rebuild_derived  # noqa: PLC0415 - what writes is imported where it is needed
+
     problems = _problems(root)
     if not problems:
         return check(root)
-    kind, rebuilt = RepairKind.DERIVED, None
-    if not _rebuild_derived(root):
-        kind, rebuilt = RepairKind.REBUILT, build_index(root, mode=BuildMode.FULL, progress=progress)
-    return replace(check(root), kind=kind, problems=problems, rebuilt=rebuilt)
+    with suppress(DamagedIndexError):
+        rebuild_derived(root)
+        if not _problems(root):
+            return replace(check(root), kind=RepairKind.DERIVED, problems=problems)
+    rebuilt = build_index(root, mode=BuildMode.FULL, progress=progress)
+    return replace(check(root), kind=RepairKind.REBUILT, problems=problems, rebuilt=rebuilt)
 
 
 def _problems(root: Path) -> tuple[str, ...]:
@@ -72,13 +72,3 @@ def _problems(root: Path) -> tuple[str, ...]:
         return verify(root / INDEX_FOLDER).problems
     except DamagedIndexError as error:
         return (str(error),)
-
-
-def _rebuild_derived(root: Path) -> bool:
-    from index import rebuild_derived  # noqa: PLC0415 - what writes is imported where it is needed
-
-    try:
-        rebuild_derived(root)
-    except DamagedIndexError:
-        return False
-    return not _problems(root)

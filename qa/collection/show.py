@@ -136,18 +136,12 @@ def _resolve(snapshot: Snapshot, root: Path, location: str, here: Path | None) -
     for path, lines, page in chain.from_iterable(map(_parse, spellings)):
         for candidate in _candidates(root, path, here):
             document = documents.get(candidate)
-            if document is not None or _is_file(root, candidate):
-                return _ShowRequest(candidate, document, lines, page)
+            with suppress(OSError, UnicodeEncodeError):  # not a possible name, such as one of 5,000 characters
+                if document is not None or (root / to_os_name(candidate)).is_file():
+                    return _ShowRequest(candidate, document, lines, page)
     raise UsageError(
         f"{location} is not in the collection {root}. Give a path, path:line, path:first-last or a passage id."
     )
-
-
-def _is_file(root: Path, path: str) -> bool:
-    try:
-        return (root / to_os_name(path)).is_file()
-    except (OSError, UnicodeEncodeError):  # not a possible name, such as one of 5,000 characters
-        return False
 
 
 def _parse(location: str) -> Iterator[tuple[str, tuple[int, int] | None, int | None]]:

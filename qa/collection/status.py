@@ -67,13 +67,7 @@ class Status:
 
 
 def status(root: Path) -> Status:
-    """Return the state of an index; its files are compared by stat.
-
-    Raises:
-        NoIndexError: There is none.
-        DamagedIndexError: It is damaged.
-        IncompatibleError: It has another format version.
-    """
+    """Return the state of an index; its files are compared by stat."""
     folder = root / INDEX_FOLDER
     added: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()

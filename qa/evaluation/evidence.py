@@ -28,20 +28,16 @@ class GoldSpan:
 
     def is_hit(self, path: str, start: int, end: int) -> bool:
         """Whether the overlap is at least half of the shorter of the two."""
-        if path != self.path:
-            return False
-        if self.chars is None:
-            return True
+        if path != self.path or self.chars is None:
+            return path == self.path
         first, last = self.chars
         shared = min(end, last) - max(start, first)
         return shared > 0 and shared >= 0.5 * min(last - first, max(end - start, 1))
 
     def is_covered(self, path: str, start: int, end: int) -> bool:
         """Whether the text contains at least half of this span."""
-        if path != self.path:
-            return False
-        if self.chars is None:
-            return True
+        if path != self.path or self.chars is None:
+            return path == self.path
         first, last = self.chars
         return min(end, last) - max(start, first) >= 0.5 * (last - first)
 
@@ -116,26 +112,18 @@ def resolve_evidence(asked: EvalQuestion, documents: DocumentLookup) -> Gold:
     evidence = tuple(_piece(spans, documents, missing) for spans in asked.evidence)
     grades: dict[str, int] = {}
     by_document = False
-    graded = 0
+    resolved = not asked.answerable or any(evidence)
     for name, grade in asked.relevant:
         paths = documents.find(name)
-        passage = not paths and documents.has_passage(name)
-        graded += len(paths) or passage
         by_document = by_document or bool(paths)
-        if not paths and not passage:
+        if paths or documents.has_passage(name):
+            resolved = True
+        else:
             missing.append(f"{name} is not in the collection")
         for unit in paths or (name,):
             grades[unit] = max(grade, grades.get(unit, 0))
-    return Gold(
-        id=asked.id,
-        question=asked.question,
-        answerable=asked.answerable,
-        evidence=evidence,
-        grades=tuple(grades.items()),
-        by_document=by_document,
-        missing=tuple(missing),
-        resolved=not asked.answerable or any(evidence) or graded > 0,
-    )
+    graded = tuple(grades.items())
+    return Gold(asked.id, asked.question, asked.answerable, evidence, graded, by_document, tuple(missing), resolved)
 
 
 def _piece(wanted: Iterable[EvidenceSpan], documents: DocumentLookup, missing: list[str]) -> tuple[GoldSpan, ...]:

@@ -47,7 +47,11 @@ class TimedResult:
 def score(answers: Sequence[TimedResult], *, k: int) -> tuple[QuestionScore, ...]:
     """Score results of which `k` passages were asked for."""
     cutoffs = sorted({*(cutoff for cutoff in CUTOFFS if cutoff < k), k})
-    runs = {each.gold.id: run_of(each.gold, each.result.passages) for each in answers if each.gold.answerable}
+    runs = {
+        each.gold.id: (_graded if each.gold.grades else _pieces)(each.gold, each.result.passages)
+        for each in answers
+        if each.gold.answerable
+    }
     ranked = rank_measures(runs, cutoffs=cutoffs, depth=min(10, k))
     return tuple(_score(each, cutoffs, ranked.get(each.gold.id, {}), runs.get(each.gold.id)) for each in answers)
 
@@ -65,11 +69,6 @@ def _score(each: TimedResult, cutoffs: Sequence[int], ranked: dict[str, float], 
         values[f"covered@{BUDGET}"] = float(is_covered(gold, hits, BUDGET))
         values["highlight@1"] = float(is_highlighted(gold, hits))
     return replace(row, right=_is_shown(gold, run, hits), values=values | ranked)
-
-
-def run_of(gold: Gold, hits: Sequence[Hit]) -> Run:
-    """The ranking to measure: of graded documents and passages, or of pieces of evidence."""
-    return _graded(gold, hits) if gold.grades else _pieces(gold, hits)
 
 
 def _graded(gold: Gold, hits: Sequence[Hit]) -> Run:
@@ -118,7 +117,7 @@ def is_covered(gold: Gold, hits: Sequence[Hit], budget: int) -> bool:
 
 def is_highlighted(gold: Gold, hits: Sequence[Hit]) -> bool:
     """Whether the first highlight of the first passage is short and hits the evidence."""
-    for hit in hits[:1]:
-        for mark in hit.highlights[:1]:
-            return mark.chars[1] - mark.chars[0] <= MOST_HIGHLIGHTED and gold.is_hit(hit.source.path, mark.chars)
-    return False
+    if not hits or not hits[0].highlights:
+        return False
+    start, end = hits[0].highlights[0].chars
+    return end - start <= MOST_HIGHLIGHTED and gold.is_hit(hits[0].source.path, (start, end))

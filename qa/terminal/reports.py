@@ -41,7 +41,7 @@ def preview(report: BuildReport, style: TerminalStyle) -> str:
     return "\n".join([line, *_details(report, style)]) + "\n"
 
 
-def refreshed(report: BuildReport, _style: TerminalStyle) -> str:
+def refreshed(report: BuildReport) -> str:
     """Return what was indexed before an answer; "" if nothing had changed."""
     changes = _changes(report)
     return f"Index updated: {changes}\n" if changes else ""

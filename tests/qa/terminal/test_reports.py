@@ -67,8 +67,8 @@ def test_preview() -> None:
 
 def test_refreshed_is_silent_about_nothing() -> None:
     """Files that were looked at and had not changed are no news."""
-    assert refreshed(_report(unchanged=5), TerminalStyle()) == ""
-    assert refreshed(_report(added=2), TerminalStyle()) == "Index updated: 2 files added\n"
+    assert refreshed(_report(unchanged=5)) == ""
+    assert refreshed(_report(added=2)) == "Index updated: 2 files added\n"
 
 
 def test_corrections() -> None:
