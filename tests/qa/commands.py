@@ -67,3 +67,9 @@ class WordRetriever:
 
 def qa(*args: str | Path, stdin: bytes | None = None) -> Result:
     return CliRunner().invoke(main.app, [str(arg) for arg in args], input=stdin, prog_name="qa")
+
+
+def documents(root: Path) -> list[str]:
+    """Paths of the documents in an index."""
+    with Snapshot(root / ".qa") as snapshot:
+        return sorted(document.path for document in snapshot.documents())

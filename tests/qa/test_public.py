@@ -24,7 +24,6 @@ def test_every_public_name_is_there_and_documented() -> None:
 
 
 def test_public_methods_are_documented() -> None:
-    """Each method and property that a person can call says what it does."""
     for name in qa.__all__:
         thing = getattr(qa, name)
         for attribute, value in vars(thing).items() if isinstance(thing, type) else ():
@@ -33,14 +32,12 @@ def test_public_methods_are_documented() -> None:
 
 
 def test_star_import() -> None:
-    """`from qa import *` brings in exactly the public names."""
     names: dict[str, object] = {}
     exec("from qa import *", names)  # noqa: S102 - a star import is not allowed inside a function
     assert names.keys() - {"__builtins__"} == set(qa.__all__)
 
 
 def test_an_unknown_name() -> None:
-    """The error is that of any module."""
     with pytest.raises(AttributeError, match=r"^module 'qa' has no attribute 'Retreiver'$"):
         _ = qa.Retreiver
     with pytest.raises(ImportError, match="cannot import name 'nothing'"):
@@ -48,7 +45,6 @@ def test_an_unknown_name() -> None:
 
 
 def test_python_m_qa() -> None:
-    """`python -m qa` is the program."""
     done = subprocess.run(
         [sys.executable, "-m", "qa", "--version"], cwd=REPOSITORY, capture_output=True, text=True, check=True
     )

@@ -183,8 +183,9 @@ def _report(some: list[str]) -> BuildReport:
 
 def builds(some: list[str]) -> None:
     look = screen.TerminalStyle.of(sys.stdout)
-    for tell in (reports.build, reports.preview, reports.refreshed):
+    for tell in (reports.build, reports.preview):
         screen.out(tell(_report(some), look))
+    screen.out(reports.refreshed(_report(some)))
     cured = CheckReport(Path(some[0]), 1, 1, RepairKind.REBUILT, tuple(some), _report(some))
     screen.out(reports.check(cured, look))
     events = tuple(FileEvent(path, EventKind.SKIPPED, reason) for path, reason in zip(some, some[::-1], strict=True))

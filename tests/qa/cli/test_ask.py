@@ -31,7 +31,6 @@ def test_ask_prints_an_answer(indexed: Path) -> None:
 
 
 def test_ask_json_is_the_result(indexed: Path) -> None:
-    """--json prints the result's own object on one line; the exit code is the same."""
     done = qa("ask", "--json", "soup")
     assert done.exit_code == 0
     assert done.stdout.count("\n") == 1
@@ -56,7 +55,6 @@ def test_ask_an_empty_question(indexed: Path, question: list[str]) -> None:
 
 
 def test_ask_a_long_question(indexed: Path) -> None:
-    """A question of any length is answered, with a notice of what was left out."""
     done = qa("ask", "soup " * 3000)
     assert done.exit_code == 0
     assert done.stderr == "Question cut to 10,000 characters; the last 4,999 are ignored\n"
@@ -76,7 +74,6 @@ def test_ask_path_and_k(indexed: Path) -> None:
 
 
 def test_ask_uses_the_settings(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Options override qa.toml, and that overrides the defaults."""
     asked: list[tuple[int, str, bool]] = []
     plain = WordRetriever.ask
 
@@ -126,7 +123,6 @@ def test_ask_corpus_excludes_others(indexed: Path) -> None:
 
 
 def test_ask_brings_small_changes_in(indexed: Path) -> None:
-    """What was added, changed or deleted a moment ago counts, with a note."""
     (indexed / "new.md").write_text("The harp stands in the hall.")
     (indexed / "sub" / "travel.md").unlink()
     done = qa("ask", "--json", "harp")
@@ -136,7 +132,6 @@ def test_ask_brings_small_changes_in(indexed: Path) -> None:
 
 
 def test_ask_no_update_leaves_the_index(indexed: Path) -> None:
-    """--no-update answers from the index as it is; missing files are marked."""
     (indexed / "talks.md").unlink()
     done = qa("ask", "--no-update", "soup")
     assert (done.exit_code, done.stderr) == (0, "")

@@ -14,7 +14,6 @@ from tests.qa.commands import qa
 
 
 def test_lines_of_both_kinds() -> None:
-    """Each line is told apart by itself; ids are kept as they are."""
     data = (
         '\ufeffwho won?\r\n{"id": "q7", "question": " when? "}\n{"question": "why", "id": 3}\n{"question":"x"}'.encode()
     )
@@ -67,7 +66,6 @@ def test_batch_answers_in_order(indexed: Path, tmp_path: Path) -> None:
 
 
 def test_batch_from_stdin(indexed: Path) -> None:
-    """A dash reads stdin; an empty batch answers nothing."""
     assert json.loads(qa("ask", "--batch", "-", stdin=b"soup\n").stdout)["question"] == "soup"
     assert (qa("ask", "--batch", "-", stdin=b"").exit_code, qa("ask", "--batch", "-", stdin=b"").stdout) == (0, "")
 
@@ -79,7 +77,6 @@ def test_batch_cuts_long_questions(indexed: Path) -> None:
 
 
 def test_batch_and_question(indexed: Path) -> None:
-    """One or the other; and a file that can be read."""
     assert qa("ask", "--batch", "-", "soup", stdin=b"x\n").exit_code == 2
     done = qa("ask", "--batch", "gone")
     assert (done.exit_code, done.stderr) == (2, "qa: cannot read the batch gone: No such file or directory\n")

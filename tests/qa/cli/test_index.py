@@ -15,7 +15,6 @@ from tests.qa.commands import TALKS, qa
 
 
 def test_index_reports_in_words(notes: Path) -> None:
-    """One line; the second build has nothing to do."""
     done = qa("index")
     assert done.exit_code == 0
     assert re.fullmatch(r"Indexed 2 files \(2 documents, 3 passages\) in \d+\.\d s\n", done.stdout)
@@ -44,7 +43,6 @@ def test_index_json_is_the_contract(notes: Path) -> None:
 
 
 def test_index_without_path_means_the_collection_around(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a folder of a collection, that collection is updated; no second one is made."""
     monkeypatch.chdir(indexed / "sub")
     assert qa("index").stdout.startswith("Up to date: 2 documents")
     assert not (indexed / "sub" / ".qa").exists()

@@ -51,7 +51,6 @@ def test_status_lists_ten(indexed: Path) -> None:
 
 @pytest.mark.parametrize("command", ["status", "check", "show x", "ask x"])
 def test_index_option(indexed: Path, tmp_path: Path, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every reading command takes --index, the root or the .qa folder, and has exit code 3 without an index."""
     monkeypatch.chdir(tmp_path)
     name, *rest = command.split()
     assert qa(name, *rest).exit_code == 3
@@ -61,7 +60,6 @@ def test_index_option(indexed: Path, tmp_path: Path, command: str, monkeypatch: 
 
 
 def test_help_imports_nothing_heavy() -> None:
-    """`qa --help` has no use for numpy, faiss, torch, tqdm or the index package."""
     program = (
         "import sys\nfrom qa.cli.main import app\n"
         "try: app(['--help'], prog_name='qa')\nexcept SystemExit as end: assert not end.code\n"
@@ -108,7 +106,6 @@ def _on_a_terminal(program: str, *args: str, **environ: str) -> str:
 
 
 def test_colour_on_a_terminal_only(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A terminal gets styles unless NO_COLOR is set; a pipe never does."""
     monkeypatch.delenv("NO_COLOR", raising=False)
     command = ("from qa.cli.main import main; main()", "status", "--index", str(indexed))
     assert "\x1b[2mIndex" in _on_a_terminal(*command)
@@ -117,7 +114,6 @@ def test_colour_on_a_terminal_only(indexed: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_interrupt_is_130(indexed: Path) -> None:
-    """Ctrl-C ends a running program with one line."""
     program = (
         "import os, signal\nfrom qa.cli import main as cli\nfrom qa.collection import build\n"
         "build.open_collection = lambda *_, **__: os.kill(os.getpid(), signal.SIGINT)\ncli.main()"
@@ -147,3 +143,18 @@ def test_check_and_repair(indexed: Path) -> None:
         assert f"\nRepaired: {again}" in mended.stdout
         assert mended.stdout.endswith(intact)
     assert qa("check").stdout == qa("check", "--repair").stdout == intact
+
+
+@pytest.mark.parametrize(
+    ("command", "library", "extra"),
+    [("watch notes", "watchfiles", "watch"), ("eval gone.jsonl --corpus notes", "ir_measures", "eval")],
+)
+def test_a_command_without_its_library_names_the_extra(notes: Path, command: str, library: str, extra: str) -> None:
+    program = f"import sys; sys.modules[{library!r}] = None\nfrom qa.cli.main import main\nmain()"
+    done = subprocess.run(
+        [sys.executable, "-c", program, *command.replace("notes", str(notes)).split()],
+        cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"pip install 'qa[{extra}]'" in done.stderr
+    assert not (notes / ".qa").exists()

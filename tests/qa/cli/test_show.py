@@ -17,7 +17,6 @@ def test_show_lines(indexed: Path) -> None:
 
 
 def test_show_a_passage(indexed: Path) -> None:
-    """The id of a passage shows its lines, also after they moved."""
     key = json.loads(qa("ask", "--json", "soup").stdout)["passages"][0]["id"]
     assert "> 7  Soup is served at noon.\n" in qa("show", key).stdout
     (indexed / "talks.md").write_text("New first line.\n\n" + TALKS)
@@ -66,7 +65,6 @@ def test_show_from_a_folder_inside(indexed: Path, monkeypatch: pytest.MonkeyPatc
     ],
 )
 def test_show_what_is_not_there(indexed: Path, place: str, words: str) -> None:
-    """A place that is none, or outside the collection, is wrong usage."""
     done = qa("show", "--", place)
     assert done.exit_code == 2
     assert words in done.stderr

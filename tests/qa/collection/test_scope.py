@@ -10,12 +10,12 @@ import pytest
 
 from corpus.errors import CorpusError
 from index import BuildMode
-from index.snapshot import Snapshot
 from index.update.report import Request
 from index.update.update import rebuild_index, update_index
 from qa.collection import build
 from qa.collection.scope import Collection, collection_of, without_documents
 from tests.encoders import BagEncoder
+from tests.qa.commands import documents
 
 FILES = ("papers/a.md", "papers/b.txt", "papers/deep/c.md", "papers [1]/d.md", "notes/e.md", "notes/f.txt", "talk.md")
 
@@ -38,11 +38,6 @@ def index(root: Path, *, include: Sequence[str] | None = None, paths: Sequence[s
     """Build the index; the documents in it."""
     build.build_index(root, include=include, paths=paths, encoder=BagEncoder())
     return documents(root)
-
-
-def documents(root: Path) -> list[str]:
-    with Snapshot(root / ".qa") as snapshot:
-        return sorted(document.path for document in snapshot.documents())
 
 
 def test_a_folder_is_its_own_collection(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

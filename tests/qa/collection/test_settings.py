@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from corpus.errors import UsageError
-from index.snapshot import Snapshot
 from qa.answer.results import Mode
 from qa.collection import build
 from qa.collection.settings import CollectionSettings, read_settings
 from tests.encoders import BagEncoder
+from tests.qa.commands import documents
 
 ALL = 'include = ["*.md"]\nexclude = ["old/"]\nk = 3\nmode = "keyword"\nrerank = false\n'
 SET = CollectionSettings(include=("*.md",), exclude=("old/",), k=3, mode=Mode.KEYWORD, rerank=False)
@@ -24,11 +24,6 @@ def set_own(root: Path, text: str | bytes) -> None:
 
 def set_project(root: Path, text: str) -> None:
     (root / "pyproject.toml").write_text(text, encoding="utf-8")
-
-
-def documents(root: Path) -> list[str]:
-    with Snapshot(root / ".qa") as snapshot:
-        return sorted(document.path for document in snapshot.documents())
 
 
 @pytest.fixture

@@ -29,6 +29,7 @@ from qa.collection.watch import EventKind, FileEvent, Update
 from qa.terminal import reports
 from qa.terminal.answers import TerminalStyle
 from tests.encoders import BagEncoder
+from tests.qa.commands import documents
 from tests.robustness.program import command, growing_to, has_namespaces, held
 
 ADDED, CHANGED, REMOVED, SKIPPED = EventKind
@@ -62,7 +63,6 @@ class Watching:
         return [(event.path, event.kind) for event in self.next().events]
 
     def error(self) -> QAError:
-        """What ends it."""
         found = self._updates.get(timeout=PATIENCE)
         assert isinstance(found, QAError), found
         return found
@@ -93,7 +93,6 @@ def put(path: Path, content: str | bytes) -> None:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """Two documents."""
     folder = tmp_path.resolve() / "notes"
     (folder / "sub").mkdir(parents=True)
     (folder / "a.md").write_text("Whales sing.")
@@ -114,11 +113,6 @@ def watching(root: Path, encoder: BagEncoder) -> Iterator[Watching]:
         assert report is not None
         assert (report.added, report.documents) == (2, 2)
         yield found
-
-
-def documents(root: Path) -> list[str]:
-    with Snapshot(root / ".qa") as snapshot:
-        return sorted(document.path for document in snapshot.documents())
 
 
 def test_changes_are_indexed_and_reported(root: Path, watching: Watching, encoder: BagEncoder) -> None:
@@ -151,7 +145,6 @@ def test_a_burst_is_one_update(root: Path, tmp_path: Path, watching: Watching) -
 
 
 def test_a_folder_that_was_replaced_is_watched(root: Path, watching: Watching) -> None:
-    """It has the name of the old one, and is another."""
     shutil.rmtree(root / "sub")
     (root / "sub").mkdir()
     assert watching.events() == [("sub/b.md", REMOVED)]
@@ -229,7 +222,6 @@ def test_it_ends_with_the_folder_or_the_index(root: Path, watching: Watching, wh
 
 
 def test_the_model_of_the_index_counts(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If another process embeds everything with another model, the watching goes on with that."""
     for module in (build, watch):
         monkeypatch.setattr(module, "load_encoder", lambda name, **_: BagEncoder(name=name, fingerprint=name[0] * 64))
     with Watching(root, None) as watching:
@@ -290,14 +282,6 @@ def test_without_events_files_are_polled(root: Path, what: str) -> None:
     assert re.fullmatch(r"no file system events \(.*\); looking at all files every 1 s instead\n", done.stderr)
 
 
-def test_without_its_library_it_names_the_extra(root: Path) -> None:
-    program = "import sys; sys.modules['watchfiles'] = None\nfrom qa.cli.main import main\nmain()"
-    done = run(sys.executable, "-c", program, "watch", str(root))
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "qa: qa watch needs the package watchfiles. Install it with: pip install 'qa[watch]'\n"
-    assert not (root / ".qa").exists()
-
-
 class Shown:
     """What a program wrote on its terminal so far."""
 
@@ -334,7 +318,6 @@ def test_the_program_on_a_terminal(root: Path) -> None:
 
 
 def test_lines() -> None:
-    """Short, whatever happened at once."""
     at = datetime(2025, 1, 2, 14, 3, 22)
     report = BuildReport(1, 0, 0, 9, (), 10, 30, 3, 0, 0.2149)
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,7 +21,6 @@ from qa.evaluation.questions import read_questions
 from qa.terminal import eval_report
 from qa.terminal.answers import TerminalStyle
 from tests.encoders import BagEncoder
-from tests.paths import REPOSITORY
 from tests.qa.commands import TALKS, TRAVEL, qa
 
 QUESTIONS = [
@@ -99,7 +96,6 @@ def test_settings_reach_the_search(retriever: Retriever, questions: Path) -> Non
 
 
 def test_passages_can_be_graded(retriever: Retriever, tmp_path: Path) -> None:
-    """By their ids: the ranking is one of passages then."""
     shown = retriever.search("when is soup served", k=3)
     file = tmp_path / "graded.jsonl"
     file.write_text(
@@ -122,7 +118,6 @@ def test_progress_of_two_runs_is_one(retriever: Retriever, questions: Path) -> N
 
 
 def test_questions_without_answers_alone(retriever: Retriever, questions: Path) -> None:
-    """There is no ranking to measure, but a verdict to count."""
     none = [each for each in read_questions(questions) if not each.answerable]
     found = evaluate(retriever, none)
     assert found.metrics.measures == ()
@@ -132,7 +127,6 @@ def test_questions_without_answers_alone(retriever: Retriever, questions: Path) 
 
 
 def test_nothing_to_ask(retriever: Retriever, questions: Path) -> None:
-    """Questions to another collection are an error that names what is missing."""
     lost = [each for each in read_questions(questions) if each.id == "lost"]
     with pytest.raises(UsageError, match=r"no question has its answer.*lost: lost"):
         evaluate(retriever, lost)
@@ -277,19 +271,3 @@ def test_eval_refuses_what_cannot_be_meant(args: tuple[str, ...], says: str, roo
     assert says in done.stderr
     assert done.stderr.count("\n") == 1
     assert done.stdout == ""
-
-
-def test_eval_without_the_extra(questions: Path, root: Path) -> None:
-    """The message has the command that installs it."""
-    program = "import sys; sys.modules['ir_measures'] = None\nfrom qa.cli.main import main\nmain()"
-    done = subprocess.run(
-        [sys.executable, "-c", program, "eval", str(questions), "--corpus", str(root)],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert "pip install 'qa[eval]'" in done.stderr
-    assert not (root / ".qa").exists()

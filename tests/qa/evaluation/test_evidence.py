@@ -132,7 +132,6 @@ def rankings(draw: st.DrawFn) -> tuple[Hit, ...]:
 
 @given(lines(), rankings())
 def test_rules_agree_with_a_second_writing(line: dict[str, Any], hits: tuple[Hit, ...]) -> None:
-    """Hit, covered and highlight are, to the character, what the rules say."""
     values = judged(line, hits).values
     expected = reference(line, hits)
     assert {name: values[name] for name in expected} == expected
@@ -163,7 +162,6 @@ def test_recall_is_the_share_of_pieces(line: dict[str, Any], hits: tuple[Hit, ..
 def test_half_of_the_shorter_span_is_a_hit(
     evidence: GoldSpan, shown: tuple[str, tuple[int, int]], expected: bool
 ) -> None:
-    """Counted in characters, in the same file, whichever is the shorter; a whole file is hit by any of it."""
     assert Gold("1", "?", answerable=True, evidence=((evidence,),)).is_hit(*shown) is expected
 
 
@@ -191,7 +189,6 @@ def test_documents_stand_where_their_best_passage_does() -> None:
 
 
 def test_no_more_places_than_were_asked_for() -> None:
-    """With -k 3 nothing is said of five or ten."""
     values = judged({"question": "?", "file": "a.md"}, (hit(1, "a.md", (0, 5)),), k=3).values
     assert set(values) == {
         *(f"{name}@{k}" for name in ("hit", "file", "recall") for k in (1, 3)),

@@ -48,14 +48,6 @@ def test_calibration_error_by_hand() -> None:
     assert calibration_error(confidence[shuffled], confidence[shuffled]) == 0
 
 
-@pytest.mark.parametrize("count", [1, 3, 10, 11])
-def test_calibration_error_of_few_questions(count: int) -> None:
-    """Fewer questions than bins: each is a bin of its own."""
-    assert calibration_error(np.linspace(0.1, 0.9, count), np.ones(count)) == pytest.approx(
-        1 - np.linspace(0.1, 0.9, count).mean()
-    )
-
-
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=12), st.lists(st.integers(0, 5), min_size=1, max_size=12))
 def test_auroc_is_the_share_of_pairs_in_order(high: list[int], low: list[int]) -> None:
     """Counted pair by pair, ties half."""
@@ -65,7 +57,6 @@ def test_auroc_is_the_share_of_pairs_in_order(high: list[int], low: list[int]) -
 
 
 def test_auroc_needs_both_kinds() -> None:
-    """Without unanswerable questions there is nothing to tell apart."""
     assert auroc(np.array([0.5]), np.array([])) is None
     assert metrics_of([row(1), row(2)]).auroc is None
 
@@ -94,21 +85,15 @@ def test_metrics_of_a_run() -> None:
     assert sum(each.questions for each in found.bins) == 5
 
 
-def test_nobody_is_answered_above_every_confidence() -> None:
-    assert metrics_of([row(1, confidence=0.1)]).risk[-1] == RiskPoint(0.9, 0.0, None)
-
-
 # Two runs
 
 
 def pair(first: Sequence[float], second: Sequence[float]) -> Difference:
-    """The difference of two runs in one measure."""
     runs = [[row(at, values={"hit@1": value}) for at, value in enumerate(values)] for values in (first, second)]
     return compare(*runs).differences[0]
 
 
 def test_the_same_run_twice_differs_in_nothing() -> None:
-    """No difference, no interval, and all of chance is as far from it."""
     rows = [
         row(at, confidence=at / 20, right=at % 2 == 0, answerable=at % 3 > 0, values={"hit@1": at % 2})
         for at in range(20)
@@ -193,7 +178,6 @@ def test_settings_of_the_second_run(text: str, expected: EvalSettings) -> None:
     "text", ["", "mode=fast", "rerank", "k=3", "no-rerank,", "mode=hybrid", "rerank=on,mode=hybrid"]
 )
 def test_settings_that_cannot_be_meant(text: str) -> None:
-    """Unknown ones, and those that change nothing."""
     with pytest.raises(UsageError, match="--compare"):
         settings_from(text, EvalSettings())
 

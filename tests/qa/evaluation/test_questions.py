@@ -98,7 +98,6 @@ def test_blank_lines_and_a_byte_order_mark_are_nothing(write: Write) -> None:
     ],
 )
 def test_a_line_that_cannot_be_meant(write: Write, line: Any, says: str) -> None:
-    """Nothing is asked; the message has the file, the line's number and what is wrong."""
     file = write({"id": "good", "question": "?", "file": "a"}, line)
     with pytest.raises(UsageError, match=r"questions\.jsonl line 2") as caught:
         read_questions(file)
@@ -169,7 +168,6 @@ def gold(asked: dict[str, Any], collection: DocumentLookup, write: Write) -> Gol
     ],
 )
 def test_files_are_found_by_path_or_by_name(name: str, paths: list[str], collection: DocumentLookup) -> None:
-    """The path itself goes before names; a folder that is given must fit."""
     assert list(collection.find(name)) == paths
 
 
@@ -205,7 +203,6 @@ def test_a_file_that_cannot_be_read_has_no_text(collection: DocumentLookup, tmp_
 
 
 def test_other_places_of_a_piece_may_be_missing(collection: DocumentLookup, write: Write) -> None:
-    """One of them is enough."""
     found = gold({"file": "a.md", "alt_spans": [{"file": "d.md", "start": 0, "end": 2}, [4, 6]]}, collection, write)
     assert found.evidence == ((GoldSpan("a.md", (4, 6)),),)
     assert (found.missing, found.resolved) == ((), True)

@@ -33,7 +33,6 @@ def test_nothing_dangerous_survives(text: str) -> None:
 
 @given(st.text(st.characters(categories=["L", "N", "P", "S", "Zs", "M"])))
 def test_honest_text_is_untouched(text: str) -> None:
-    """Letters, marks, numbers, signs and spaces of all scripts stay as they are."""
     assert clean(text) == text
     assert clean_name(text) == text
 
@@ -104,7 +103,6 @@ def test_wrapping_loses_nothing(text: str, width: int) -> None:
 
 @given(st.text(st.sampled_from("ab\n\t\x1b\u202e漢 -"), max_size=60), st.data())
 def test_bold_stays_on_its_characters(text: str, data: st.DataObject) -> None:
-    """Through cleaning and wrapping."""
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
     lines = wrap(clean(text), 10)
