@@ -68,10 +68,9 @@ class StorageError(QAError):
 
 
 class Unreadable(Exception):  # noqa: N818 - it is the file that is unreadable, not an error of ours
-    """A file yields no document.
+    """A file yields no document, for a `reason` that people read.
 
     Attributes:
-        reason: For a person.
         gone: The file no longer exists.
         unknown: The file could not be examined, so what the index has of it must be kept.
     """

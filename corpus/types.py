@@ -41,9 +41,7 @@ class Block:
 class Record:
     """One of many documents in a file, such as a message of a mailbox; it ends where the next begins.
 
-    Attributes:
-        start: First character; of the first record, including headings directly above it.
-        title: Its own, or "".
+    The first record includes headings directly above it. A record without a title has "".
     """
 
     start: int

@@ -22,11 +22,7 @@ _QUOTES = "\"'“‘«>|"
 
 
 class HeadingStack:
-    """The headings above the current place of a document.
-
-    Attributes:
-        path: Their titles, outermost first.
-    """
+    """The headings above the current place of a document; `path` has their titles, outermost first."""
 
     def __init__(self) -> None:
         self._open: list[tuple[int, str]] = []
@@ -92,7 +88,6 @@ class HeadingCandidate:
     """A block of a document, as heading inference sees it.
 
     Attributes:
-        text: Of the block.
         alone: It is one line with blank lines (or the edge of the document) around it.
         level: As markup states it, 1 the outermost; 0 where there is none.
         leaf: A list item, code or a table: never a heading, always body text.

@@ -40,11 +40,7 @@ def few_lines(text: str) -> str:
 
 
 class DocumentBuilder:
-    """Takes blocks in order; `build` returns the document.
-
-    Attributes:
-        title: Of the document; by default its first heading.
-    """
+    """Takes blocks in order; `build` returns the document, whose `title` is by default its first heading."""
 
     def __init__(self) -> None:
         self.title = ""

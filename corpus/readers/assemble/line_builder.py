@@ -9,11 +9,7 @@ from corpus.types import Block, BlockKind, Extracted, Record
 
 
 class LineBuilder:
-    """Takes every line of a file in order; runs of lines are blocks.
-
-    Attributes:
-        title: Of the document, or "".
-    """
+    """Takes every line of a file in order; runs of lines are blocks, and `title` is that of the document, or ""."""
 
     def __init__(self) -> None:
         self.title = ""
