@@ -55,8 +55,7 @@ def read_batch(name: str) -> bytes:
 def parse_batch(data: bytes) -> tuple[BatchItem, ...]:
     """Return the questions of a batch; a line that starts with "{" is JSON, any other is the question itself.
 
-    Raises:
-        UsageError: A line is not UTF-8, not valid JSON, or has no question; the message has its number.
+    A line that is not UTF-8, not valid JSON, or has no question is a UsageError with its number.
     """
     lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     if not lines[-1]:

@@ -38,13 +38,9 @@ def has_display() -> bool:
 
 
 def open_file(target: ShowTarget, root: Path) -> str:
-    """Open a file; an editor runs in this terminal until it ends.
+    """Open a file and say so in words, or return "" where there is no display; an editor runs here until it ends.
 
-    Returns:
-        What was opened, in words; "" where there is no display to open a window on.
-
-    Raises:
-        UsageError: There is no program for it, or it fails.
+    If there is no program for it, or it fails, that is a UsageError.
     """
     # By its name, as the system does, whatever the file contains.
     found = format_of(target.file.name)

@@ -33,12 +33,7 @@ def as_line(value: dict[str, Any]) -> str:
 
 
 def collection_root(corpus: Path | None, index: Path | None, *, no_update: bool = False) -> Path:
-    """Return the collection that --corpus or --index name, or the one around the working directory.
-
-    Raises:
-        UsageError: The options contradict each other.
-        NoIndexError: There is none.
-    """
+    """Return the collection that --corpus or --index name, or the one around the working directory."""
     if corpus is None:
         return locate.find_index(index=index)
     if index is not None or no_update:

@@ -66,10 +66,8 @@ def show(root: Path, location: str, *, context: int = 3, here: Path | None = Non
     """Return the lines at a location, and `context` lines before and after.
 
     A location is a passage id, `path`, `path:line`, `path:first-last`, `path#page=n`, or as cited, `path, p. n`; the
-    path is relative to `here`, the user's working directory if that exists, or to the root.
-
-    Raises:
-        UsageError: There is no such location in the collection.
+    path is relative to `here`, the user's working directory if that exists, or to the root. One that is not in the
+    collection is a UsageError.
     """
     with Snapshot(root / INDEX_FOLDER) as snapshot:
         request = _resolve(snapshot, root, location, here)
@@ -100,8 +98,7 @@ def show(root: Path, location: str, *, context: int = 3, here: Path | None = Non
 def find_target(root: Path, location: str, *, here: Path | None = None) -> ShowTarget:
     """Return where a program should open the file of a location, which is given as for `show`.
 
-    Raises:
-        UsageError: There is no such location, or its file is missing, unreadable or not indexed.
+    A file that is missing, unreadable or not indexed is a UsageError.
     """
     with Snapshot(root / INDEX_FOLDER) as snapshot:
         request = _resolve(snapshot, root, location, here)

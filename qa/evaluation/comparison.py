@@ -65,10 +65,7 @@ def compare(first: Sequence[QuestionScore], second: Sequence[QuestionScore]) -> 
     """Compare two runs, question by question; the same input gives the same output.
 
     p is that of a paired randomisation test (Smucker et al., https://doi.org/10.1145/1321440.1321528), the interval
-    that of a percentile bootstrap over questions.
-
-    Raises:
-        UsageError: The runs have no question in common.
+    that of a percentile bootstrap over questions. Runs without a question in common are a UsageError.
     """
     others = {score.id: score for score in second}
     pairs = [(one, others[one.id]) for one in first if one.id in others and one.answerable == others[one.id].answerable]

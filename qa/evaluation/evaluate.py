@@ -1,16 +1,4 @@
-"""Evaluate a collection with questions whose answers are known.
-
-from qa import Retriever
-from qa.evaluation.comparison import compare
-from qa.evaluation.evaluate import EvalSettings, evaluate
-from qa.evaluation.questions import read_questions
-
-questions = read_questions(Path("questions.jsonl"))
-with Retriever.open("notes/") as retriever:
-    first = evaluate(retriever, questions)
-    second = evaluate(retriever, questions, EvalSettings(rerank=False))
-print(first.metrics.measures, compare(first.scores, second.scores).differences)
-"""
+"""Evaluate a collection with questions whose answers are known."""
 
 from __future__ import annotations
 

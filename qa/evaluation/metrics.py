@@ -78,10 +78,14 @@ def metrics_of(scores: Sequence[QuestionScore]) -> RunMetrics:
     answerable = np.array([score.answerable for score in scores])
     found = np.array([score.found for score in scores])
     milliseconds = np.array([score.ms for score in scores])
+    values: dict[str, list[float]] = {}
+    for score in scores:
+        for name, value in score.values.items():
+            values.setdefault(name, []).append(value)
     parts = [part for part in np.array_split(np.argsort(confidence, kind="stable"), BINS) if len(part)]
     counts = (answerable & found, answerable & ~found, ~answerable & found, ~answerable & ~found)
     return RunMetrics(
-        measures=tuple(means_of(scores)),
+        measures=tuple(Measure(name, float(np.mean(several)), len(several)) for name, several in values.items()),
         ece=calibration_error(confidence, right),
         brier=float(((confidence - right) ** 2).mean()),
         bins=tuple(CalibrationBin(len(i), float(confidence[i].mean()), float(right[i].mean())) for i in parts),
@@ -91,15 +95,6 @@ def metrics_of(scores: Sequence[QuestionScore]) -> RunMetrics:
         median_ms=float(np.median(milliseconds)),
         p95_ms=float(np.percentile(milliseconds, 95)),
     )
-
-
-def means_of(scores: Sequence[QuestionScore]) -> list[Measure]:
-    """The mean of each measure, over the questions that have it."""
-    values: dict[str, list[float]] = {}
-    for score in scores:
-        for name, value in score.values.items():
-            values.setdefault(name, []).append(value)
-    return [Measure(name, float(np.mean(several)), len(several)) for name, several in values.items()]
 
 
 def calibration_error(confidence: Array, right: Array) -> float:
