@@ -26,18 +26,13 @@ from index.storage.rows import (
 
 
 class Inserter:
-    """Inserts files and their passages; deleted passages' ids are reused, the lowest first.
-
-    Attributes:
-        vectors: The vector of each passage inserted.
-        texts: The text digest of each, unless that is turned off.
-    """
+    """Inserts files and their passages; deleted passages' ids are reused, the lowest first."""
 
     def __init__(self, connection: sqlite3.Connection, lexical: LexicalWriter, *, texts: set[bytes] | None) -> None:
         self._connection = connection
         self._lexical = lexical
-        self.texts = texts
-        self.vectors: array[int] = array("q")
+        self.texts = texts  # gets the text digest of each passage
+        self.vectors: array[int] = array("q")  # of each passage
 
     def insert(self, files: Iterable[SplitFile]) -> None:
         """Insert files whose vectors are stored."""

@@ -18,11 +18,7 @@ _FIELDS = [field.name for field in fields(Passage)]
 
 
 class Staging:
-    """The files of the next commit, in the order in which they are added.
-
-    Raises:
-        StorageError: There is no space for temporary files, here or later.
-    """
+    """The files of the next commit, in order; raises StorageError where there is no space for temporary files."""
 
     def __init__(self, connection: sqlite3.Connection, file: Path) -> None:
         self._connection = connection

@@ -92,11 +92,7 @@ class Store:
         return row is not None and is_usable(dimension, *row)
 
     def add_vectors(self, digests: Sequence[bytes], vectors: Vectors) -> None:
-        """Commit embeddings, `(n, dim) float32`, so that an interrupted build loses none; the generation stays.
-
-        Raises:
-            ModelError: A vector is not finite or not of unit length.
-        """
+        """Commit embeddings, `(n, dim) float32`, so that an interrupted build loses none, or raise ModelError."""
         norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
         # Negated, so that NaN fails too.
         if not (np.abs(norms - 1) < _UNIT).all():

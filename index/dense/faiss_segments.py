@@ -47,12 +47,7 @@ Fetch = Callable[[Ids], Stored]
 
 
 class VectorIndex:
-    """Inner-product search over all segments of a generation, by row number.
-
-    Args:
-        parts: A FAISS index for each segment, of any kind that `build` makes.
-        fetch: Reads the stored vectors that are in no exact segment.
-    """
+    """Inner-product search over all segments of a generation, by row number; `fetch` reads what no exact one has."""
 
     def __init__(self, parts: Sequence[Any], fetch: Fetch) -> None:
         self._fetch = fetch
@@ -168,11 +163,7 @@ def build(ids: Ids, fetch: Fetch, *, dimension: int) -> Any:
 
 
 def save(index: Any, folder: Path, *, number: int, generation: int) -> Segment:
-    """Write a segment under a new name; it is in use once a generation that names it is committed.
-
-    Raises:
-        StorageError: The disk refused.
-    """
+    """Write a segment under a new name, or raise StorageError; it is in use once a generation names it."""
     import faiss
 
     data: Any = memoryview(faiss.serialize_index(index))  # type: ignore[arg-type]

@@ -30,13 +30,7 @@ class SegmentWriter:
         self._dimension = dimension
 
     def update(self, before: SegmentState, *, added: Ids, removed: Ids) -> SegmentState:
-        """Update the refcounts, and write vectors that are in no segment into one.
-
-        Args:
-            before: The generation before.
-            added: The vector of each passage that was added.
-            removed: The vector of each passage that was removed.
-        """
+        """Update the refcounts by the vectors of passages, and write vectors that are in no segment into one."""
         used, segments = before
         vectors, turn = np.unique(np.concatenate([added, removed]), return_inverse=True)
         change = np.zeros(len(vectors), dtype=np.int64)

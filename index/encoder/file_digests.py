@@ -17,11 +17,7 @@ _CACHE = "verified.json"
 
 
 def sha256_of(folder: Path, names: Sequence[str]) -> dict[str, str]:
-    """Digests (hex) of files by name; a file whose stat is as cached is not read again.
-
-    Raises:
-        OSError: A file is missing or cannot be read.
-    """
+    """Digests (hex) of files by name, or OSError; a file whose stat is as cached is not read again."""
     cached = _read_cache()
     added: dict[str, list[object]] = {}
     digests: dict[str, str] = {}

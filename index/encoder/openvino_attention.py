@@ -16,14 +16,7 @@ _HIDDEN = np.float32(-3e4)
 
 
 def write_out_attention(library: Any, graph: Any, padding: int, longest: int) -> None:
-    """Replace each attention operation of a known kind.
-
-    Args:
-        library: OpenVINO.
-        graph: Its model, which is changed; its inputs are `(n, t)`.
-        padding: Which of them is the mask of padding.
-        longest: Tokens of the longest text.
-    """
+    """Replace each attention operation of a known kind in a graph with inputs `(n, t)`, of which one masks padding."""
     operations = library.opset13
     masks: dict[tuple[str, int], Any] = {}
     for node in graph.get_ordered_ops():

@@ -177,9 +177,7 @@ def _batches_by_width(widths: Sequence[int]) -> list[int]:
 def balanced_batches(widths: Sequence[int], count: int) -> list[int]:
     """Where each batch ends, if `count` of them run at once and the last is to be done soonest.
 
-    Args:
-        widths: Padded lengths, the longest first; a batch has the width of its first.
-        count: How many run at once, at least 1.
+    `widths` are padded lengths, the longest first; a batch has the width of its first.
     """
     count *= -(-len(widths) // (count * _ROWS_FOR_TOKENS))
     limits = sorted({rows * width for rows in range(1, len(widths) + 1) for width in widths})

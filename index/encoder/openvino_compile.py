@@ -62,10 +62,7 @@ class Hint(Enum):
 
 
 def compiled_graph(model: ModelFiles, tokenizer: ModelTokenizer) -> Path:
-    """Find a model's compiled copy, and make it if it is missing or damaged.
-
-    Returns:
-        The OpenVINO model, its weights beside it.
+    """Find a model's compiled copy, its weights beside it, and make it if it is missing or damaged.
 
     Raises:
         CompileError: It cannot be made, or there is nowhere to keep it.
@@ -84,10 +81,8 @@ def compiled_graph(model: ModelFiles, tokenizer: ModelTokenizer) -> Path:
 def begin_loading(model: ModelFiles, hint: Hint) -> Callable[[], Any] | None:
     """Start to load the compiled copy in a thread, if there is one, while the caller does something else.
 
-    OpenVINO itself is imported by the caller: imports take turns, and this one is what all the rest waits for.
-
-    Returns:
-        What waits for OpenVINO's model, and returns None if it could not be loaded; None without OpenVINO.
+    OpenVINO itself is imported by the caller: imports take turns, and this one is what all the rest waits for. What is
+    returned waits for the model, and returns None if it could not be loaded.
     """
     folder = _folder_of(model)
     loaded: list[Any] = []

@@ -15,11 +15,7 @@ _CONVERTER = "openvino.tools.ovc"
 
 @contextlib.contextmanager
 def openvino() -> Iterator[Any]:
-    """Lend the library; inside, its telemetry package cannot be imported, for which it has a stub.
-
-    Raises:
-        ImportError: It is not installed, or not for this machine.
-    """
+    """Lend the library, or raise ImportError; inside, its telemetry cannot be imported, for which it has a stub."""
     with _unimportable(_TELEMETRY), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with _unimportable(_CONVERTER):

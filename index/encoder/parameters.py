@@ -45,11 +45,7 @@ _DEFAULT = EncoderParameters(256, 512, 384, 384, 0, INPUTS, "", "")
 
 
 def load_parameters(model: ModelFiles) -> tuple[EncoderParameters, bytes]:
-    """A model's parameters, and its tokenizer as JSON of the tokenizers library.
-
-    Raises:
-        ModelError: They are not in the cache, and the model cannot be loaded.
-    """
+    """A model's parameters, and its tokenizer as JSON of the tokenizers library, or ModelError."""
     if model.name == DEFAULT_MODEL:
         return _DEFAULT, (model.folder / _TOKENIZER).read_bytes()
     cache = cache_folder()

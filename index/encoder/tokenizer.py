@@ -29,11 +29,7 @@ class TokenIds:
 
 
 class ModelTokenizer:
-    """Turns texts into token ids, exactly as the model's own pipeline does.
-
-    Raises:
-        ModelError: The model cannot be loaded, if it is needed for this.
-    """
+    """Turns texts into token ids, exactly as the model's own pipeline does, or raises ModelError."""
 
     def __init__(self, model: ModelFiles) -> None:
         from tokenizers import Tokenizer

@@ -70,11 +70,7 @@ class TorchEncoder(TransformerEncoder):
 
 
 def load_network(model: ModelFiles, device: str = "cpu") -> Any:
-    """Load a model as a SentenceTransformer in evaluation mode, without network and without output.
-
-    Raises:
-        ModelError: It cannot be loaded.
-    """
+    """Load a model as a SentenceTransformer in evaluation mode, without network and output, or raise ModelError."""
     # The libraries warn about themselves while they are imported; none of it is for the person asking.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -97,11 +93,7 @@ def load_network(model: ModelFiles, device: str = "cpu") -> Any:
 
 
 def describe(model: ModelFiles) -> tuple[EncoderParameters, bytes]:
-    """Load a model and ask its objects for its parameters, and its tokenizer as JSON of the tokenizers library.
-
-    Raises:
-        ModelError: It cannot be loaded, or does not turn texts into vectors of tokens and of the whole.
-    """
+    """Ask a model's objects for what `load_parameters` returns, or raise ModelError."""
     network = load_network(model)
     try:
         inputs = tuple(name for name in INPUTS if name in network.tokenizer.model_input_names or name == INPUTS[1])

@@ -17,26 +17,17 @@ from index.encoder.tokenizer import ModelTokenizer, TokenIds
 
 
 class Output(NamedTuple):
-    """What the model returns for one text.
+    """What the model returns for one text."""
 
-    Attributes:
-        text: `(dim,) float32`, before normalisation.
-        tokens: `(t, hidden) float32`, a row for each token id, then padding; empty if not asked for.
-    """
-
-    text: npt.NDArray[np.float32]
-    tokens: npt.NDArray[np.float32]
+    text: npt.NDArray[np.float32]  # `(dim,)`, before normalisation
+    tokens: npt.NDArray[np.float32]  # `(t, hidden)`, a row for each token id, then padding; empty if not asked for
 
 
 NO_TOKENS = np.empty((0, 0), dtype=np.float32)
 
 
 class TransformerEncoder(ABC):
-    """An `index.encoder.protocol.Encoder`; the tokenizer and the weights are loaded when first used.
-
-    Raises:
-        ModelError: On first use: the model cannot be loaded.
-    """
+    """An `Encoder` that loads its tokenizer and weights when first used, and then raises ModelError where it cannot."""
 
     def __init__(self, model: ModelFiles, *, tokenizer: ModelTokenizer | None = None) -> None:
         self._model = model
@@ -78,12 +69,7 @@ class TransformerEncoder(ABC):
         return self._tokenizer.unknown_token_ratio(text)
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
-        """Embed passages: `(n, dim) float32`, unit L2 norm, in the order given.
-
-        Raises:
-            ValueError: A text has more than `max_tokens` tokens.
-            ModelError: The model cannot be loaded or does not return what its files promise.
-        """
+        """Embed passages: `(n, dim) float32`, unit L2 norm; raises ValueError where one has too many tokens."""
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         encoded = self._checked(texts, self._tokenizer.encode(texts, prompt=self._tokenizer.parameters.passage_prompt))
         for i, output in self._run_passages(encoded, tokens=False):
@@ -99,11 +85,7 @@ class TransformerEncoder(ABC):
         return self._token_vectors(*self._query(text))
 
     def encode_passage_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """Token vectors of each passage.
-
-        Raises:
-            ValueError: A text has more than `max_tokens` tokens.
-        """
+        """Token vectors of each passage; raises ValueError where one has more than `max_tokens` tokens."""
         prompt = self._tokenizer.parameters.passage_prompt
         encoded = self._checked(texts, self._tokenizer.tokenise(texts, prompt=prompt))
         outputs = dict(self._run_passages(encoded, tokens=True))

@@ -27,22 +27,14 @@ Row = tuple[bytes, bytes]
 
 
 def set_aside(folder: Path) -> None:
-    """Rename the database to make room for a new one; it stays until that has a generation.
-
-    Raises:
-        StorageError: A rename failed.
-    """
+    """Rename the database to make room for a new one; it stays until that has a generation. Raises StorageError."""
     with os_errors("set aside", folder / DATABASE, _ADVICE):
         _delete(folder)
         _rename(folder, _SUFFIXES)
 
 
 def resume(folder: Path) -> None:
-    """Finish `set_aside` if its process was killed: the log follows its database.
-
-    Raises:
-        StorageError: A rename failed.
-    """
+    """Finish `set_aside` if its process was killed: the log follows its database. Raises StorageError."""
     if is_set_aside(folder) and not (folder / DATABASE).exists():
         with os_errors("set aside", folder / DATABASE, _ADVICE):
             _rename(folder, _SUFFIXES[1:])
@@ -60,11 +52,7 @@ def discard(folder: Path) -> None:
 
 
 def salvaged_vectors(folder: Path) -> Iterator[Row]:
-    """Yield the digests and vectors of the database that was set aside whose checksums match.
-
-    Raises:
-        StorageError: It cannot be opened, so that its vectors may not be lost.
-    """
+    """Yield what is sound of the vectors set aside, with their digests; StorageError where they cannot be read."""
     with _open_pages(folder / _ASIDE) as pages:
         for _, digest, vector, check in () if pages is None else pages.rows(TABLE, columns=4):
             if not isinstance(digest, bytes) or not isinstance(vector, bytes) or len(digest) != _DIGEST:

@@ -27,17 +27,11 @@ _BATCH = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What was checked.
+    """What was checked."""
 
-    Attributes:
-        documents: Number of documents.
-        passages: Number of passages.
-        problems: A message for each part of the index that is damaged.
-    """
-
-    documents: int
-    passages: int
-    problems: tuple[str, ...]
+    documents: int  # number of documents
+    passages: int  # number of passages
+    problems: tuple[str, ...]  # a message for each part of the index that is damaged
 
 
 def verify(folder: Path) -> Verified:
@@ -56,17 +50,8 @@ def verify(folder: Path) -> Verified:
         if info is None:
             raise damaged(file, "table meta is empty")
         check = _Check(connection, file, info)
-        parts: tuple[Callable[[], None], ...] = (
-            check.structure,
-            check.documents,
-            check.passages,
-            check.vectors,
-            check.vector_refs,
-            check.segments,
-            check.duplicates,
-            check.lexical,
-            check.rest,
-        )
+        rows = (check.documents, check.passages, check.vectors, check.vector_refs)
+        parts = (check.structure, *rows, check.segments, check.duplicates, check.lexical, check.rest)
         problems = [problem for part in parts if (problem := _problem(part, file))]
     return Verified(info.documents, info.passages, tuple(problems))
 

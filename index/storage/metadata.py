@@ -62,25 +62,15 @@ class BuildConfig(Selection):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Info(BuildConfig):
-    """The metadata of a generation.
+    """The metadata of a generation."""
 
-    Attributes:
-        generation: Number of commits, from 1.
-        files: Number of files.
-        documents: Number of documents: a file counts as many as it has records, or one.
-        passages: Number of passages.
-        vectors: Number of different vectors of its passages.
-        skipped: Number of files and folders that were skipped.
-        segments: The FAISS files that hold the vectors.
-    """
-
-    generation: int
-    files: int
-    documents: int
-    passages: int
-    vectors: int
-    skipped: int
-    segments: tuple[Segment, ...]
+    generation: int  # number of commits, from 1
+    files: int  # number of files
+    documents: int  # number of documents: a file counts as many as it has records, or one
+    passages: int  # number of passages
+    vectors: int  # number of different vectors of its passages
+    skipped: int  # number of files and folders that were skipped
+    segments: tuple[Segment, ...]  # the FAISS files that hold the vectors
 
     @property
     def config(self) -> BuildConfig:

@@ -21,31 +21,18 @@ from index.storage.database import REPAIR, checksum
 
 @dataclass(frozen=True, slots=True)
 class StoredDocument:
-    """A file of the index: one document, or as many as it has records.
+    """A file of the index: one document, or as many as it has records."""
 
-    Attributes:
-        id: Row id, valid in this generation only.
-        path: Relative to the corpus root, with forward slashes.
-        sha256: Digest of the file's bytes, hex.
-        size: Bytes.
-        mtime_ns: Time of the file's last change when it was read.
-        checked_ns: When its bytes were last read.
-        media_type: Such as `text/markdown`.
-        title: The file's own title, or "".
-        passages: Number of its passages.
-        records: Number of its records; 0 where it is one document.
-    """
-
-    id: int
-    path: str
-    sha256: str
-    size: int
-    mtime_ns: int
-    checked_ns: int
-    media_type: str
-    title: str
-    passages: int
-    records: int = 0
+    id: int  # row id, valid in this generation only
+    path: str  # relative to the corpus root, with forward slashes
+    sha256: str  # digest of the file's bytes, hex
+    size: int  # bytes
+    mtime_ns: int  # time of the file's last change when it was read
+    checked_ns: int  # when its bytes were last read
+    media_type: str  # such as `text/markdown`
+    title: str  # the file's own title, or ""
+    passages: int  # number of its passages
+    records: int = 0  # number of its records; 0 where it is one document
 
 
 @dataclass(frozen=True, slots=True)

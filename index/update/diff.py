@@ -18,25 +18,15 @@ _RACY_NS = 2_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """How a folder differs from its index.
+    """How a folder differs from its index."""
 
-    Attributes:
-        added: Files that are not in the index.
-        suspect: Files whose size or time differs, or that changed too recently to tell.
-        removed: Paths of the index that are gone.
-        unchanged: Files with the same size and time.
-        kept: Paths of the index that cannot be seen now.
-        skipped: Files and folders that are skipped, by path.
-        folders: The folders that were listed, as in `corpus.discovery.walk.Walk`.
-    """
-
-    added: tuple[FoundFile, ...]
-    suspect: tuple[FoundFile, ...]
-    removed: tuple[str, ...]
-    unchanged: tuple[FoundFile, ...]
-    kept: tuple[str, ...]
-    skipped: tuple[SkippedRow, ...]
-    folders: tuple[str, ...]
+    added: tuple[FoundFile, ...]  # files that are not in the index
+    suspect: tuple[FoundFile, ...]  # files whose size or time differs, or that changed too recently to tell
+    removed: tuple[str, ...]  # paths of the index that are gone
+    unchanged: tuple[FoundFile, ...]  # files with the same size and time
+    kept: tuple[str, ...]  # paths of the index that cannot be seen now
+    skipped: tuple[SkippedRow, ...]  # files and folders that are skipped, by path
+    folders: tuple[str, ...]  # the folders that were listed, as in `corpus.discovery.walk.Walk`
 
     @property
     def is_current(self) -> bool:
@@ -45,11 +35,7 @@ class Diff:
 
 
 def find_changes(root: Path, snapshot: Snapshot) -> Diff:
-    """Return what an update would look at.
-
-    Raises:
-        CorpusError: The folder is missing or cannot be read.
-    """
+    """Return what an update would look at; raises CorpusError where the folder cannot be read."""
     documents = {document.path: document for document in snapshot.documents()}
     skipped = snapshot.skipped()
     diff = compare(root, documents, skipped, snapshot.info)
@@ -65,17 +51,7 @@ def find_changes(root: Path, snapshot: Snapshot) -> Diff:
 def compare(
     root: Path, documents: Mapping[str, StoredDocument], skipped: Iterable[SkippedRow], selection: Selection
 ) -> Diff:
-    """Return how a folder differs from what the index holds.
-
-    Args:
-        root: The corpus root.
-        documents: Of the index, by path.
-        skipped: What the last update skipped.
-        selection: Which files to look at.
-
-    Raises:
-        CorpusError: The folder is missing or cannot be read.
-    """
+    """Return how a folder differs from the documents of its index, by path, and from what the last update skipped."""
     found = walk(root, include=selection.include, exclude=selection.exclude, paths=selection.paths)
     judged = {one.path: one for one in skipped if not one.unreadable}
     added: list[FoundFile] = []

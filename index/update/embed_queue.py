@@ -34,13 +34,7 @@ class _Text:
 class Embedding:
     """A queue of texts to embed; a context manager that waits for what is being embedded.
 
-    Args:
-        encoder: Called from other threads.
-        store: Called from the caller's thread only.
-        tell: Called with the bytes of the corpus that the vectors just stored are from.
-
-    Attributes:
-        embedded: Texts given to the encoder so far.
+    Only the encoder is called from other threads. `tell` gets the bytes of the corpus whose vectors are stored.
     """
 
     def __init__(self, encoder: Encoder, store: Store, tell: Callable[[float], None]) -> None:
@@ -52,7 +46,7 @@ class Embedding:
         self._running: deque[tuple[list[_Text], Future[Vectors]]] = deque()
         self._coming: set[bytes] = set()
         self._pool = ThreadPoolExecutor(_AHEAD, thread_name_prefix="embedding")
-        self.embedded = 0
+        self.embedded = 0  # texts given to the encoder so far
 
     def __enter__(self) -> Embedding:
         return self

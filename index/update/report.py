@@ -28,33 +28,19 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """What an update did.
+    """What an update did."""
 
-    Attributes:
-        added: Files that are new in the index.
-        changed: Files whose bytes differ from the indexed ones.
-        removed: Files that are no longer in the index.
-        unchanged: Files with the same bytes as before.
-        skipped: Files and folders that were skipped, and why.
-        documents: Documents in the index now: a file counts as many as it has records, or one.
-        passages: Passages in the index now.
-        embedded: Texts that were embedded.
-        reused: Passages that were written without embedding: their text was known, or occurred twice.
-        seconds: Wall time.
-        notes: On files that were read, by path.
-    """
-
-    added: int
-    changed: int
-    removed: int
-    unchanged: int
-    skipped: tuple[SkippedFile, ...]
-    documents: int
-    passages: int
-    embedded: int
-    reused: int
-    seconds: float
-    notes: tuple[Note, ...] = ()
+    added: int  # files that are new in the index
+    changed: int  # files whose bytes differ from the indexed ones
+    removed: int  # files that are no longer in the index
+    unchanged: int  # files with the same bytes as before
+    skipped: tuple[SkippedFile, ...]  # files and folders that were skipped, and why
+    documents: int  # documents in the index now: a file counts as many as it has records, or one
+    passages: int  # passages in the index now
+    embedded: int  # texts that were embedded
+    reused: int  # passages that were written without embedding: their text was known, or occurred twice
+    seconds: float  # wall time
+    notes: tuple[Note, ...] = ()  # on files that were read, by path
 
 
 ProgressCallback = Callable[[Progress], None]
