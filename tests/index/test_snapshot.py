@@ -58,37 +58,6 @@ def test_a_passage_is_its_slice_with_all_that_belongs_to_it(root: Path) -> None:
         assert snapshot.passages([second.id, first.id]) == [second, first]
 
 
-def test_a_reader_sees_its_generation_whatever_is_committed(root: Path) -> None:
-    build(root)
-    with Snapshot(root / ".qa") as old:
-        (root / "birds.txt").unlink()
-        (root / "owls.txt").write_text("Owls hunt at night.", encoding="utf-8")
-        build(root)
-        assert old.info.generation == 1
-        assert len(old.keyword("birds", 5)) == 1
-        assert old.keyword("owls", 5) == []
-        # Its FAISS file is gone by now.
-        assert len(old.dense(BagEncoder().encode_query("birds"), 9)) == 4
-    with Snapshot(root / ".qa") as new:
-        assert new.info.generation == 2
-        assert new.keyword("birds", 5) == []
-
-
-def test_a_small_scope_never_comes_back_empty(root: Path) -> None:
-    """The one passage in the scope is last of two hundred by similarity and still found."""
-    for number in range(200):
-        (root / f"cat{number}.txt").write_text(f"cat {number}", encoding="utf-8")
-    build(root)
-    with Snapshot(root / ".qa") as snapshot:
-        scope = snapshot.match_paths("notes/")
-        (fish,) = snapshot.passages_of("notes/fish.md")
-        (dense,) = snapshot.dense(BagEncoder().encode_query("cat"), 5, documents=scope)
-        assert dense.passage == fish.id
-        (keyword,) = snapshot.keyword("swim cat", 5, documents=scope)
-        assert keyword.passage == fish.id
-        assert snapshot.dense(BagEncoder().encode_query("cat"), 5, documents=frozenset()) == []
-
-
 def test_paths_match_as_in_gitignore(root: Path) -> None:
     build(root)
     with Snapshot(root / ".qa") as snapshot:
@@ -103,15 +72,6 @@ def test_paths_match_as_in_gitignore(root: Path) -> None:
         assert matched("nothing") == []
         with pytest.raises(UsageError, match="cannot be read"):
             snapshot.match_paths("!")
-
-
-def test_a_word_of_the_path_counts_double(root: Path) -> None:
-    (root / "zoo.md").write_text("The herring swim, and the cod.", encoding="utf-8")
-    (root / "herring.md").write_text("Those swim here, and the cod.", encoding="utf-8")
-    build(root)
-    with Snapshot(root / ".qa") as snapshot:
-        best = snapshot.passages([candidate.passage for candidate in snapshot.keyword("herring", 2)])
-    assert [passage.document.path for passage in best] == ["herring.md", "zoo.md"]
 
 
 def test_a_vector_of_another_dimension_is_refused(root: Path) -> None:

@@ -37,8 +37,6 @@ TOO_LONG = " ".join(reversed(CORPUS.split()))
 AGREEMENT = 0.9995
 # Of single tokens, whose rounding errors in bf16 no mean evens out.
 TOKEN_AGREEMENT = 0.98
-# What is below this is another vector, and no rounding.
-CLEARLY_LESS = 0.99
 
 
 @dataclass(frozen=True)
@@ -139,13 +137,6 @@ def test_torch_gives_these_vectors_too(case: Case) -> None:
     assert least(encoder.encode_passages(case.texts), case.text_vectors) >= 0.999
     found = np.array([encoder.encode_query(text) for text in case.questions])
     assert least(found, case.question_vectors) >= 0.999
-
-
-def test_different_texts_have_clearly_different_vectors(case: Case) -> None:
-    """Otherwise a text with the vector of another would pass."""
-    for vectors in (case.text_vectors, case.question_vectors):
-        cosines = vectors @ vectors.T
-        assert np.max(cosines[np.tril_indices(len(vectors), -1)]) < CLEARLY_LESS
 
 
 def test_tokens_have_the_vectors_of_the_original(case: Case) -> None:

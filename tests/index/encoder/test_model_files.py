@@ -83,17 +83,9 @@ def test_documentation_does_not_change_the_fingerprint(copy: Path) -> None:
     assert find(str(copy)).fingerprint == before
 
 
-def pickled_weights(folder: Path) -> None:
-    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
-
-
 def a_pickled_layer(folder: Path) -> None:
     (folder / "2_Normalize").mkdir()
     (folder / "2_Normalize" / "pytorch_model.bin").write_bytes(b"")
-
-
-def code_of_its_own(folder: Path) -> None:
-    (folder / "modules.json").write_text('[{"path": "", "type": "custom_st.Transformer"}]', encoding="utf-8")
 
 
 def a_module_elsewhere(folder: Path) -> None:
@@ -109,9 +101,7 @@ def a_missing_shard(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (pickled_weights, "pickled weights only"),
         (a_pickled_layer, "2_Normalize has pickled"),
-        (code_of_its_own, "brings code of its own"),
         (a_module_elsewhere, "points outside"),
         (a_missing_shard, r"model-00002-of-00002\.safetensors is missing"),
     ],
@@ -125,7 +115,6 @@ def test_what_is_unsafe_or_incomplete_is_refused(copy: Path, spoil: Callable[[Pa
 @pytest.mark.parametrize(
     ("file", "values", "code"),
     [
-        ("config.json", {"auto_map": {"AutoModel": "evil.Model"}}, "auto_map"),
         ("tokenizer_config.json", {"auto_map": {"AutoTokenizer": ["evil.Tokenizer", None]}}, "auto_map"),
         ("1_Pooling/config.json", {"activation_function": "evil.Activation"}, r"evil\.Activation"),
         ("router_config.json", {"types": {"query_0_X": "evil.Module"}}, r"evil\.Module"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -52,18 +51,6 @@ def test_batches_that_run_at_once_are_of_like_work(widths: list[int], count: int
 def copy_in(cache: Path) -> Path:
     (folder,) = (cache / "qa" / "compiled").iterdir()
     return folder
-
-
-def test_a_copy_is_made_once_and_says_what_it_is(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(made))
-    folder = copy_in(made)
-    names = sorted(file.name for file in folder.iterdir() if file.suffix != ".prepared")
-    assert names == ["manifest.json", "model.bin", "model.xml"]
-    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    assert manifest["model"] == "sentence-transformers/all-MiniLM-L6-v2"
-    before = (folder / "model.bin").stat().st_mtime_ns
-    CompiledEncoder(find()).prepare()
-    assert (folder / "model.bin").stat().st_mtime_ns == before
 
 
 def test_a_damaged_copy_is_not_used_but_made_again(

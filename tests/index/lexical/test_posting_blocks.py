@@ -89,12 +89,3 @@ def test_a_lost_block_is_noticed(connection: sqlite3.Connection, block: int, rea
     connection.execute("DELETE FROM blocks WHERE block = ?", (block,))
     with pytest.raises(DamagedIndexError):
         reads(connection, block, "cat" if block != 3 else "dog")
-
-
-def test_a_row_in_another_place_is_noticed(connection: sqlite3.Connection) -> None:
-    change(connection, add=SMALL)
-    for old, new in ((row_of(0, "cat"), row_of(0, "oak")), (row_of(3, "dog"), row_of(1, "dog"))):
-        connection.execute("UPDATE posting_lists SET id = ? WHERE id = ?", (new, old))
-    for reads, term in ((searched, "cat"), (searched, "dog"), (verified, "")):
-        with pytest.raises(DamagedIndexError):
-            reads(connection, 0, term)

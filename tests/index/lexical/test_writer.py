@@ -15,15 +15,6 @@ REAL_BLOCK = posting_blocks.BLOCK
 pytestmark = pytest.mark.usefixtures("_small_blocks")
 
 
-def test_clear_removes_what_is_written_and_what_is_not(connection: sqlite3.Connection) -> None:
-    change(connection, add={1: text("cat")})
-    target = LexicalWriter(connection, FILE)
-    target.add(2, text("dog"))
-    target.clear()
-    target.flush()
-    assert rows(connection) == [[], []]
-
-
 def test_a_passage_may_be_removed_before_it_was_written(connection: sqlite3.Connection) -> None:
     target = LexicalWriter(connection, FILE)
     target.add(1, text("cat dog"))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +10,6 @@ import pytest
 
 from corpus.errors import LockedError
 from index.storage.files import make_folder
-from index.storage.locking import writer_lock
 from index.update.report import Request
 from index.update.update import update_index
 from tests.encoders import BagEncoder
@@ -26,17 +23,6 @@ with writer_lock(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(60)
 """
-
-
-def test_the_lock_names_its_holder_and_frees_itself(tmp_path: Path) -> None:
-    with (
-        writer_lock(tmp_path),
-        pytest.raises(LockedError, match=f"process {os.getpid()} on {socket.gethostname()}"),
-        writer_lock(tmp_path),
-    ):
-        pass
-    with writer_lock(tmp_path):
-        pass
 
 
 def test_a_second_process_is_refused_and_a_killed_one_holds_nothing(root: Path) -> None:

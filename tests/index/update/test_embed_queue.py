@@ -134,21 +134,6 @@ def test_the_longest_texts_go_first_and_texts_of_a_length_together(store: Store,
     assert encoder.chunks == [["a" * 9, "aaaa"], ["aaa", "aa"], ["a"], ["b" * 7, "b"]]
 
 
-def test_texts_of_one_length_come_in_an_order_of_their_own(tmp_path: Path, sized: Sized) -> None:
-    """Whatever order they were offered in, the chunks are the same."""
-    sized(gathered=100, chunk=4, ahead=1)
-    texts = [f"text {number:02}" for number in range(20)]
-    chunks = []
-    for place, given_texts in enumerate((texts, texts[::-1])):
-        (tmp_path / str(place)).mkdir()
-        encoder = Chunks()
-        with Store(tmp_path / str(place)) as store, Embedding(encoder, store, untold) as target:
-            offer_all(target, given_texts)
-            target.finish()
-        chunks.append(encoder.chunks)
-    assert chunks[0] == chunks[1]
-
-
 class Counted(str):
     """A text that counts how many of its kind there are."""
 
@@ -268,29 +253,6 @@ def test_an_error_of_the_caller_waits_for_what_is_under_way_and_keeps_it(
     assert keeping(["first text", "second", "gathered"], store) == {"first text"}
     assert told == [1.0]
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("embedding")]
-
-
-class Refusing(Store):
-    """A disk that is full when the third chunk comes."""
-
-    calls = 0
-
-    def add_vectors(self, digests: Sequence[bytes], vectors: Vectors) -> None:
-        self.calls += 1
-        if self.calls >= 3:
-            raise StorageError(f"full at {self.calls}")
-        super().add_vectors(digests, vectors)
-
-
-def test_an_error_of_the_store_reaches_the_caller(tmp_path: Path, sized: Sized) -> None:
-    """The first one, whatever is refused while it is on its way; what was stored stays."""
-    sized(gathered=10, chunk=1, ahead=2)
-    texts = ["a" * length for length in range(9, 0, -1)]
-    with Refusing(tmp_path) as store:
-        with pytest.raises(StorageError, match="full at 3"), Embedding(BagEncoder(), store, untold) as target:  # noqa: PT012
-            offer_all(target, texts)
-            target.finish()
-        assert keeping(texts, store) == set(texts[:2])
 
 
 @pytest.mark.parametrize(

@@ -220,11 +220,6 @@ def test_patterns_are_remembered(root: Path) -> None:
     assert counts(update_index(Request(root, BagEncoder(), include=[], exclude=[]))) == (2, 0, 0, 1, 2, 0)
 
 
-def test_a_missing_corpus_is_named(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="nowhere"):
-        build(tmp_path / "nowhere")
-
-
 def test_a_suddenly_empty_corpus_needs_permission(root: Path) -> None:
     build(root)
     for path in list(root.rglob("*.*")):
@@ -237,31 +232,6 @@ def test_a_suddenly_empty_corpus_needs_permission(root: Path) -> None:
     assert (report.removed, report.documents) == (3, 0)
     with Snapshot(root / ".qa") as snapshot:
         assert snapshot.dense(BagEncoder().encode_query("cat"), 5) == []
-
-
-def test_an_empty_folder_makes_an_empty_index(tmp_path: Path) -> None:
-    assert build(tmp_path).documents == 0
-    assert generation(tmp_path) == 1
-
-
-def test_what_cannot_be_read_stays(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder that refuses to be listed: its passages are kept, also by a rebuild, and it is reported."""
-    build(root)
-    real = os.scandir
-
-    def refusing(path: str | Path) -> object:
-        if str(path).rstrip("/").endswith("notes"):
-            raise PermissionError(13, "Permission denied")
-        return real(path)
-
-    monkeypatch.setattr(os, "scandir", refusing)
-    report = build(root)
-    assert (report.removed, report.documents) == (0, 3)
-    assert [(skip.path, skip.unreadable) for skip in report.skipped] == [("notes/", True)]
-    assert rebuild_index(Request(root, BagEncoder())).documents == 3
-    with Snapshot(root / ".qa") as snapshot:
-        (candidate,) = snapshot.keyword("swim", 5)
-        assert snapshot.passages([candidate.passage])[0].text == "# Fish\n\nFish swim in the sea."
 
 
 def test_a_binary_file_is_skipped_once_and_looked_at_again_when_it_changes(root: Path) -> None:
