@@ -115,8 +115,9 @@ def test_colour_on_a_terminal_only(indexed: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_interrupt_is_130(indexed: Path) -> None:
     program = (
-        "import os, signal\nfrom qa.cli import main as cli\nfrom qa.collection import build\n"
-        "build.open_collection = lambda *_, **__: os.kill(os.getpid(), signal.SIGINT)\ncli.main()"
+        "import os, signal, time\nfrom qa.cli import main as cli\nfrom qa.collection import build\n"
+        # The signal may reach another thread first.
+        "build.open_collection = lambda *_, **__: (os.kill(os.getpid(), signal.SIGINT), time.sleep(20))\ncli.main()"
     )
     command = [sys.executable, "-c", program, "ask", "soup", "--index", str(indexed)]
     done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, check=False, timeout=30)
