@@ -204,9 +204,13 @@ def _require_lines(path: str, marked: tuple[int, int], count: int) -> None:
 def _stored_view(request: _ShowRequest, stored: Sequence[StoredPassage], state: State) -> View:
     """What the index has of a location that the file no longer has."""
     text: dict[int, str] = {}
+    end = 0
     for passage in [request.passage] if request.passage is not None else stored:
         for number, line in enumerate(passage.text.split("\n"), passage.lines[0]):
-            text.setdefault(number, line.removesuffix("\r"))
+            # A long line may be in several passages, with white space in between.
+            before = text[number] + " " * (passage.start - end) if number in text else ""
+            text[number] = before + line.removesuffix("\r")
+        end = passage.end
     marked = request.lines
     if marked is None and request.page is not None:
         spans = [passage.lines for passage in stored if passage.page == request.page]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from qa.answer.results import State
 from qa.terminal.answers import BOLD, DIM, WARN, Places, TerminalStyle, few
-from qa.terminal.text import clean, clean_name
+from qa.terminal.text import clean, clean_name, clean_rows
 
 if TYPE_CHECKING:
     from index import BuildReport
@@ -120,7 +120,7 @@ def duration(seconds: float) -> str:
 def view(found: View, style: TerminalStyle, place: Places) -> str:
     """Return the lines of a location and around it, numbered; or a whole text."""
     if found.marked is None:
-        return "".join(clean(line) + "\n" for _, line in found.lines)
+        return "".join(row + "\n" for _, line in found.lines for row in clean_rows(line))
     first, last = found.marked
     where = style.paint(clean_name(place(found.path)), BOLD)
     if not found.stored:
@@ -128,11 +128,11 @@ def view(found: View, style: TerminalStyle, place: Places) -> str:
     lines = [f"{where}  {style.paint(view_state(found), DIM if found.state is State.VERIFIED else WARN)}"]
     width = len(str(found.lines[-1][0])) if found.lines else 1
     for number, text in found.lines:
-        shown = clean(text).replace("\n", " ").rstrip()
-        if first <= number <= last:
-            lines.append(f"> {number:{width}}  {style.paint(shown, BOLD)}".rstrip())
-        else:
-            lines.append(f"  {number:{width}}  {shown}".rstrip())
+        marked, label = first <= number <= last, f"{number:{width}}"
+        for row in clean_rows(text):
+            shown = style.paint(row, BOLD) if marked else row
+            lines.append(f"{'>' if marked else ' '} {label}" + (f"  {shown}" if row else ""))
+            label = " " * width
     return "\n".join(lines) + "\n"
 
 

@@ -23,6 +23,11 @@ def clean(text: str) -> str:
     return "".join(map(_clean_character, text))
 
 
+def clean_rows(line: str) -> list[str]:
+    r"""Return a line of a file as rows, cleaned but for tabs: what breaks a line on screens ("\f", U+2028) begins a row."""
+    return ["\t".join(map(clean, row.split("\t"))) for row in line.splitlines()] or [""]
+
+
 def clean_line(text: str) -> str:
     """Return a cleaned text on one line, such as a heading: white space becomes single spaces."""
     return " ".join(clean(text).split())
@@ -66,18 +71,17 @@ def _cell(c: str) -> int:
 def embolden(lines: Iterable[str], text: str, spans: Iterable[tuple[int, int]], on: str, off: str) -> list[str]:
     """Return wrapped lines with `on` and `off` around the characters of some spans of the text they come from.
 
-    Wrapping changes nothing but white space, and repeats the marks of a quotation.
+    Wrapping changes nothing but white space.
     """
     flags = ["0"] * len(text)
     for start, end in spans:
         for at in range(max(0, start), min(len(text), end)):
             flags[at] = "1"
     pairs = zip(text, flags, strict=True)
-    marks = [(shown, flag) for c, flag in pairs for shown in _clean_character(c) if not shown.isspace()]
-    marks.reverse()
+    marks = (flag for c, flag in pairs for shown in _clean_character(c) if not shown.isspace())
     out = []
     for line in lines:
-        mask = "".join(marks.pop()[1] if marks and marks[-1][0] == c else " " for c in line)
+        mask = "".join(" " if c.isspace() else next(marks) for c in line)
         mask = re.sub("(?<=1) +(?=1)", lambda gap: "1" * len(gap[0]), mask)
         runs = ((line[run.start() : run.end()], run[0][0] == "1") for run in re.finditer("1+|[^1]+", mask))
         out.append("".join(f"{on}{part}{off}" if is_bold else part for part, is_bold in runs))
@@ -117,7 +121,9 @@ def wrap(text: str, width: int) -> list[str]:
 
 
 def _fence_end(lines: Sequence[str], at: int) -> int:
-    """One past the line that closes the code fence at `at`; `at` itself if there is none or it is never closed."""
+    """One past the code that begins at `at`: a fence that is closed, or a Python session; `at` itself if there is none."""
+    if lines[at].lstrip().startswith(">>> "):
+        return next((number for number in range(at, len(lines)) if not lines[number]), len(lines))
     found = _FENCE.match(lines[at])
     # In reStructuredText a row of tildes right below a line makes that line a heading.
     if not found or (found[1] == "~~~" and at and lines[at - 1]):
@@ -165,8 +171,6 @@ def _lead(line: str) -> tuple[str, str]:
     """What precedes the words of a first line (indent, bullet), and what replaces it on the lines below."""
     found = _ITEM.match(line) or re.match(r"\s*", line)
     lead = line[: found.end() if found else 0]
-    if ">" in lead:
-        return lead, lead
     return lead, " " * cells(lead)
 
 

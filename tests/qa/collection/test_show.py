@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from corpus.errors import UsageError
+from index.snapshot import Snapshot
 from index.update.report import Request
 from index.update.update import update_index
 from qa.answer.results import State
@@ -14,6 +17,7 @@ from qa.collection.show import ShowTarget, find_target, show
 from qa.retrieval.retriever import Retriever
 from tests.corpus.readers.samples import pdf
 from tests.encoders import BagEncoder
+from tests.qa.commands import qa
 
 
 @pytest.fixture
@@ -34,6 +38,33 @@ def test_a_file_that_is_gone_is_shown_from_the_index(talks: Path) -> None:
     assert show(talks, "talks.md:7").lines == ((7, "Soup at noon."),)
     with pytest.raises(UsageError, match=r"the index has no text of these lines"):
         show(talks, "talks.md:99")
+
+
+# Words, and what ends a line in one program or another.
+_BREAKS = st.sampled_from(["\n", "\n\n", "\r\n", "\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029"])
+_TEXT = st.lists(st.sampled_from(["whales ", "soup. ", "# Lunch", "\tnoon", " "]) | _BREAKS, max_size=60).map("".join)
+
+
+@settings(max_examples=5)
+@given(texts=st.lists(_TEXT, min_size=6, max_size=8))
+def test_a_cited_range_is_shown_as_cited(texts: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Its lines and no others, each whole, from the file and from the index when the file is gone."""
+    root = tmp_path_factory.mktemp("texts")
+    for number, text in enumerate(texts):
+        (root / f"{number}.md").write_bytes(text.encode())
+    update_index(Request(root, BagEncoder()))
+    with Snapshot(root / ".qa") as snapshot:
+        passages = [one for path in map("{}.md".format, range(len(texts))) for one in snapshot.passages_of(path)]
+    for is_gone in (False, True):
+        for one in passages:
+            first, last = one.lines
+            cited = texts[int(one.document.path[0])].split("\n")[first - 1 : last]
+            done = qa("show", "--index", root, f"{one.document.path}:{first}-{last}", "-C", "0")
+            shown = [line[len(f"> {last}  ") :] for line in done.stdout.split("\n")[1:-1]]
+            wanted = [row for line in cited for row in line.removesuffix("\r").splitlines() or [""]]
+            assert shown == wanted or (is_gone and "".join(shown).split() == "".join(wanted).split())
+        for one in passages:
+            (root / one.document.path).unlink(missing_ok=True)
 
 
 @pytest.mark.parametrize("place", ["river.pdf#page=2", "river.pdf, p. 2"])

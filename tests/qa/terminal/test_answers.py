@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,23 @@ def test_the_title_is_shown_once(title: str, heading: tuple[str, ...], trail: st
     """It may be the first heading; that of a row has the row's number."""
     shown = _shown(_result(_hit("Nothing new.", title=title, heading=heading)))
     assert f"[1] a.md:3-9  {trail}\n" in shown
+
+
+_PARTS = st.sampled_from(
+    ["ab ", "cde fgh ijk lmn op ", "\n", "> ", ">>> ", "- ", "1. ", "# ", "|", "```", "漢", "\t", "\f", "\u2028"]
+)
+
+
+@given(st.lists(_PARTS, min_size=1, max_size=60).map("".join), st.integers(30, 50), st.data())
+def test_a_passage_is_shown_as_it_is(text: str, width: int, data: st.DataObject) -> None:
+    """Below its citation stands nothing that it does not say: all of it but white space, and leading headings."""
+    start = data.draw(st.integers(0, len(text)))
+    bold = text[start : data.draw(st.integers(start, len(text)))]
+    shown = _shown(_result(_hit(text, heading=("ab",), bold=bold)), TerminalStyle(width=width, styled=True))
+    _, _, body = re.sub(r"\x1b\[\d*m", "", shown).partition("[1] a.md:3-9  ab\n")
+    said, there = "".join(body.split()), "".join(text.split())
+    assert there.endswith(said)
+    assert set(there[: len(there) - len(said)]) <= set("ab#`")
 
 
 def test_answer_golden() -> None:

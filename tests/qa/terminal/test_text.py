@@ -77,8 +77,14 @@ CODE = "```\nlong line of code\n\n- not a list at all\n```\n| a | table | row |\
         # Where lines were broken on purpose, only the long one is wrapped.
         ("Room: 4\nTopic: aaaa bbbb cccc dddd\nBy: X", 16, "Room: 4\nTopic: aaaa bbbb\ncccc dddd\nBy: X"),
         ("- aaaa bbbb cccc\n  - dddd eeee ffff", 12, "- aaaa bbbb\n  cccc\n  - dddd\n    eeee\n    ffff"),
-        ("10. gggg hhhh iiii\n> jjjj kkkk llll mm", 12, "10. gggg\n    hhhh\n    iiii\n> jjjj kkkk\n> llll mm"),
+        ("10. gggg hhhh iiii\n> jjjj kkkk llll mm", 12, "10. gggg\n    hhhh\n    iiii\n> jjjj kkkk\n  llll mm"),
         (CODE, 10, CODE),
+        # A Python session is code up to its end, no mail that quotes.
+        (
+            ">>> aaaa(bbbb, cccc)\ndddd eeee ffff\n\n> aaaa bbbb cccc",
+            12,
+            ">>> aaaa(bbbb, cccc)\ndddd eeee ffff\n\n> aaaa bbbb\n  cccc",
+        ),
         # What reStructuredText underlines does not make the rest code; nor does a fence that nothing closes.
         ("Title\n~~~~~\n\naaaa bbbb cccc", 10, "Title\n~~~~~\n\naaaa bbbb\ncccc"),
         ("aaaa\n```\naaaa bbbb cccc", 10, "aaaa\n```\naaaa bbbb\ncccc"),
@@ -94,11 +100,13 @@ def test_wrapping(text: str, width: int, wrapped: str) -> None:
     assert "\n".join(wrap(text, width)) == wrapped
 
 
-@given(st.text(st.sampled_from("ab \n-1.漢`|#>"), max_size=80), st.integers(5, 30))
-def test_wrapping_loses_nothing(text: str, width: int) -> None:
-    """All words come out, in order; only white space and repeated quote marks differ."""
-    kept = "".join(wrap(text, width))
-    assert "".join(kept.replace(">", "").split()) == "".join(text.replace(">", "").split())
+_PARTS = st.sampled_from(["aa ", "bbb ", "\n", "> ", ">>> ", "- ", "1. ", "# ", "|", "```", "漢", " "])
+
+
+@given(st.lists(_PARTS, max_size=40).map("".join), st.integers(5, 30))
+def test_wrapping_changes_white_space_alone(text: str, width: int) -> None:
+    """Every character comes out, in order, and none that is not there: also no quote mark before a continued line."""
+    assert "".join("".join(wrap(text, width)).split()) == "".join(text.split())
 
 
 @given(st.text(st.sampled_from("ab\n\t\x1b\u202e漢 -"), max_size=60), st.data())
@@ -113,8 +121,8 @@ def test_bold_stays_on_its_characters(text: str, data: st.DataObject) -> None:
 
 
 def test_bold_runs() -> None:
-    """Each is bracketed once a line, spaces between its words included; a repeated quotation mark is none of it."""
+    """Each is bracketed once a line, spaces between its words included."""
     assert embolden(["one two three"], "one two three", [(4, 13)], "<", ">") == ["one <two three>"]
     text = "> one two three four"
-    assert embolden(wrap(text, 13), text, [(6, 15)], "<", ">") == ["> one <two>", "> <three> four"]
+    assert embolden(wrap(text, 13), text, [(6, 15)], "<", ">") == ["> one <two>", "  <three> four"]
     assert embolden([""], "", [], "<", ">") == [""]
