@@ -24,8 +24,8 @@ def clean(text: str) -> str:
 
 
 def clean_rows(line: str) -> list[str]:
-    r"""Return a line of a file as rows, cleaned but for tabs: what breaks a line on screens ("\f", U+2028) begins a row."""
-    return ["\t".join(map(clean, row.split("\t"))) for row in line.splitlines()] or [""]
+    r"""Return a line of a file as cleaned rows: what ends a line on some screens ("\f", U+2028) begins another row."""
+    return [clean(row) for row in line.splitlines()] or [""]
 
 
 def clean_line(text: str) -> str:

@@ -42,7 +42,7 @@ def test_a_file_that_is_gone_is_shown_from_the_index(talks: Path) -> None:
 
 # Words, and what ends a line in one program or another.
 _BREAKS = st.sampled_from(["\n", "\n\n", "\r\n", "\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029"])
-_TEXT = st.lists(st.sampled_from(["whales ", "soup. ", "# Lunch", "\tnoon", " "]) | _BREAKS, max_size=60).map("".join)
+_TEXT = st.lists(st.sampled_from(["whales ", "soup. ", "# Lunch", "noon", " "]) | _BREAKS, max_size=60).map("".join)
 
 
 @settings(max_examples=5)
