@@ -17,23 +17,25 @@ from corpus.errors import Unreadable
 from corpus.formats import MIB
 from corpus.types import Block, BlockKind, Extracted, PageBox, Record
 
-# Wall-clock seconds for each second of computing time, as the machine may be busy.
-_PATIENCE = 3
-SECONDS, MEMORY = 20, 1024 * MIB
+# For a file: seconds of processor time, and by the clock, as the machine may be busy; bytes of address space.
+SECONDS, PATIENCE, MEMORY = 20, 200, 1024 * MIB
 
 
 class Sandbox:
     """A process that reads files, started with the first; a context manager that threads may share.
 
-    A file that the process dies over is refused, and the next one gets a new process.
+    A file that exceeds a limit or that the process dies over is refused as `unknown`, since the machine may be the
+    cause, and the next one gets a new process.
 
     Args:
-        seconds: Of computing time for a file, where the system measures it; three times that by the clock.
+        seconds: Of processor time for a file, where the system measures it.
+        patience: Seconds by the clock.
         memory: Bytes of address space of the process, where the system limits it.
     """
 
-    def __init__(self, *, seconds: int = SECONDS, memory: int = MEMORY) -> None:
+    def __init__(self, *, seconds: int = SECONDS, patience: float = PATIENCE, memory: int = MEMORY) -> None:
         self._seconds = seconds
+        self._patience = patience
         self._memory = memory
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
@@ -85,7 +87,7 @@ class Sandbox:
                 if is_first or not answer.get("died"):
                     break
         if "unreadable" in answer:
-            raise Unreadable(str(answer["unreadable"]))
+            raise Unreadable(str(answer["unreadable"]), unknown=bool(answer["unknown"]))
         return answer
 
     def _answer(self, frame: bytes, data: bytes) -> dict[str, Any]:
@@ -95,10 +97,12 @@ class Sandbox:
         if found is None:
             code = _exit_code(process)
             self._end()
-            if is_late or code == -getattr(signal, "SIGXCPU", 0):
-                return {"unreadable": f"took longer than {self._seconds} s to read"}
+            if is_late:
+                return {"unreadable": f"took longer than {self._patience:g} s to read", "unknown": True}
+            if code == -getattr(signal, "SIGXCPU", 0):
+                return {"unreadable": f"needs more than {self._seconds} s of processor time to read", "unknown": True}
             cause = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-            return {"unreadable": f"its reader crashed ({cause})", "died": True}
+            return {"unreadable": f"its reader crashed ({cause})", "unknown": True, "died": True}
         answer: dict[str, Any] = json.loads(found)
         if answer.get("died"):
             self._end()
@@ -127,7 +131,7 @@ class Sandbox:
             late.set()
             process.kill()
 
-        timer = threading.Timer(self._seconds * _PATIENCE, expire)
+        timer = threading.Timer(self._patience, expire)
         timer.daemon = True
         timer.start()
         answer = None

@@ -53,14 +53,14 @@ def _answer(request: dict[str, Any], data: bytes, memory: int) -> dict[str, Any]
             return {"boxes": boxes(data, request["wanted"])}
         return _pack(reader_for(confirm(request["path"], data).reader)(request["path"], data))
     except Unreadable as error:
-        return {"unreadable": error.reason}
+        return {"unreadable": error.reason, "unknown": error.unknown}
     except MemoryError:
-        return {"unreadable": f"needs more than {memory // MIB:,} MiB of memory to read", "died": True}
+        return {"unreadable": f"needs more than {memory // MIB:,} MiB of memory to read", "unknown": True, "died": True}
     except RecursionError:
-        return {"unreadable": "nested too deeply"}
+        return {"unreadable": "nested too deeply", "unknown": False}
     # A parser may raise anything over a damaged file.
     except Exception as error:
-        return {"unreadable": f"damaged ({type(error).__name__})"}
+        return {"unreadable": f"damaged ({type(error).__name__})", "unknown": False}
 
 
 def _pack(found: Extracted) -> dict[str, Any]:

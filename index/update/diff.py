@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from corpus import FoundFile, walk
@@ -24,7 +24,7 @@ class Diff:
     suspect: tuple[FoundFile, ...]  # files whose size or time differs, or that changed too recently to tell
     removed: tuple[str, ...]  # paths of the index that are gone
     unchanged: tuple[FoundFile, ...]  # files with the same size and time
-    kept: tuple[str, ...]  # paths of the index that cannot be seen now
+    kept: tuple[str, ...]  # paths of the index that cannot be read now
     skipped: tuple[SkippedRow, ...]  # files and folders that are skipped, by path
     folders: tuple[str, ...]  # the folders that were listed, as in `corpus.discovery.walk.Walk`
 
@@ -35,46 +35,47 @@ class Diff:
 
 
 def find_changes(root: Path, snapshot: Snapshot) -> Diff:
-    """Return what an update would look at; raises CorpusError where the folder cannot be read."""
+    """Return what an update before a question would look at; raises CorpusError where the folder cannot be read."""
     documents = {document.path: document for document in snapshot.documents()}
-    skipped = snapshot.skipped()
-    diff = compare(root, documents, skipped, snapshot.info)
-    # Files that could not be read are tried again by the next update, not by every question.
-    tried = {one.path: one for one in skipped if one.unreadable}
-    return replace(
-        diff,
-        added=tuple(file for file in diff.added if not _is_unchanged(file, tried.get(file.path))),
-        suspect=tuple(file for file in diff.suspect if not _is_unchanged(file, tried.get(file.path))),
-    )
+    return compare(root, documents, snapshot.skipped(), snapshot.info, retry=False)
 
 
 def compare(
-    root: Path, documents: Mapping[str, StoredDocument], skipped: Iterable[SkippedRow], selection: Selection
+    root: Path,
+    documents: Mapping[str, StoredDocument],
+    skipped: Iterable[SkippedRow],
+    selection: Selection,
+    *,
+    retry: bool,
 ) -> Diff:
-    """Return how a folder differs from the documents of its index, by path, and from what the last update skipped."""
+    """Return how a folder differs from the documents of its index, by path, and from what the last update skipped.
+
+    With `retry`, files that the last update could not read are tried again even if they did not change.
+    """
     found = walk(root, include=selection.include, exclude=selection.exclude, paths=selection.paths)
-    judged = {one.path: one for one in skipped if not one.unreadable}
+    judged = {one.path: one for one in skipped if not (retry and one.unreadable)}
     added: list[FoundFile] = []
     suspect: list[FoundFile] = []
     unchanged: list[FoundFile] = []
     still_skipped: list[SkippedRow] = []
     for file in found.files:
         document = documents.get(file.path)
-        if document is not None:
-            (unchanged if _is_unchanged(file, document) else suspect).append(file)
-        elif _is_unchanged(file, judged.get(file.path)):
+        if _is_unchanged(file, judged.get(file.path)):
             still_skipped.append(judged[file.path])
-        else:
+        elif document is None:
             added.append(file)
+        else:
+            (unchanged if _is_unchanged(file, document) else suspect).append(file)
     absent = sorted(documents.keys() - {file.path for file in found.files})
     hidden = {one.path.rstrip("/") for one in found.skipped if one.unreadable}
+    unread = [one.path for one in still_skipped if one.path in documents]
     now_skipped = (SkippedRow(one.path, one.reason, one.unreadable) for one in found.skipped)
     return Diff(
         added=tuple(added),
         suspect=tuple(suspect),
         removed=tuple(path for path in absent if not _is_under(path, hidden)),
         unchanged=tuple(unchanged),
-        kept=tuple(path for path in absent if _is_under(path, hidden)),
+        kept=(*unread, *(path for path in absent if _is_under(path, hidden))),
         skipped=tuple(sorted((*now_skipped, *still_skipped), key=lambda one: one.path)),
         folders=found.folders,
     )

@@ -59,6 +59,7 @@ class Request:
             all of it, None for those of the last update.
         more_paths: Adds files and folders to a new or limited collection; one of the whole root has them already.
         allow_empty: Whether an index may lose its last documents.
+        retry: Whether files that could not be read are tried again even if they did not change.
         progress: Called with how far it is.
     """
 
@@ -69,4 +70,5 @@ class Request:
     paths: Sequence[str] | None = None
     more_paths: Sequence[str] = ()
     allow_empty: bool = False
+    retry: bool = True
     progress: ProgressCallback | None = None

@@ -129,7 +129,7 @@ class Build:
             mode = BuildMode.FULL
         # A full build tries again what was skipped: a later version may be able to read it.
         skipped = self._store.skipped() if mode is BuildMode.INCREMENTAL else ()
-        diff = compare(self._request.root, self._documents, skipped, config)
+        diff = compare(self._request.root, self._documents, skipped, config, retry=self._request.retry)
         embedding = self._read(diff, mode)
         info = self._commit(diff, mode)
         report = self._found.report(diff, mode, info, self._started)

@@ -107,7 +107,7 @@ def preview_update(
         info, skipped = snapshot.info, snapshot.skipped()
         documents = {document.path: document for document in snapshot.documents()}
     selection = select(info, include=include, exclude=exclude, paths=paths, more_paths=more_paths)
-    diff = compare(root, documents, skipped, selection)
+    diff = compare(root, documents, skipped, selection, retry=True)
     found = Findings()
     for read in load_all(root, (*diff.added, *diff.suspect)):
         stored = documents.get(read.file.path)

@@ -202,7 +202,7 @@ def refresh_if_small(retriever: Retriever, *, progress: ProgressCallback | None 
     try:
         encoder = load_encoder(info.model)
         require_same_encoder(info, encoder)
-        report = update_index(Request(root=root, encoder=encoder, progress=progress))
+        report = update_index(Request(root=root, encoder=encoder, retry=False, progress=progress))
     except (LockedError, StorageError, CorpusError) as error:
         return OpenedCollection(retriever, note=_not_updated(error))
     retriever.close()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from corpus import INDEX_FOLDER, FoundFile
+from corpus import INDEX_FOLDER, FoundFile, SkippedFile
 from corpus.errors import CorpusError
 from index import FORMAT_VERSION, Info, Snapshot, StoredDocument, find_changes
 from qa.answer.citation import file_state
@@ -22,7 +22,7 @@ MAX_EXAMPLES = 10
 class Status:
     """The state of an index, the paths of files that differ from it, and the command that updates it.
 
-    `problem` says why the files could not be compared, or is "".
+    `problem` says why the files could not be compared, or is ""; `skipped` is what the last build left out, and why.
     """
 
     folder: Path
@@ -33,6 +33,7 @@ class Status:
     removed: tuple[str, ...]
     problem: str
     command: str
+    skipped: tuple[SkippedFile, ...]
 
     @property
     def changes(self) -> int:
@@ -63,6 +64,7 @@ class Status:
                 "examples": [{"change": kind, "path": path} for kind, path in self.examples],
                 "problem": self.problem or None,
             },
+            "skipped": [{"path": file.path, "reason": file.reason} for file in self.skipped],
         }
 
 
@@ -75,6 +77,7 @@ def status(root: Path) -> Status:
     problem = ""
     with Snapshot(folder) as snapshot:
         info = snapshot.info
+        skipped = tuple(SkippedFile(one.path, one.reason, one.unreadable) for one in snapshot.skipped())
         try:
             diff = find_changes(root, snapshot)
             added, removed = tuple(file.path for file in diff.added), diff.removed
@@ -83,7 +86,7 @@ def status(root: Path) -> Status:
         except CorpusError as error:
             problem = str(error)
     size = size_of(folder.iterdir())
-    return Status(folder, info, size, added, changed, removed, problem, command_for(root))
+    return Status(folder, info, size, added, changed, removed, problem, command_for(root), skipped)
 
 
 def _is_changed(root: Path, file: FoundFile, document: StoredDocument | None) -> bool:

@@ -226,7 +226,7 @@ class _Watcher:
             if before.diff.is_current and all(new in (None, old) for new, old in zip(wanted, now, strict=True)):
                 return None
             with suppress(LockedError):
-                report = update_index(Request(self._root, self._encoder_for(info), *wanted))
+                report = update_index(Request(self._root, self._encoder_for(info), *wanted, retry=False))
                 events = tuple(_compare(before, self._look(), report))
                 return Update(datetime.now().astimezone(), events, report) if events else None
 

@@ -12,6 +12,7 @@ from qa.terminal.answers import BOLD, DIM, WARN, Places, TerminalStyle, few
 from qa.terminal.text import clean, clean_name, clean_rows
 
 if TYPE_CHECKING:
+    from corpus import SkippedFile
     from index import BuildReport
     from qa.collection.check import CheckReport
     from qa.collection.show import View
@@ -82,13 +83,14 @@ def count(number: int, noun: str) -> str:
 
 def _details(report: BuildReport, style: TerminalStyle) -> list[str]:
     """What was skipped and what should be known about files: a line a reason, the most frequent first."""
-    # In brackets is what differs from file to file: its size, the offending byte.
-    skipped = ((re.sub(r" \([^()]*\)", "", file.reason), file.path) for file in report.skipped)
     notes = ((note.text, note.path) for note in report.notes)
-    return [
-        *_grouped(f"Skipped {count(len(report.skipped), 'file')}:", skipped, style),
-        *_grouped("Notes:", notes, style),
-    ]
+    return [*_skipped(report.skipped, style), *_grouped("Notes:", notes, style)]
+
+
+def _skipped(files: Sequence[SkippedFile], style: TerminalStyle) -> list[str]:
+    # In brackets is what differs from file to file: its size, the offending byte.
+    reasons = ((re.sub(r" \([^()]*\)", "", file.reason), file.path) for file in files)
+    return _grouped(f"Skipped {count(len(files), 'file')}:", reasons, style)
 
 
 def _grouped(head: str, items: Iterable[tuple[str, str]], style: TerminalStyle) -> list[str]:
@@ -161,6 +163,7 @@ def status(found: Status, style: TerminalStyle) -> str:
     lines.extend(f"{'':<12}{kind:<8}  {clean_name(path)}" for kind, path in found.examples)
     if found.changes:
         lines.append(f"To update: {clean_name(found.command)}")
+    lines.extend(_skipped(found.skipped, style))
     return "\n".join(lines) + "\n"
 
 

@@ -166,7 +166,8 @@ def _status(some: list[str]) -> Status:
         model=some[-1], fingerprint="", dimension=64, splitter=1, generation=1, files=1, documents=1, passages=1,
         vectors=1, skipped=0, segments=(),
     )  # fmt: skip
-    return Status(Path(some[0]), info, 1, tuple(some), (), (), some[1], locate.command_for(some[0]))
+    command = locate.command_for(some[0])
+    return Status(Path(some[0]), info, 1, tuple(some), (), (), some[1], command, _skipped(some))
 
 
 def states(some: list[str]) -> None:
@@ -176,8 +177,12 @@ def states(some: list[str]) -> None:
         screen.out(reports.check(CheckReport(Path(text), 1, 1), screen.TerminalStyle.of(sys.stdout)))
 
 
+def _skipped(some: list[str]) -> tuple[SkippedFile, ...]:
+    return tuple(SkippedFile(path, reason) for path, reason in zip(some, some[::-1], strict=True))
+
+
 def _report(some: list[str]) -> BuildReport:
-    skipped = tuple(SkippedFile(path, reason) for path, reason in zip(some, some[::-1], strict=True))
+    skipped = _skipped(some)
     return BuildReport(1, 1, 1, 1, skipped, 1, 1, 1, 1, 0.1)
 
 

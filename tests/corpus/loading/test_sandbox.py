@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
+import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -21,16 +24,17 @@ from tests.paths import REPOSITORY
 LARGE = archives.docx("<w:p/>" * 4_500_000)
 
 
-def reason(sandbox: Sandbox, path: str, data: bytes) -> str:
+def refusal(sandbox: Sandbox, path: str, data: bytes) -> tuple[str, bool]:
+    """Why a file is refused, and whether the next build should try it again."""
     with pytest.raises(Unreadable) as caught:
         sandbox.read(path, data)
-    return caught.value.reason
+    return caught.value.reason, caught.value.unknown
 
 
-def run(program: str, *arguments: str) -> str:
+def run(program: str, *arguments: str, cwd: Path = REPOSITORY) -> str:
     """What a program prints, which may kill itself."""
     command = [sys.executable, "-c", program, *arguments]
-    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=60, check=False)
     return done.stdout
 
 
@@ -43,27 +47,58 @@ def children() -> set[str]:
     return found
 
 
-def test_a_file_that_takes_too_long_is_left_out_and_the_next_is_read() -> None:
+def is_read(sandbox: Sandbox) -> bool:
+    return sandbox.read("lakes.tsv", FILES["lakes.tsv"]).text == "lake: Weiher\ndepth: 3"
+
+
+def child_of(sandbox: Sandbox) -> int:
+    assert is_read(sandbox)
+    assert sandbox._process is not None
+    return sandbox._process.pid
+
+
+def test_a_file_that_needs_too_much_processor_time_is_left_out_and_the_next_is_read() -> None:
     with Sandbox(seconds=1) as sandbox:
-        assert reason(sandbox, "slow.json", b"[" + b"[1]," * 1_900_000 + b"1]") == "took longer than 1 s to read"
-        assert sandbox.read("lakes.tsv", FILES["lakes.tsv"]).text == "lake: Weiher\ndepth: 3"
+        found = refusal(sandbox, "slow.json", b"[" + b"[1]," * 1_900_000 + b"1]")
+        assert found == ("needs more than 1 s of processor time to read", True)
+        assert is_read(sandbox)
+
+
+def test_a_reader_that_hangs_is_ended_by_the_clock() -> None:
+    with Sandbox() as sandbox:
+        os.kill(child_of(sandbox), signal.SIGSTOP)
+        sandbox._patience = 0.5
+        assert refusal(sandbox, "lakes.tsv", FILES["lakes.tsv"]) == ("took longer than 0.5 s to read", True)
+
+
+def test_a_busy_machine_loses_no_file() -> None:
+    """One that waits several times its processor time for the machine is read all the same."""
+    with Sandbox(seconds=1) as sandbox:
+        child = child_of(sandbox)
+        os.kill(child, signal.SIGSTOP)
+        threading.Timer(4, os.kill, (child, signal.SIGCONT)).start()
+        assert is_read(sandbox)
 
 
 def test_a_file_that_needs_too_much_memory_is_left_out_and_the_next_is_read() -> None:
     with Sandbox(memory=160 * 1024 * 1024) as sandbox:
-        assert reason(sandbox, "large.docx", LARGE) == "needs more than 160 MiB of memory to read"
-        assert sandbox.read("lakes.tsv", FILES["lakes.tsv"]).text == "lake: Weiher\ndepth: 3"
+        assert refusal(sandbox, "large.docx", LARGE) == ("needs more than 160 MiB of memory to read", True)
+        assert is_read(sandbox)
+
+
+def test_a_file_is_refused_for_its_content_for_good() -> None:
+    with Sandbox() as sandbox:
+        assert refusal(sandbox, "a.json", b"{") == ("damaged: not valid JSON", False)
+        assert refusal(sandbox, "a.json", b"[" * 100_000) == ("nested too deeply", False)
 
 
 def test_the_process_may_be_killed_between_files() -> None:
     """As by a system short of memory: the next file is read by another."""
     with Sandbox() as sandbox:
-        before = children()
-        sandbox.read("lakes.tsv", FILES["lakes.tsv"])
-        (child,) = children() - before
-        os.kill(int(child), 9)
-        assert sandbox.read("lakes.tsv", FILES["lakes.tsv"]).text == "lake: Weiher\ndepth: 3"
-        assert child not in children()
+        child = child_of(sandbox)
+        os.kill(child, signal.SIGKILL)
+        assert is_read(sandbox)
+        assert str(child) not in children()
 
 
 def test_nothing_is_left_running() -> None:
@@ -113,6 +148,30 @@ def test_libraries_that_parse_are_imported_by_the_other_process_alone(tmp_path: 
     (tmp_path / "paper.pdf").write_bytes(FILES["paper.pdf"])
     found = run(program, str(tmp_path))
     assert found == "3 False\n"
+
+
+READ_TABLE = "from corpus.loading.sandbox import Sandbox\nprint(Sandbox().read('a.tsv', b'a\\tb\\n1\\t2\\n').text)\n"
+
+
+def test_it_imports_nothing_of_the_working_directory_or_beside_its_program(tmp_path: Path) -> None:
+    """Modules there with the names of those that it needs are left alone."""
+    shutil.copytree(REPOSITORY / "corpus", tmp_path / "package" / "corpus", ignore=shutil.ignore_patterns("sample"))
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for folder in (elsewhere, tmp_path / "package" / "corpus" / "loading"):
+        for name in ("csv", "decimal", "gc", "pdb", "json", "contextlib"):
+            (folder / f"{name}.py").write_text("import os\nos._exit(7)\n", encoding="utf-8")
+    program = f"import sys\nsys.path[0] = {str(tmp_path / 'package')!r}\n{READ_TABLE}"
+    assert run(program, cwd=elsewhere) == "a: 1\nb: 2\n"
+
+
+def test_what_a_library_prints_is_no_answer(tmp_path: Path) -> None:
+    """Whether by Python or by C."""
+    shutil.copytree(REPOSITORY / "corpus", tmp_path / "corpus", ignore=shutil.ignore_patterns("sample"))
+    reader = tmp_path / "corpus" / "readers" / "records" / "csv_rows.py"
+    noise = "import os\nprint('noise', flush=True)\nos.write(1, b'more noise')\n"
+    reader.write_text(reader.read_text(encoding="utf-8") + noise, encoding="utf-8")
+    assert run(READ_TABLE, cwd=tmp_path) == "a: 1\nb: 2\n"
 
 
 def test_where_no_process_can_be_started_nothing_is_forgotten(tmp_path: Path) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from corpus.chunking import splitter
 from corpus.errors import CorpusError, IncompatibleError, NoIndexError
+from corpus.loading.sandbox import Sandbox
 from index.encoder.protocol import Vectors
 from index.integrity.verify import verify
 from index.snapshot import Snapshot, require_same_encoder
@@ -245,6 +247,33 @@ def test_a_binary_file_is_skipped_once_and_looked_at_again_when_it_changes(root:
     (root / "blob.txt").write_text("Now it is text.", encoding="utf-8")
     report = build(root)
     assert (report.added, report.skipped) == (1, ())
+
+
+def test_a_file_that_took_too_long_stays_as_it_was_and_is_tried_again(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the next build, though its bytes are the same; not by a question, which only compares."""
+    (root / "swans.csv").write_text("swan,river\nOlga,Ems\n", encoding="utf-8")
+    make_old(root)
+    build(root)
+    (root / "swans.csv").write_text("swan,river\nOlga,Elbe\n", encoding="utf-8")
+    (root / "geese.csv").write_text("goose,river\nAnton,Oder\n", encoding="utf-8")
+    make_old(root)
+    known = texts(root)
+    with monkeypatch.context() as patch:
+        patch.setattr("corpus.loading.prefetch.Sandbox", partial(Sandbox, patience=0.0))
+        report = build(root)
+    why = "took longer than 0 s to read"
+    assert [(skip.path, skip.reason) for skip in report.skipped] == [("geese.csv", why), ("swans.csv", why)]
+    assert texts(root) == known
+    with Snapshot(root / ".qa") as snapshot:
+        assert find_changes(root, snapshot).is_current
+    # As a question does when something else has changed.
+    later = update_index(Request(root, BagEncoder(), retry=False))
+    assert (later.added, later.changed, later.removed, len(later.skipped)) == (0, 0, 0, 2)
+    report = build(root)
+    assert (report.added, report.changed, report.removed, report.skipped) == (1, 1, 0, ())
+    assert {"swan: Olga\nriver: Elbe", "goose: Anton\nriver: Oder"} <= set(texts(root))
 
 
 def test_unused_vectors_are_pruned_oldest_first(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,3 +43,20 @@ def test_files_indexed_as_they_were_written_are_read_to_tell(tmp_path: Path) -> 
     file.write_text("Two swans.\n")
     os.utime(file, ns=times)
     assert status.status(tmp_path).changed == ("a.md",)
+
+
+def test_what_was_skipped_is_listed_with_its_reason(talks: Path) -> None:
+    """On the screen a line a reason, with a few of its files."""
+    (talks / "half.json").write_text("{")
+    for number in range(5):
+        (talks / f"scan-{number}.txt").write_bytes(b"\0")
+    build_index(talks, encoder=BagEncoder())
+    found = status.status(talks)
+    assert found.as_json()["skipped"] == [
+        {"path": "half.json", "reason": "damaged: not valid JSON"},
+        *({"path": f"scan-{number}.txt", "reason": "binary, not text"} for number in range(5)),
+    ]
+    assert reports.status(found, TerminalStyle()).endswith(
+        "\nSkipped 6 files:\n  - binary, not text (5): scan-0.txt, scan-1.txt, scan-2.txt and 2 more\n"
+        "  - damaged: not valid JSON: half.json\n"
+    )

@@ -9,10 +9,11 @@ import zipfile
 
 import pytest
 
+from corpus.errors import Unreadable
 from corpus.formats import ARCHIVE, format_of
 from corpus.loading.sandbox import Sandbox
 from corpus.readers.office.xml_tree import parse_xml
-from corpus.readers.office.zip_archive import MAX_PART
+from corpus.readers.office.zip_archive import MAX_ALL, MAX_PART, Archive
 from tests.corpus.readers.outcome import outcome
 from tests.corpus.readers.samples import archives
 from tests.corpus.readers.samples.archives import MAIN, changed, parts_of
@@ -67,6 +68,19 @@ def test_parts_that_overlap_are_counted_each_time(sandbox: Sandbox) -> None:
         "more than 8 Mi characters of text",
         "damaged: c1.xhtml cannot be unpacked",
     )
+
+
+def test_parts_that_are_small_enough_are_too_much_together() -> None:
+    """Each is refused that would make more than what an archive may unpack."""
+    names = [f"{number}.xml" for number in range(MAX_ALL // MAX_PART + 1)]
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as packed:
+        for name in names:
+            packed.writestr(name, bytes(MAX_PART))
+    archive = Archive(data.getvalue())
+    assert [len(archive.part(name)) for name in names[:-1]] == [MAX_PART] * len(names[:-1])
+    with pytest.raises(Unreadable, match=f"^{TOO_MUCH}$"):
+        archive.part(names[-1])
 
 
 @EACH
