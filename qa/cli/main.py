@@ -11,18 +11,14 @@ from typing import Any
 import click
 
 from qa import locate
-from qa.answer.pdf_boxes import BoxFinder
-from qa.answer.results import Mode, State
 from qa.cli import errors, session
-from qa.cli.batch import questions_of
-from qa.cli.errors import FOUND, INTERRUPTED, NOT_FOUND, Boundary
+from qa.cli.ask import ask
+from qa.cli.errors import FOUND, INTERRUPTED, Boundary
 from qa.cli.eval import evaluate
-from qa.cli.options import CORPUS, COUNT, INDEX, JSON, MODE, NO_UPDATE, RERANK
-from qa.retrieval.question_text import LONGEST_QUESTION
+from qa.cli.options import JSON
+from qa.cli.views import check, show, status
 from qa.terminal import answers, reports
 from qa.terminal.text import clean_name
-
-_DEFAULT_K = 5
 
 
 def _version(ctx: click.Context, _option: click.Parameter, value: Any) -> None:
@@ -144,130 +140,8 @@ def watch(*, path: Path | None, every: float | None) -> int:
     return FOUND
 
 
-@app.command()
-@click.argument("question", nargs=-1)
-@click.option("-k", type=COUNT, metavar="N", help=f"How many passages to show.  [default: {_DEFAULT_K}]")
-@JSON
-@click.option(
-    "--batch",
-    metavar="FILE",
-    help='Answer many questions: one a line, or JSON lines with "id" and "question"; "-" for stdin. Prints JSON lines.',
-)
-@MODE
-@RERANK
-@click.option("--path", "glob", metavar="GLOB", help="Only files whose path matches, such as 'talks/*.md'.")
-@CORPUS
-@NO_UPDATE
-@INDEX
-def ask(
-    *,
-    question: tuple[str, ...],
-    k: int | None,
-    as_json: bool,
-    batch: str | None,
-    mode: str | None,
-    rerank: bool | None,
-    glob: str | None,
-    corpus: Path | None,
-    no_update: bool,
-    index: Path | None,
-) -> int:
-    """Answer a question from the collection."""
-    questions = questions_of(question, batch)
-    for each in questions:
-        if each.cut:
-            answers.note(
-                f"{each.prefix}Question cut to {LONGEST_QUESTION:,} characters; the last {each.cut:,} are ignored"
-            )
-    root = session.collection_root(corpus, index, no_update=no_update)
-    from qa.collection.settings import read_settings
-
-    settings = read_settings(root)
-    search_mode = Mode(mode) if mode else settings.mode or Mode.HYBRID
-    reranks = rerank if rerank is not None else settings.rerank is not False
-    code = FOUND
-    with session.opened(root, corpus=corpus is not None, update=not no_update) as retriever, BoxFinder(root) as boxes:
-        for each in questions:
-            answer = retriever.ask(
-                each.text,
-                k=k or settings.k or _DEFAULT_K,
-                mode=search_mode,
-                path=glob,
-                rerank=reranks,
-                question_id=each.id,
-            )
-            answers.note(reports.corrected(answer.corrections, each.prefix))
-            if as_json or batch is not None:
-                answers.out(session.as_line(boxes.fill(answer).as_json()))
-            else:
-                places = answers.Places(retriever.root, locate.working_directory())
-                answers.out(answers.result(answer, session.style(), places))
-            if batch is None and not answer.found:
-                code = NOT_FOUND
-    return code
-
-
-app.add_command(evaluate)
-
-
-@app.command()
-@click.argument("place")
-@click.option("-C", "--context", default=3, show_default=True, type=click.IntRange(0, 10_000), help="Lines around it.")
-@click.option("--open", "opens", is_flag=True, help="Open the file there: text in $EDITOR, PDF in a viewer.")
-@INDEX
-def show(*, place: str, context: int, opens: bool, index: Path | None) -> int:
-    """Show the text of a citation, and whether its file has changed.
-
-    PLACE is what an answer cites: path:line, path:first-last, "path, p. 3", or a passage id; or a path, for the whole
-    text.
-    """
-    root, here = locate.find_index(index=index), locate.working_directory()
-    from qa.collection.show import find_target
-    from qa.collection.show import show as view_of
-
-    if opens:
-        from qa.cli.open_file import open_file
-
-        if opened := open_file(find_target(root, place, here=here), root):
-            answers.note(opened)
-            return FOUND
-        answers.note("No display to open a window on; this is the text.")
-    view = view_of(root, place, context=context, here=here)
-    places = answers.Places(root, here)
-    if view.marked is None and (view.stored or view.state is not State.VERIFIED):
-        answers.note(f"{clean_name(places(view.path))}: {reports.view_state(view)}")
-    answers.out(reports.view(view, session.style(), places))
-    return FOUND
-
-
-@app.command()
-@JSON
-@INDEX
-def status(*, as_json: bool, index: Path | None) -> int:
-    """Show what is indexed, and what has changed since."""
-    root = locate.find_index(index=index)
-    from qa.collection.status import status as status_of
-
-    found = status_of(root)
-    answers.out(session.as_line(found.as_json()) if as_json else reports.status(found, session.style()))
-    return FOUND
-
-
-@app.command()
-@click.option("--repair", is_flag=True, help="Rebuild what is damaged; undamaged embeddings are kept.")
-@INDEX
-def check(*, repair: bool, index: Path | None) -> int:
-    """Verify every checksum of the index."""
-    root = locate.find_index(index=index)
-    from qa.collection import check as checking
-
-    if repair:
-        with session.progress() as progress:
-            found = checking.repair(root, progress=progress)
-    else:
-        found = checking.check(root)
-    answers.out(reports.check(found, session.style()))
-    return FOUND
+for _command in (ask, evaluate, show, status, check):
+    app.add_command(_command)
 
 
 def main() -> None:

@@ -21,12 +21,13 @@ class _Count(click.IntRange):
             raise UsageError(f"{param.opts[0] if param else 'it'} needs a number from 1 to {MAX_HITS}.") from error
 
 
-INDEX = click.option(
-    "--index",
-    "index",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="The collection: its folder, or the .qa folder in it.  [default: QA_INDEX, or the nearest .qa upward]",
+_COLLECTION_HELP = (
+    "The collection: its folder, or the .qa folder in it.  [default: QA_INDEX, or the nearest .qa upward]"
+)
+INDEX = click.option("--index", type=click.Path(path_type=Path), metavar="DIR", help=_COLLECTION_HELP)
+# For commands that do not tell apart whether the index is to be brought up to date first.
+COLLECTION = click.option(
+    "--index", "--corpus", "index", type=click.Path(path_type=Path), metavar="DIR", help=_COLLECTION_HELP
 )
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 COUNT = _Count(1, MAX_HITS)

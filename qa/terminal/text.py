@@ -121,7 +121,7 @@ def wrap(text: str, width: int) -> list[str]:
 
 
 def _fence_end(lines: Sequence[str], at: int) -> int:
-    """One past the code that begins at `at`: a fence that is closed, or a Python session; `at` itself if there is none."""
+    """One past the code that begins at `at`, a fence that is closed or a Python session; `at` if there is none."""
     if lines[at].lstrip().startswith(">>> "):
         return next((number for number in range(at, len(lines)) if not lines[number]), len(lines))
     found = _FENCE.match(lines[at])

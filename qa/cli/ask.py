@@ -1,0 +1,84 @@
+"""The command `qa ask`."""
+
+# ruff: noqa: PLC0415 - numpy and faiss take long to import; what needs them is imported inside the command
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from qa import locate
+from qa.answer.pdf_boxes import BoxFinder
+from qa.answer.results import Mode
+from qa.cli import session
+from qa.cli.batch import questions_of
+from qa.cli.errors import FOUND, NOT_FOUND
+from qa.cli.options import CORPUS, COUNT, INDEX, JSON, MODE, NO_UPDATE, RERANK
+from qa.retrieval.question_text import LONGEST_QUESTION
+from qa.terminal import answers, reports
+
+_DEFAULT_K = 5
+
+
+@click.command()
+@click.argument("question", nargs=-1)
+@click.option("-k", type=COUNT, metavar="N", help=f"How many passages to show.  [default: {_DEFAULT_K}]")
+@JSON
+@click.option(
+    "--batch",
+    metavar="FILE",
+    help='Answer many questions: one a line, or JSON lines with "id" and "question"; "-" for stdin. Prints JSON lines.',
+)
+@MODE
+@RERANK
+@click.option("--path", "glob", metavar="GLOB", help="Only files whose path matches, such as 'talks/*.md'.")
+@CORPUS
+@NO_UPDATE
+@INDEX
+def ask(
+    *,
+    question: tuple[str, ...],
+    k: int | None,
+    as_json: bool,
+    batch: str | None,
+    mode: str | None,
+    rerank: bool | None,
+    glob: str | None,
+    corpus: Path | None,
+    no_update: bool,
+    index: Path | None,
+) -> int:
+    """Answer a question from the collection."""
+    questions = questions_of(question, batch)
+    for each in questions:
+        if each.cut:
+            answers.note(
+                f"{each.prefix}Question cut to {LONGEST_QUESTION:,} characters; the last {each.cut:,} are ignored"
+            )
+    root = session.collection_root(corpus, index, no_update=no_update)
+    from qa.collection.settings import read_settings
+
+    settings = read_settings(root)
+    search_mode = Mode(mode) if mode else settings.mode or Mode.HYBRID
+    reranks = rerank if rerank is not None else settings.rerank is not False
+    code = FOUND
+    with session.opened(root, corpus=corpus is not None, update=not no_update) as retriever, BoxFinder(root) as boxes:
+        for each in questions:
+            answer = retriever.ask(
+                each.text,
+                k=k or settings.k or _DEFAULT_K,
+                mode=search_mode,
+                path=glob,
+                rerank=reranks,
+                question_id=each.id,
+            )
+            answers.note(reports.corrected(answer.corrections, each.prefix))
+            if as_json or batch is not None:
+                answers.out(session.as_line(boxes.fill(answer).as_json()))
+            else:
+                places = answers.Places(retriever.root, locate.working_directory())
+                answers.out(answers.result(answer, session.style(), places))
+            if batch is None and not answer.found:
+                code = NOT_FOUND
+    return code

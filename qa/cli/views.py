@@ -1,0 +1,77 @@
+"""Commands that look at a collection: `qa show`, `qa status`, `qa check`."""
+
+# ruff: noqa: PLC0415 - what takes long to import is imported inside the commands
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from qa import locate
+from qa.answer.results import State
+from qa.cli import session
+from qa.cli.errors import FOUND
+from qa.cli.options import COLLECTION, JSON
+from qa.terminal import answers, reports
+from qa.terminal.text import clean_name
+
+
+@click.command()
+@click.argument("place")
+@click.option("-C", "--context", default=3, show_default=True, type=click.IntRange(0, 10_000), help="Lines around it.")
+@click.option("--open", "opens", is_flag=True, help="Open the file there: text in $EDITOR, PDF in a viewer.")
+@COLLECTION
+def show(*, place: str, context: int, opens: bool, index: Path | None) -> int:
+    """Show the text of a citation, and whether its file has changed.
+
+    PLACE is what an answer cites: path:line, path:first-last, "path, p. 3", or a passage id; or a path, for the whole
+    text.
+    """
+    root, here = locate.find_index(index=index), locate.working_directory()
+    from qa.collection.show import find_target
+    from qa.collection.show import show as view_of
+
+    if opens:
+        from qa.cli.open_file import open_file
+
+        if opened := open_file(find_target(root, place, here=here), root):
+            answers.note(opened)
+            return FOUND
+        answers.note("No display to open a window on; this is the text.")
+    view = view_of(root, place, context=context, here=here)
+    places = answers.Places(root, here)
+    if view.marked is None and (view.stored or view.state is not State.VERIFIED):
+        answers.note(f"{clean_name(places(view.path))}: {reports.view_state(view)}")
+    answers.out(reports.view(view, session.style(), places))
+    return FOUND
+
+
+@click.command()
+@JSON
+@COLLECTION
+def status(*, as_json: bool, index: Path | None) -> int:
+    """Show what is indexed, and what has changed since."""
+    root = locate.find_index(index=index)
+    from qa.collection.status import status as status_of
+
+    found = status_of(root)
+    answers.out(session.as_line(found.as_json()) if as_json else reports.status(found, session.style()))
+    return FOUND
+
+
+@click.command()
+@click.option("--repair", is_flag=True, help="Rebuild what is damaged; undamaged embeddings are kept.")
+@COLLECTION
+def check(*, repair: bool, index: Path | None) -> int:
+    """Verify every checksum of the index."""
+    root = locate.find_index(index=index)
+    from qa.collection import check as checking
+
+    if repair:
+        with session.progress() as progress:
+            found = checking.repair(root, progress=progress)
+    else:
+        found = checking.check(root)
+    answers.out(reports.check(found, session.style()))
+    return FOUND
