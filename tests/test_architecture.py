@@ -24,8 +24,9 @@ MODULES = {
 # What is heavy or an extra is imported in these modules alone, a folder standing for all in it.
 ADAPTERS = {
     "faiss": {"index/dense/faiss_segments.py"},
-    "torch": {"index/encoder/torch_backend.py", "index/encoder/openvino_compile.py"},
-    "sentence_transformers": {"index/encoder/torch_backend.py", "index/encoder/openvino_compile.py"},
+    "torch": {"index/encoder/torch_backend.py", "index/encoder/openvino_conversion.py"},
+    "sentence_transformers": {"index/encoder/torch_backend.py"},
+    "safetensors": {"index/encoder/openvino_bert.py"},
     "transformers": {"index/encoder/"},
     "tokenizers": {"index/encoder/tokenizer.py"},
     "huggingface_hub": {"index/encoder/"},

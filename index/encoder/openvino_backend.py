@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from index.encoder.model_files import ModelFiles
-from index.encoder.openvino_compile import CompileError, Hint, begin_loading, compiled_graph, load_graph
-from index.encoder.openvino_runtime import openvino
+from index.encoder.openvino_compile import Hint, begin_loading, compiled_graph, load_graph
+from index.encoder.openvino_runtime import CompileError, openvino
 from index.encoder.tokenizer import ModelTokenizer, TokenIds
 from index.encoder.torch_backend import TorchEncoder
 from index.encoder.transformer import NO_TOKENS, Output, TransformerEncoder, pad

@@ -1,7 +1,7 @@
 """Make the compiled copy of a sentence-transformer, check it against the original, and keep it in the cache.
 
-The copy is made from the SentenceTransformer's own modules, so it does what they do: transformer, pooling,
-dense layers, normalisation. It is kept by the model's fingerprint and can be deleted at any time.
+The default model's graph is written from its weights, without torch; any other is converted from the
+SentenceTransformer's own modules. The copy is kept by the model's fingerprint and can be deleted at any time.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import io
 import json
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from corpus.errors import QAError
+from corpus.errors import ModelError, QAError
 from index.encoder.file_digests import sha256_of
-from index.encoder.model_files import ModelFiles
-from index.encoder.openvino_attention import write_out_attention
-from index.encoder.openvino_runtime import convert_model, openvino
+from index.encoder.model_files import DEFAULT_MODEL, ModelFiles
+from index.encoder.openvino_bert import bert_graph
+from index.encoder.openvino_conversion import converted
+from index.encoder.openvino_runtime import CompileError, openvino
 from index.encoder.tokenizer import ModelTokenizer
 from index.encoder.transformer import pad
 from index.storage import disk
@@ -33,7 +34,7 @@ from index.storage.files import ABANDONED_SECONDS, cache_folder, sweep, write_to
 _LOG = logging.getLogger(__name__)
 
 # Raised whenever the copy would be made otherwise.
-_VERSION = 4
+_VERSION = 5
 _GRAPH, _WEIGHTS, _MANIFEST = "model.xml", "model.bin", "manifest.json"
 _FILES = (_GRAPH, _WEIGHTS)
 _DIGEST = hashlib.sha256().digest_size
@@ -41,17 +42,16 @@ _DIGEST = hashlib.sha256().digest_size
 _PADDING = 15
 # Cosine of each check text's vectors with the original's in fp32.
 _AGREEMENT = 0.9995
-_CHECKS = (
+# The default model's vectors of the check texts, `(n, 384) float16`, by the SentenceTransformer in float32:
+# python -m tests.reference_vectors
+REFERENCE_VECTORS = Path(__file__).with_name("reference_vectors.npy")
+CHECK_TEXTS = (
     "Why?",
     "The meeting was moved to Thursday at half past nine.",
     "1. Zürich › 東京 › القاهرة: 3,704 of 11,603 submissions (32 %), see https://example.org/a_b?c=1#d 🙂",
     "a " * 40,
     "Whoever keeps notes finds the same fact in three places; which of them was right, and when? " * 8,
 )
-
-
-class CompileError(Exception):
-    """The model cannot be compiled here, or its copy disagrees with it; torch serves instead."""
 
 
 class Hint(Enum):
@@ -131,7 +131,7 @@ def _make(model: ModelFiles, tokenizer: ModelTokenizer, folder: Path) -> None:
     except OSError as error:
         raise CompileError(f"a compiled model cannot be kept in {folder.parent}: {error.strerror}") from error
     try:
-        _LOG.warning("preparing %s for this machine (once, about ten seconds)", model.name)
+        _LOG.warning("preparing %s for this machine (once)", model.name)
         _convert(model, tokenizer, temporary)
         # What was checked is what is on the disk before it gets its name.
         for name in _FILES:
@@ -152,60 +152,33 @@ def _make(model: ModelFiles, tokenizer: ModelTokenizer, folder: Path) -> None:
 
 
 def _convert(model: ModelFiles, tokenizer: ModelTokenizer, folder: Path) -> None:
-    """Compile the model into a folder, and check the copy against the original."""
-    import torch
-
-    from index.encoder.torch_backend import load_network, quiet
-
-    parameters = tokenizer.parameters
-    network = load_network(model)
-    prompted = parameters.query_prompt or parameters.passage_prompt
-    if prompted and any(not getattr(part, "include_prompt", True) for part in network):
-        raise CompileError(f"{model.name} pools without its prompt, which differs from text to text")
-
-    class Whole(torch.nn.Module):  # type: ignore[misc]  # torch is not typed here
-        """The model from token ids to both kinds of vectors, as one graph."""
-
-        def __init__(self) -> None:
-            super().__init__()
-            self.network = network
-
-        def forward(self, *arrays: Any) -> tuple[Any, Any]:
-            features = self.network(dict(zip(parameters.inputs, arrays, strict=True)))
-            return features["token_embeddings"], features["sentence_embedding"]
-
-    example = tuple(torch.ones((2, 16), dtype=torch.int64) for _ in parameters.inputs)
-    with openvino() as library, quiet(), torch.inference_mode():
+    """Write the model's graph into a folder, and check what it computes with padding."""
+    with openvino() as library:
         try:
-            graph = convert_model(Whole().eval(), example)
-            for one in graph.inputs:
-                one.get_node().set_partial_shape(library.PartialShape([-1, -1]))
-                one.get_node().set_element_type(library.Type.i64)
-            write_out_attention(library, graph, parameters.inputs.index("attention_mask"), parameters.max_length)
-            # Half the file and a third less memory; what that changes is below what bf16 rounds off.
+            if model.name == DEFAULT_MODEL:
+                graph, expected = bert_graph(library, model.folder), list(np.load(REFERENCE_VECTORS))
+            else:
+                graph, expected = converted(library, model, tokenizer.parameters, list(_checks(tokenizer, padding=0)))
             disk.about_to("write", folder / _GRAPH)
+            # Half the file and a third less memory; what that changes is below what bf16 rounds off.
             library.save_model(graph, folder / _GRAPH, compress_to_fp16=True)
             # Both are prepared, so that the first question need not.
             compiled, _ = (load_graph(library, folder / _GRAPH, hint) for hint in Hint)
-            _compare(model.name, tokenizer, network, compiled)
-        except CompileError:
+            for arrays, vector in zip(_checks(tokenizer, padding=_PADDING), expected, strict=True):
+                _require_agreement(model.name, compiled(arrays)[1], vector)
+        except (CompileError, ModelError):
             raise
-        except Exception as error:  # the converter raises whatever an unusual model leads to
+        except Exception as error:  # the libraries raise whatever an unusual model leads to
             raise CompileError(f"{model.name} cannot be compiled: {error}") from error
 
 
-def _compare(name: str, tokenizer: ModelTokenizer, network: Any, compiled: Any) -> None:
-    """Require that the compiled copy, with padding, gives the vectors that the original gives without."""
-    import torch
-
+def _checks(tokenizer: ModelTokenizer, *, padding: int) -> Iterator[list[npt.NDArray[np.int64]]]:
+    """The check texts as inputs of the model, with so many tokens of padding."""
     parameters = tokenizer.parameters
-    for text in _CHECKS:
+    for text in CHECK_TEXTS:
         encoded = tokenizer.truncate(text, prompt=parameters.passage_prompt)
-        length = len(encoded.ids)
-        exact = pad([encoded], (1, length), parameters.pad)
-        wider = pad([encoded], (1, min(length + _PADDING, parameters.max_length)), parameters.pad)
-        expected = network({key: torch.from_numpy(exact[key]) for key in parameters.inputs})["sentence_embedding"]
-        _require_agreement(name, compiled([wider[key] for key in parameters.inputs])[1], expected.numpy())
+        arrays = pad([encoded], (1, min(len(encoded.ids) + padding, parameters.max_length)), parameters.pad)
+        yield [arrays[name] for name in parameters.inputs]
 
 
 def _require_agreement(name: str, found: npt.NDArray[Any], expected: npt.NDArray[Any]) -> None:

@@ -13,6 +13,10 @@ _TELEMETRY = "openvino_telemetry"
 _CONVERTER = "openvino.tools.ovc"
 
 
+class CompileError(Exception):
+    """The model cannot be compiled here, or its copy disagrees with it; torch serves instead."""
+
+
 @contextlib.contextmanager
 def openvino() -> Iterator[Any]:
     """Lend the library, or raise ImportError; inside, its telemetry cannot be imported, for which it has a stub."""

@@ -47,6 +47,7 @@ class TorchEncoder(TransformerEncoder):
 
     def _run(self, encoded: Sequence[TokenIds], shape: tuple[int, int], prompt: str) -> list[Output]:
         """Put texts through the model's own modules, in exactly this shape."""
+        network = self.network
         import torch
 
         parameters = self._tokenizer.parameters
@@ -55,7 +56,7 @@ class TorchEncoder(TransformerEncoder):
         if prompt:
             features["prompt_length"] = self._tokenizer.prompt_length(prompt)
         with torch.inference_mode():
-            found = self.network(features)
+            found = network(features)
         texts = found["sentence_embedding"].float().cpu().numpy()
         tokens = found["token_embeddings"].float().cpu().numpy()
         return [Output(texts[row], tokens[row]) for row in range(len(encoded))]
@@ -63,24 +64,29 @@ class TorchEncoder(TransformerEncoder):
     @cached_property
     def network(self) -> Any:
         """The SentenceTransformer; loading takes seconds, which is why it waits for the first embedding."""
+        network = load_network(self._model)
         import torch
 
-        network = load_network(self._model, _device())
-        return network.to(torch.bfloat16 if _has_native_bf16() else torch.float32)
+        return network.to(device=_device(), dtype=torch.bfloat16 if _has_native_bf16() else torch.float32)
 
 
-def load_network(model: ModelFiles, device: str = "cpu") -> Any:
+def load_network(model: ModelFiles) -> Any:
     """Load a model as a SentenceTransformer in evaluation mode, without network and output, or raise ModelError."""
     # The libraries warn about themselves while they are imported; none of it is for the person asking.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        from sentence_transformers import SentenceTransformer
+        try:
+            from sentence_transformers import SentenceTransformer
+        except ImportError as error:
+            raise ModelError(
+                f"the model {model.name} needs torch here, which is missing: pip install sentence-transformers"
+            ) from error
 
         with _offline(), quiet():
             try:
                 network = SentenceTransformer(
                     str(model.folder),
-                    device=device,
+                    device="cpu",
                     local_files_only=True,
                     trust_remote_code=False,
                     model_kwargs={"use_safetensors": True},

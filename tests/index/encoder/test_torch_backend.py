@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from corpus.errors import ModelError
+from index.encoder.load import load_encoder
 from index.encoder.model_files import ModelFiles, find
 from index.encoder.torch_backend import TorchEncoder
 from tests.small_models import default_with
@@ -36,6 +38,15 @@ def test_weights_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").write_bytes(b"junk")
     with pytest.raises(ModelError, match=r"the model broken in .* cannot be loaded"):
         TorchEncoder(ModelFiles("broken", tmp_path, "0" * 64)).encode_query("x")
+
+
+def test_without_torch_another_model_says_what_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    model = find(str(default_with(tmp_path / "model", {})))
+    for encoder in (load_encoder(model.name), TorchEncoder(find())):
+        with pytest.raises(ModelError, match=r"needs torch.* missing: pip install sentence-transformers"):
+            encoder.encode_query("x")
 
 
 def test_texts_that_fill_all_positions_depend_on_themselves_alone(tmp_path: Path) -> None:

@@ -1,18 +1,59 @@
-"""Write attention out as matrix products in a model that is to be compiled, which runs a tenth faster.
+"""Convert a SentenceTransformer to OpenVINO's graph, which takes torch, and write its attention out as matrix products.
 
-For the single operation, OpenVINO's CPU plugin multiplies the queries by a constant, transposes, and selects by a mask
-of tokens by tokens. Written out, with the mask of padding to add, it is one kernel and a few transpositions.
+That runs a tenth faster. For the single operation, OpenVINO's CPU plugin multiplies the queries by a constant,
+transposes, and selects by a mask of tokens by tokens. Written out, with the mask of padding to add, it is one kernel
+and a few transpositions.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+
+from index.encoder.model_files import ModelFiles
+from index.encoder.openvino_runtime import CompileError, convert_model
+from index.encoder.parameters import EncoderParameters
 
 _WHOLE = "ScaledDotProductAttention"
 # Added to a score, it leaves nothing of it after softmax, in bf16 too.
 _HIDDEN = np.float32(-3e4)
+
+
+def converted(
+    library: Any, model: ModelFiles, parameters: EncoderParameters, texts: Sequence[Sequence[npt.NDArray[np.int64]]]
+) -> tuple[Any, list[npt.NDArray[np.float32]]]:
+    """The graph of a model, and what the SentenceTransformer itself makes of some inputs, in float32."""
+    from index.encoder.torch_backend import load_network, quiet
+
+    network = load_network(model)
+    import torch
+
+    prompted = parameters.query_prompt or parameters.passage_prompt
+    if prompted and any(not getattr(part, "include_prompt", True) for part in network):
+        raise CompileError(f"{model.name} pools without its prompt, which differs from text to text")
+
+    class Whole(torch.nn.Module):  # type: ignore[misc]  # torch is not typed here
+        """The model from token ids to both kinds of vectors, as one graph."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.network = network
+
+        def forward(self, *arrays: Any) -> tuple[Any, Any]:
+            features = self.network(dict(zip(parameters.inputs, arrays, strict=True)))
+            return features["token_embeddings"], features["sentence_embedding"]
+
+    whole = Whole().eval()
+    with quiet(), torch.inference_mode():
+        graph = convert_model(whole, tuple(torch.ones((2, 16), dtype=torch.int64) for _ in parameters.inputs))
+        for one in graph.inputs:
+            one.get_node().set_partial_shape(library.PartialShape([-1, -1]))
+            one.get_node().set_element_type(library.Type.i64)
+        write_out_attention(library, graph, parameters.inputs.index("attention_mask"), parameters.max_length)
+        return graph, [whole(*map(torch.from_numpy, arrays))[1].numpy() for arrays in texts]
 
 
 def write_out_attention(library: Any, graph: Any, padding: int, longest: int) -> None:

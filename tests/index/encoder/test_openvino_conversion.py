@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from index.encoder.openvino_attention import write_out_attention
+from index.encoder.openvino_conversion import write_out_attention
 from index.encoder.openvino_runtime import openvino
 
 with openvino() as library:

@@ -1,0 +1,143 @@
+"""BERT (Devlin et al., https://arxiv.org/abs/1810.04805) in OpenVINO's operations, without torch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from index.encoder.parameters import INPUTS
+
+# Added to a score it leaves nothing of it after softmax, in bf16 too.
+_HIDDEN = -3e4
+
+
+@dataclass(frozen=True, slots=True)
+class BertShape:
+    """What the arrays do not say, as in `config.json`."""
+
+    layers: int  # num_hidden_layers
+    heads: int  # num_attention_heads
+    epsilon: float  # layer_norm_eps
+
+
+# Of the default model.
+MINILM = BertShape(6, 12, 1e-12)
+
+
+def bert_graph(library: Any, folder: Path) -> Any:
+    """The graph of the default model in its folder: mean pooling over the text's tokens, then unit L2 norm.
+
+    It reads `INPUTS`, each `(n, t) int64`, and gives the tokens' vectors `(n, t, 384)` and the texts' `(n, 384)`.
+    """
+    from safetensors.numpy import load_file
+
+    operations = library.opset13
+    ids, mask, types = inputs = [operations.parameter([-1, -1], np.int64, name=name) for name in INPUTS]
+    builder = BertBuilder(library, load_file(folder / "model.safetensors"), MINILM)
+    hidden = builder.layers(builder.embeddings(ids, types), mask)
+    return library.Model([operations.result(hidden), operations.result(builder.mean(hidden, mask))], inputs, "bert")
+
+
+class BertBuilder:
+    """Adds the parts of a BERT model to a graph.
+
+    Args:
+        tensors: Arrays by the names that they have in a safetensors file of `BertModel`; the parts that are added must
+            be there, and no others.
+    """
+
+    def __init__(self, library: Any, tensors: Mapping[str, npt.NDArray[Any]], shape: BertShape) -> None:
+        self._operations = library.opset13
+        self._tensors = tensors
+        self._shape = shape
+
+    def embeddings(self, ids: Any, types: Any) -> Any:
+        """What goes into the first layer, `(n, t, hidden)`, from ids and segments of tokens, `(n, t) int64`."""
+        op = self._operations
+        length = op.gather(op.shape_of(ids), self._ints(1), op.constant(np.int64(0)))
+        count = self._tensors["embeddings.position_embeddings.weight"].shape[0]
+        positions = op.slice(
+            op.constant(np.arange(count, dtype=np.int64)[np.newaxis]),
+            self._ints(0),
+            length,
+            self._ints(1),
+            self._ints(1),
+        )
+        words, kinds, places = (
+            op.gather(self._tensor(f"embeddings.{name}_embeddings.weight"), rows, op.constant(np.int64(0)))
+            for name, rows in (("word", ids), ("token_type", types), ("position", positions))
+        )
+        return self.norm(op.add(op.add(words, kinds), places), "embeddings.LayerNorm")
+
+    def layers(self, hidden: Any, mask: Any) -> Any:
+        """The last hidden states, `(n, t, hidden)`; `mask` is `(n, t) int64`, 0 where there is no token."""
+        op = self._operations
+        shown = op.unsqueeze(op.convert(mask, "f32"), self._ints(1, 2))
+        # (n, 1, 1, t), for each head and token.
+        bias = op.multiply(op.subtract(self._number(1), shown), self._number(_HIDDEN))
+        for layer in range(self._shape.layers):
+            hidden = self._layer(hidden, bias, f"encoder.layer.{layer}.")
+        return hidden
+
+    def mean(self, hidden: Any, mask: Any) -> Any:
+        """Mean over the tokens of each text, with unit L2 norm (https://arxiv.org/abs/1908.10084)."""
+        op = self._operations
+        weight = op.unsqueeze(op.convert(mask, "f32"), self._ints(-1))
+        total = op.reduce_sum(op.multiply(hidden, weight), self._ints(1), keep_dims=False)
+        count = op.maximum(op.reduce_sum(weight, self._ints(1), keep_dims=False), self._number(1e-9))
+        mean = op.divide(total, count)
+        return op.divide(mean, op.maximum(op.reduce_l2(mean, self._ints(1), keep_dims=True), self._number(1e-12)))
+
+    def linear(self, value: Any, name: str) -> Any:
+        """A layer as torch stores it, `(out, in)`."""
+        product = self._operations.matmul(value, self._tensor(f"{name}.weight"), transpose_a=False, transpose_b=True)
+        return self._operations.add(product, self._tensor(f"{name}.bias"))
+
+    def norm(self, value: Any, name: str) -> Any:
+        """Layer normalisation."""
+        op = self._operations
+        epsilon = self._shape.epsilon
+        unit = op.mvn(value, self._ints(-1), normalize_variance=True, eps=epsilon, eps_mode="inside_sqrt")
+        return op.add(op.multiply(unit, self._tensor(f"{name}.weight")), self._tensor(f"{name}.bias"))
+
+    def _layer(self, hidden: Any, bias: Any, prefix: str) -> Any:
+        op = self._operations
+        attended = self.linear(
+            self._attention(hidden, bias, f"{prefix}attention.self."), f"{prefix}attention.output.dense"
+        )
+        hidden = self.norm(op.add(attended, hidden), f"{prefix}attention.output.LayerNorm")
+        inner = op.gelu(self.linear(hidden, f"{prefix}intermediate.dense"), "erf")
+        return self.norm(op.add(self.linear(inner, f"{prefix}output.dense"), hidden), f"{prefix}output.LayerNorm")
+
+    def _attention(self, hidden: Any, bias: Any, prefix: str) -> Any:
+        op = self._operations
+        heads = self._shape.heads
+        width = self._tensors[f"{prefix}query.bias"].shape[0]
+        queries, keys, values = (
+            op.transpose(
+                op.reshape(
+                    self.linear(hidden, prefix + name), self._ints(0, 0, heads, width // heads), special_zero=True
+                ),
+                self._ints(0, 2, 1, 3),
+            )
+            for name in ("query", "key", "value")
+        )
+        # Written out as products: OpenVINO's own attention operation is a tenth slower here.
+        products = op.matmul(queries, keys, transpose_a=False, transpose_b=True)
+        scores = op.add(op.multiply(products, self._number((width // heads) ** -0.5)), bias)
+        mixed = op.matmul(op.softmax(scores, -1), values, transpose_a=False, transpose_b=False)
+        return op.reshape(op.transpose(mixed, self._ints(0, 2, 1, 3)), self._ints(0, 0, width), special_zero=True)
+
+    def _tensor(self, name: str) -> Any:
+        return self._operations.constant(np.asarray(self._tensors[name], dtype=np.float32))
+
+    def _number(self, value: float) -> Any:
+        return self._operations.constant(np.float32(value))
+
+    def _ints(self, *values: int) -> Any:
+        return self._operations.constant(np.array(values, dtype=np.int64))
