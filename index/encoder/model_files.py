@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from corpus.errors import ModelError
-from index.encoder.file_digests import sha256_of
+from index.storage.file_digests import sha256_of
 
 _T = TypeVar("_T")
 

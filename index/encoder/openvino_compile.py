@@ -21,7 +21,6 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.errors import ModelError, QAError
-from index.encoder.file_digests import sha256_of
 from index.encoder.model_files import DEFAULT_MODEL, ModelFiles
 from index.encoder.openvino_bert import bert_graph
 from index.encoder.openvino_conversion import converted
@@ -29,6 +28,7 @@ from index.encoder.openvino_runtime import CompileError, openvino
 from index.encoder.tokenizer import ModelTokenizer
 from index.encoder.transformer import pad
 from index.storage import disk
+from index.storage.file_digests import sha256_of
 from index.storage.files import ABANDONED_SECONDS, cache_folder, sweep, write_to_cache
 
 _LOG = logging.getLogger(__name__)

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from corpus.errors import QAError
-from index.encoder.file_digests import sha256_of
 from index.storage import disk
+from index.storage.file_digests import sha256_of
 from tests.encoders import BagEncoder
 from tests.marks import needs_fork
 from tests.robustness import model_cache

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from corpus.errors import ModelError
-from index.encoder import file_digests, model_files
+from index.encoder import model_files
 from index.encoder.model_files import DEFAULT_MODEL, find
+from index.storage import file_digests
 
 DEFAULT = find()
 # A whole safetensors file: the length of its head, the head, one tensor of four bytes.

@@ -1,4 +1,4 @@
-"""SHA-256 of a model's files, cached in the user's cache folder by stat."""
+"""SHA-256 of files that stay the same, such as a model's, cached in the user's cache folder by stat."""
 
 from __future__ import annotations
 
