@@ -1,15 +1,17 @@
-"""The formats that are read: chosen by a file's name, confirmed by its first bytes."""
+"""The formats that are read: chosen by a file's name, confirmed by its content; any other text is plain text."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import PurePosixPath
 
 from corpus.errors import Unreadable
 
 # Raised whenever the same bytes would be read differently; indexes are then rebuilt from the files.
-VERSION = 4
+VERSION = 5
 MIB = 1024 * 1024
 # Of text in one document: more would take too long to split, and too much memory.
 MAX_BYTES = 8 * MIB
@@ -18,6 +20,9 @@ MAX_PACKED_BYTES = 64 * MIB
 # Each line costs its reader about a kilobyte.
 MAX_LINES = 200_000
 _HEAD = 1024
+# Of what is text by its content alone: what is larger was mostly written by programs.
+_MAX_UNNAMED = MIB
+_SAMPLE = 64 * 1024
 _HTML = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html)[\s>]", re.I | re.S
 )
@@ -51,6 +56,8 @@ _OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _OPEN_XML = "application/vnd.openxmlformats-officedocument."
 MARKDOWN = Format("text/markdown", "plaintext.markdown", isolated=False)
 PLAIN = Format("text/plain", "plaintext.plain", isolated=False)
+UNNAMED = Format("text/plain", "plaintext.plain", isolated=False, limit=_MAX_UNNAMED)
+SCRIPT = Format("text/plain", "source.code", isolated=False)
 PDF = Format("application/pdf", "pdf.pdf", limit=MAX_PACKED_BYTES, page="p.", magic=(b"%PDF-",))
 HTML = Format("text/html", "web.html")
 ARCHIVE = _zipped("application/zip")
@@ -75,8 +82,10 @@ _CODE = {
     "x-typescript": ".ts .tsx",
 }
 _SUFFIXES = {
-    MARKDOWN: ".md .markdown .mdown .mkd",
+    MARKDOWN: ".md .markdown .mdown .mkd .mdx .qmd .rmd",
     PLAIN: ".txt .text .log",
+    SCRIPT: ".bash .bat .cfg .cmake .conf .css .diff .fish .ini .jl .less .lua .patch .pl .pm .properties .proto .ps1 "
+    ".r .rb .scss .sh .sql .tcl .toml .vim .xml .xsd .xsl .yaml .yml .zsh",
     Format("text/x-org", "plaintext.plain", isolated=False): ".org",
     Format("text/asciidoc", "plaintext.plain", isolated=False): ".adoc .asciidoc",
     Format("text/x-rst", "plaintext.rst", isolated=False): ".rst .rest",
@@ -101,11 +110,75 @@ _SUFFIXES = {
 _BY_SUFFIX = {suffix: kind for kind, suffixes in _SUFFIXES.items() for suffix in suffixes.split()} | {"": PLAIN}
 # With their dots; "" is that of a name without one.
 SUFFIXES = tuple(_BY_SUFFIX)
+# Never text that a person wants to be cited, so such files are not even opened.
+_NEVER_TEXT = (
+    ".7z .a .aac .ai .apk .avi .avif .bak .bin .bmp .bz2 .class .crt .csr .dat .db .deb .dll .dmg .dylib .egg "
+    ".eot .eps .exe .feather .fig .flac .gif .gpg .h5 .hdf5 .heic .ico .img .iso .jar .jpeg .jpg .key .lib .lz4 "
+    ".m4a .map .mat .mkv .mo .mov .mp3 .mp4 .mpg .npy .npz .o .obj .ogg .onnx .orig .otf .p12 .parquet .pcap .pem "
+    ".pickle .pkl .png .ps .psd .pt .pth .pyc .pyd .rar .raw .rej .rpm .safetensors .so .sqlite .sqlite3 .stl "
+    ".svg .swp .tar .tgz .tif .tiff .tmp .ttf .wasm .wav .webm .webp .whl .wma .wmv .woff .woff2 .xcf .xz .zip "
+    ".zst"
+)
+_LEFT_OUT = frozenset(_NEVER_TEXT.split())
+# What `formats` in the settings of a collection may name, and a suffix of it.
+NAMED = {
+    "text": ".txt", "markdown": ".md", "rst": ".rst", "code": ".sh", "html": ".html", "latex": ".tex", "csv": ".csv",
+    "tsv": ".tsv", "json": ".json", "jsonl": ".jsonl", "mail": ".eml",
+}  # fmt: skip
+
+
+def read_as(path: str, formats: Iterable[str]) -> str:
+    """Return the name that says how a file is read: its own, or with the suffix of another format added.
+
+    Args:
+        path: The file.
+        formats: Such as ".foo=markdown" or "Jenkinsfile=code", by suffix in lower case or by name.
+    """
+    if formats:
+        inner, packed = _inner(path)
+        for key, _, name in (one.rpartition("=") for one in formats):
+            if key in (PurePosixPath(inner).suffix.lower(), PurePosixPath(inner).name):
+                return inner + NAMED[name] + packed
+    return path
+
+
+def _inner(path: str) -> tuple[str, str]:
+    """The name of what a compressed file holds, and the suffix that says so, or ""."""
+    inner, suffix = path[:-3], path[-3:]
+    return (inner, suffix) if suffix.lower() == ".gz" else (path, "")
+
+
+def unpack(path: str, data: bytes) -> tuple[str, bytes]:
+    """Return the name and the bytes of what a compressed text holds; any other file as it is.
+
+    Raises:
+        Unreadable: It is damaged, or too large unpacked.
+    """
+    inner, packed = _inner(path)
+    if not packed:
+        return path, data
+    import gzip  # noqa: PLC0415 - most folders have no such file, and a question waits for every import
+    import zlib  # noqa: PLC0415
+
+    limit = size_limit(inner)
+    try:
+        with gzip.GzipFile(fileobj=BytesIO(data)) as stream:
+            found = stream.read(limit + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise Unreadable("damaged: cannot be unpacked") from error
+    if len(found) > limit:
+        raise Unreadable(f"larger than {limit // MIB} MiB unpacked")
+    return inner, found
 
 
 def format_of(path: str) -> Format | None:
-    """Return the format that a name promises, or None where no reader knows it."""
-    return _BY_SUFFIX.get(PurePosixPath(path).suffix.lower())
+    """Return the format that a name promises; None where it says that no reader knows it."""
+    inner, packed = _inner(path)
+    suffix = PurePosixPath(inner).suffix.lower()
+    found = _BY_SUFFIX.get(suffix, UNNAMED)
+    # Of what is compressed only text is read.
+    is_known = suffix not in _LEFT_OUT and not inner.endswith("~") and not (packed and found.magic)
+    return found if is_known else None
 
 
 def size_limit(path: str) -> int:
@@ -128,7 +201,11 @@ def confirm(path: str, data: bytes) -> Format:
     if named is None:
         raise Unreadable("format not supported")
     if data.startswith(named.magic) if named.magic else not data.startswith((*PDF.magic, *ARCHIVE.magic)):
-        return HTML if named in (MARKDOWN, PLAIN) and _HTML.match(data[:_HEAD]) else named
+        if named in (MARKDOWN, PLAIN, UNNAMED) and _HTML.match(data[:_HEAD]):
+            return HTML
+        if named is UNNAMED:
+            _require_text(data)
+        return named
     if data.startswith(_OLD_OFFICE):
         raise Unreadable("encrypted or in a format of Office before 2007; save it again without a password")
     # Some programs write a line before a PDF's own first one.
@@ -139,3 +216,16 @@ def confirm(path: str, data: bytes) -> Format:
     if _HTML.match(data[:_HEAD]):
         return HTML
     raise Unreadable(f"content does not match its name: not a {PurePosixPath(path).suffix.lower()[1:].upper()} file")
+
+
+def _require_text(data: bytes) -> None:
+    """Refuse what is no text in UTF-8 or with a byte order mark, or is mostly numbers or signs."""
+    try:
+        text = data.decode("utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8")
+    except UnicodeDecodeError as error:
+        raise Unreadable("format not supported") from error
+    visible = "".join(text[:_SAMPLE].split())
+    if "\0" in text or sum(map(str.isprintable, visible)) < len(visible) * 0.98:
+        raise Unreadable("format not supported")
+    if sum(map(str.isalpha, visible)) < len(visible) / 2:
+        raise Unreadable("data rather than text; to read it, name its format in qa.toml")

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 from corpus.discovery import gitignore
 from corpus.discovery.filenames import IGNORE_FILES, SETTINGS_FILE, from_os_name, to_os_name
+from corpus.discovery.left_out import LeftOut, kind_of
 from corpus.discovery.safe_read import read_bytes, too_large
 from corpus.discovery.scope import patterns_within
 from corpus.errors import CorpusError, Unreadable
-from corpus.formats import MIB, format_of, size_limit
+from corpus.formats import MIB, format_of, read_as, size_limit
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -50,24 +51,35 @@ class Walk:
         files: The documents.
         skipped: Files and folders that a person would miss.
         folders: The folders that were read, relative to the root; "" is the root, others end with a slash.
+        left_out: Folders and files that no person wrote: how many of each kind, such as "node_modules".
     """
 
     files: tuple[FoundFile, ...]
     skipped: tuple[SkippedFile, ...]
     folders: tuple[str, ...]
+    left_out: tuple[tuple[str, int], ...] = ()
 
 
-def walk(root: Path, *, include: Sequence[str] = (), exclude: Sequence[str] = (), paths: Sequence[str] = ()) -> Walk:
+def walk(
+    root: Path,
+    *,
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    paths: Sequence[str] = (),
+    formats: Sequence[str] = (),
+) -> Walk:
     """List the documents under `root`.
 
     Hidden files and folders, symbolic links, special files and matches of `.gitignore` and `.qaignore` are left
-    out. Any `.qaignore` overrides any `.gitignore`; among files of one name the innermost wins.
+    out. Any `.qaignore` overrides any `.gitignore`; among files of one name the innermost wins. So is what no person
+    wrote, such as `node_modules`, unless `include`, `paths` or an ignore file names it.
 
     Args:
         root: The corpus root.
         include: If given, only matches of these patterns (in the syntax of .gitignore) are documents.
         exclude: Matches of these are left out.
         paths: If given, only these files, and matches of `include` in these folders (with a slash at the end).
+        formats: How files are read that no reader knows by their names; see `corpus.formats.read_as`.
 
     Raises:
         UsageError: A pattern is invalid.
@@ -79,12 +91,13 @@ def walk(root: Path, *, include: Sequence[str] = (), exclude: Sequence[str] = ()
     except OSError as error:
         reason = error.strerror or str(error)
         raise CorpusError(f"cannot read the folder {root}: {reason}. Name a folder of documents.") from error
-    walker = _Walker(root, include, exclude, paths)
+    walker = _Walker(root, include, exclude, paths, formats)
     walker.run()
     return Walk(
         tuple(sorted(walker.files, key=lambda file: file.path)),
         tuple(sorted(walker.skipped, key=lambda skip: skip.path)),
         tuple(sorted(walker.folders)),
+        tuple(sorted(walker.left_out.counts.items())),
     )
 
 
@@ -93,10 +106,19 @@ _Rules = tuple[str, str, "GitIgnoreSpec"]
 
 
 class _Walker:
-    def __init__(self, root: Path, include: Sequence[str], exclude: Sequence[str], paths: Sequence[str]) -> None:
+    def __init__(
+        self,
+        root: Path,
+        include: Sequence[str],
+        exclude: Sequence[str],
+        paths: Sequence[str],
+        formats: Sequence[str],
+    ) -> None:
         self.files: list[FoundFile] = []
         self.folders: list[str] = []
         self.skipped: list[SkippedFile] = []
+        self.left_out = LeftOut((*include, *paths))
+        self._formats = formats
         self._root = root
         patterns = gitignore.valid_patterns(patterns_within(paths, include))
         is_limited = bool(include or paths)
@@ -114,6 +136,8 @@ class _Walker:
                     found = sorted(entries, key=lambda entry: entry.name)
             except OSError as error:
                 self._skip(folder, f"folder cannot be read: {error.strerror}", unreadable=True)
+                continue
+            if folder and self._is_left_out_for(folder, found, rules):
                 continue
             self.folders.append(folder)
             rules = (*rules, *self._rules_of(folder))
@@ -180,28 +204,40 @@ class _Walker:
             self._skip(path, f"cannot be read: {error.strerror}", unreadable=True)
             return False
         is_folder = stat.S_ISDIR(status.st_mode)
-        if self._is_ignored(path + "/" if is_folder else path, rules):
+        ignored = self._verdict(path + "/" if is_folder else path, rules)
+        if ignored or (ignored is None and is_folder and self.left_out.folder(entry.name)):
             return False
         if is_folder:
             return self._included_folders is None or self._included_folders.may_contain_matches(path + "/")
         if stat.S_ISLNK(status.st_mode):
             self._skip(path, "symbolic link, not followed")
-        elif self._include is None or self._include.match_file(path):
+        elif (self._include is None or self._include.match_file(path)) and (
+            ignored is not None or not self.left_out.file(entry.name)
+        ):
             self._take_file(path, status)
         return False
 
     def _take_file(self, path: str, status: os.stat_result) -> None:
         if not stat.S_ISREG(status.st_mode):
             self._skip(path, "not a regular file")
-        elif format_of(path) is None:
+            return
+        name = read_as(path, self._formats)
+        if format_of(name) is None:
             self._skip(path, "format not supported")
-        elif status.st_size > size_limit(path):
-            self._skip(path, f"{too_large(size_limit(path))} ({status.st_size:,} bytes)")
+        elif status.st_size > size_limit(name):
+            self._skip(path, f"{too_large(size_limit(name))} ({status.st_size:,} bytes)")
         else:
             self.files.append(FoundFile(path, status.st_size, status.st_mtime_ns))
 
-    def _is_ignored(self, path: str, rules: tuple[_Rules, ...]) -> bool:
-        """As git decides: the innermost ignore file that has a pattern for the path wins."""
+    def _is_left_out_for(self, folder: str, found: Sequence[os.DirEntry[str]], rules: tuple[_Rules, ...]) -> bool:
+        """Whether a folder is left out for what is in it, and no ignore file says otherwise."""
+        kind = kind_of(entry.name for entry in found)
+        if not kind or self._verdict(folder, rules) is not None:
+            return False
+        return self.left_out.take(folder.rstrip("/").rpartition("/")[2], kind)
+
+    def _verdict(self, path: str, rules: tuple[_Rules, ...]) -> bool | None:
+        """Whether a path is ignored: as git decides, the innermost file with a pattern for it wins; None for none."""
         if self._exclude is not None and self._exclude.match_file(path):
             return True
         for name in reversed(IGNORE_FILES):
@@ -209,4 +245,4 @@ class _Walker:
                 verdict = spec.check_file(path.removeprefix(folder)).include if file == name else None
                 if verdict is not None:
                     return verdict
-        return False
+        return None

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from pathlib import Path
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from corpus.discovery.safe_read import read_bytes, too_large
 from corpus.errors import Unreadable
-from corpus.formats import confirm, size_limit
+from corpus.formats import MAX_PACKED_BYTES, confirm, read_as, size_limit, unpack
 from corpus.readers import reader_for
 from corpus.types import Document, Extracted
 
@@ -22,20 +23,29 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def parse(path: str, data: bytes, *, sandbox: Sandbox | None = None) -> Document:
+def parse(path: str, data: bytes, *, name: str = "", sandbox: Sandbox | None = None) -> Document:
     """Return the document in a file's bytes; without a sandbox, one is started for a file that needs it.
+
+    Args:
+        path: Of the file, which the document is given.
+        data: Its bytes.
+        name: Says how to read it; by default, the path.
+        sandbox: For files whose reader needs one.
 
     Raises:
         Unreadable: The content is not what the name promises, or too large, or its reader failed.
     """
-    kind = confirm(path, data)
-    if len(data) > kind.limit:
+    inner, text = unpack(name or path, data)
+    kind = confirm(inner, text)
+    if len(text) > kind.limit:
         raise Unreadable(too_large(kind.limit))
-    found = _in_sandbox(path, data, sandbox) if kind.isolated else reader_for(kind.reader)(path, data)
+    found = _in_sandbox(inner, text, sandbox) if kind.isolated else reader_for(kind.reader)(inner, text)
     parts: dict[str, Any] = {field.name: getattr(found, field.name) for field in dataclasses.fields(found)}
     if not kind.isolated:
         # One reader serves several formats of text; the type of an archive is known to its reader only.
         parts["media_type"] = kind.media_type
+    if name and found.title == PurePosixPath(inner).name:
+        parts["title"] = PurePosixPath(path).name
     return Document(**parts, path=path, sha256=digest(data))
 
 
@@ -49,10 +59,11 @@ def _in_sandbox(path: str, data: bytes, sandbox: Sandbox | None) -> Extracted:
 
 
 def read_file(root: Path, path: str) -> bytes:
-    """Return the bytes of a file of a corpus, up to the limit of its format; see `read_bytes`."""
-    return read_bytes(root, path, limit=size_limit(path))
+    """Return the bytes of a file of a corpus, up to the limit of all formats; see `read_bytes`."""
+    return read_bytes(root, path, limit=MAX_PACKED_BYTES)
 
 
-def load(root: Path, path: str, *, sandbox: Sandbox | None = None) -> Document:
-    """Return the document in a file of a corpus; see `read_bytes` and `parse`."""
-    return parse(path, read_file(root, path), sandbox=sandbox)
+def load(root: Path, path: str, *, formats: Sequence[str] = (), sandbox: Sandbox | None = None) -> Document:
+    """Return the document in a file of a corpus; see `read_bytes`, `read_as` and `parse`."""
+    name = read_as(path, formats)
+    return parse(path, read_bytes(root, path, limit=size_limit(name)), name=name, sandbox=sandbox)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from corpus.discovery.walk import FoundFile
 from corpus.errors import Unreadable
-from corpus.formats import MIB, format_of
+from corpus.formats import MIB, format_of, read_as
 from corpus.loading.load import load
 from corpus.loading.sandbox import Sandbox
 from corpus.types import Document
@@ -30,31 +30,36 @@ class LoadedFile:
     outcome: Document | Unreadable
 
 
-def load_all(root: Path, files: Sequence[FoundFile]) -> Iterator[LoadedFile]:
-    """Yield files in their order; those that are read in the sandbox are loaded ahead."""
+def load_all(root: Path, files: Sequence[FoundFile], *, formats: Sequence[str] = ()) -> Iterator[LoadedFile]:
+    """Yield files in their order; those that are read in the sandbox are loaded ahead; see `load`."""
     with Sandbox() as sandbox, ThreadPoolExecutor(1, thread_name_prefix="reading") as pool:
         ahead: deque[tuple[FoundFile, Future[LoadedFile]]] = deque()
-        coming = deque(file for file in files if _is_isolated(file))
+        isolated = {file.path for file in files if _is_isolated(file, formats)}
+        coming = deque(file for file in files if file.path in isolated)
         try:
             for file in files:
                 while coming and len(ahead) < _MAX_FILES and sum(file.size for file, _ in ahead) < _MAX_BYTES:
                     following = coming.popleft()
-                    ahead.append((following, pool.submit(_load, root, following, sandbox)))
-                yield ahead.popleft()[1].result() if _is_isolated(file) else _load(root, file, None)
+                    ahead.append((following, pool.submit(_load, root, following, formats, sandbox)))
+                if file.path in isolated:
+                    yield ahead.popleft()[1].result()
+                else:
+                    # By its content it may be another than its name says, and need the sandbox.
+                    yield _load(root, file, formats, sandbox)
         finally:
             for _, future in ahead:
                 future.cancel()
             sandbox.close()
 
 
-def _is_isolated(file: FoundFile) -> bool:
-    kind = format_of(file.path)
+def _is_isolated(file: FoundFile, formats: Sequence[str]) -> bool:
+    kind = format_of(read_as(file.path, formats))
     return kind is not None and kind.isolated
 
 
-def _load(root: Path, file: FoundFile, sandbox: Sandbox | None) -> LoadedFile:
+def _load(root: Path, file: FoundFile, formats: Sequence[str], sandbox: Sandbox) -> LoadedFile:
     checked_ns = time.time_ns()
     try:
-        return LoadedFile(file, checked_ns, load(root, file.path, sandbox=sandbox))
+        return LoadedFile(file, checked_ns, load(root, file.path, formats=formats, sandbox=sandbox))
     except Unreadable as error:
         return LoadedFile(file, checked_ns, error)

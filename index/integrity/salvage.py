@@ -69,11 +69,12 @@ def salvaged_model(folder: Path) -> str | None:
 
 def salvaged_selection(folder: Path) -> Selection | None:
     """Return which files such a database selected, if that can be found."""
-    include, exclude, paths = (_salvaged_value(folder, key, _is_lines) for key in ("include", "exclude", "paths"))
-    if include is None or exclude is None:
+    names = ("include", "exclude", "paths", "formats")
+    found = {key: _salvaged_value(folder, key, _is_lines) for key in names}
+    if found["include"] is None or found["exclude"] is None:
         return None
-    # Formats before 7 may have no paths.
-    return Selection(include=tuple(include), exclude=tuple(exclude), paths=tuple(paths or ()))
+    # Earlier format versions have fewer.
+    return Selection(**{key: tuple(lines or ()) for key, lines in found.items()})
 
 
 def _is_lines(value: object) -> bool:

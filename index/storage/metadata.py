@@ -37,17 +37,19 @@ class Segment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Which files of the root are indexed.
+    """Which files of the root are indexed, and how they are read.
 
     Attributes:
         include: Patterns, as in .gitignore, of the files to index; () for all.
         exclude: Patterns of the files to leave out.
         paths: Files, and folders with a slash at the end, that the index is limited to; () for the whole root.
+        formats: Formats of files that their names do not tell, as in `corpus.formats.read_as`.
     """
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
+    formats: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +113,7 @@ def read_info(connection: sqlite3.Connection, file: Path) -> Info | None:
 
 def _info_of(values: dict[str, Any]) -> Info:
     """Return the metadata, validated: a valid checksum does not say who computed it."""
-    for key in ("include", "exclude", "paths"):
+    for key in ("include", "exclude", "paths", "formats"):
         values[key] = tuple(map(str, values[key]))
     values["segments"] = tuple(Segment(**segment) for segment in values["segments"])
     info = Info(**values)

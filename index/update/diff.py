@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from corpus import FoundFile, walk
@@ -27,6 +27,7 @@ class Diff:
     kept: tuple[str, ...]  # paths of the index that cannot be read now
     skipped: tuple[SkippedRow, ...]  # files and folders that are skipped, by path
     folders: tuple[str, ...]  # the folders that were listed, as in `corpus.discovery.walk.Walk`
+    left_out: tuple[tuple[str, int], ...]  # what no person wrote, as there
 
     @property
     def is_current(self) -> bool:
@@ -52,7 +53,7 @@ def compare(
 
     With `retry`, files that the last update could not read are tried again even if they did not change.
     """
-    found = walk(root, include=selection.include, exclude=selection.exclude, paths=selection.paths)
+    found = walk(root, **{field.name: getattr(selection, field.name) for field in fields(Selection)})
     judged = {one.path: one for one in skipped if not (retry and one.unreadable)}
     added: list[FoundFile] = []
     suspect: list[FoundFile] = []
@@ -78,6 +79,7 @@ def compare(
         kept=(*unread, *(path for path in absent if _is_under(path, hidden))),
         skipped=tuple(sorted((*now_skipped, *still_skipped), key=lambda one: one.path)),
         folders=found.folders,
+        left_out=found.left_out,
     )
 
 

@@ -41,6 +41,7 @@ class BuildReport:
     reused: int  # passages that were written without embedding: their text was known, or occurred twice
     seconds: float  # wall time
     notes: tuple[Note, ...] = ()  # on files that were read, by path
+    left_out: tuple[tuple[str, int], ...] = ()  # folders and files that no person wrote: how many of each kind
 
 
 ProgressCallback = Callable[[Progress], None]
@@ -57,6 +58,7 @@ class Request:
         exclude: Patterns of the files to leave out, None for those of the last update.
         paths: Limits the collection to these files, and folders with a slash at the end, relative to the root; () for
             all of it, None for those of the last update.
+        formats: Formats of files that their names do not tell; None for those of the last update.
         more_paths: Adds files and folders to a new or limited collection; one of the whole root has them already.
         allow_empty: Whether an index may lose its last documents.
         retry: Whether files that could not be read are tried again even if they did not change.
@@ -68,6 +70,7 @@ class Request:
     include: Sequence[str] | None = None
     exclude: Sequence[str] | None = None
     paths: Sequence[str] | None = None
+    formats: Sequence[str] | None = None
     more_paths: Sequence[str] = ()
     allow_empty: bool = False
     retry: bool = True

@@ -28,6 +28,7 @@ def select(
     include: Sequence[str] | None,
     exclude: Sequence[str] | None,
     paths: Sequence[str] | None,
+    formats: Sequence[str] | None,
     more_paths: Sequence[str],
 ) -> Selection:
     """Return what is asked for, as in `Request`, and where nothing is, what the last update selected."""
@@ -38,6 +39,7 @@ def select(
     return Selection(
         include=last.include if include is None else tuple(include),
         exclude=last.exclude if exclude is None else tuple(exclude),
+        formats=last.formats if formats is None else tuple(formats),
         paths=outermost((*kept, *more_paths)) if kept or is_new else (),
     )
 
@@ -89,6 +91,7 @@ class Findings:
             reused=0,
             seconds=time.monotonic() - started,
             notes=tuple(self.notes),
+            left_out=diff.left_out,
         )
 
 
@@ -107,6 +110,7 @@ class Build:
             include=request.include,
             exclude=request.exclude,
             paths=request.paths,
+            formats=request.formats,
             more_paths=request.more_paths,
         )
         self._config = BuildConfig(
@@ -123,9 +127,9 @@ class Build:
         self._total = 0
 
     def run(self, mode: BuildMode) -> BuildReport:
-        """Read, embed and commit; another model or splitter makes the build a full one."""
+        """Read, embed and commit; another model, splitter or format makes the build a full one."""
         before, config = self._before, self._config
-        if before is not None and (before.fingerprint, before.splitter) != (config.fingerprint, config.splitter):
+        if before is not None and _way_of_reading(before) != _way_of_reading(config):
             mode = BuildMode.FULL
         # A full build tries again what was skipped: a later version may be able to read it.
         skipped = self._store.skipped() if mode is BuildMode.INCREMENTAL else ()
@@ -141,7 +145,7 @@ class Build:
         files = sorted((*diff.added, *diff.suspect, *again), key=lambda file: file.path)
         self._total = sum(file.size for file in files)
         with Embedding(self._encoder, self._store, self._tell) as embedding:
-            for read in load_all(self._request.root, files):
+            for read in load_all(self._request.root, files, formats=self._config.formats):
                 stored = self._documents.get(read.file.path)
                 try:
                     document = _readable(read)
@@ -225,6 +229,10 @@ class Build:
                 f"{self._request.root} has no readable documents any more, and the index has {len(self._documents)}. "
                 "Is it mounted? To empty the index on purpose: qa index --allow-empty."
             )
+
+
+def _way_of_reading(config: BuildConfig) -> tuple[object, ...]:
+    return config.fingerprint, config.splitter, config.formats
 
 
 def _readable(read: LoadedFile) -> Document:

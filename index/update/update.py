@@ -92,6 +92,7 @@ def preview_update(
     include: Sequence[str] | None = None,
     exclude: Sequence[str] | None = None,
     paths: Sequence[str] | None = None,
+    formats: Sequence[str] | None = None,
     more_paths: Sequence[str] = (),
 ) -> BuildReport:
     """Return what `update_index` would do; files are read, nothing is written, and `embedded` and `reused` are 0.
@@ -106,10 +107,10 @@ def preview_update(
     with contextlib.suppress(NoIndexError), Snapshot(root / INDEX_FOLDER) as snapshot:
         info, skipped = snapshot.info, snapshot.skipped()
         documents = {document.path: document for document in snapshot.documents()}
-    selection = select(info, include=include, exclude=exclude, paths=paths, more_paths=more_paths)
+    selection = select(info, include=include, exclude=exclude, paths=paths, formats=formats, more_paths=more_paths)
     diff = compare(root, documents, skipped, selection, retry=True)
     found = Findings()
-    for read in load_all(root, (*diff.added, *diff.suspect)):
+    for read in load_all(root, (*diff.added, *diff.suspect), formats=selection.formats):
         stored = documents.get(read.file.path)
         if isinstance(read.outcome, Unreadable):
             found.skip(read, read.outcome, stored)

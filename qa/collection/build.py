@@ -124,6 +124,7 @@ def build_index(
             include=settings.include if include is None else include,
             exclude=settings.exclude if exclude is None else exclude,
             paths=settings.paths,
+            formats=settings.formats,
             more_paths=paths,
             allow_empty=on_empty is OnEmpty.ALLOW,
             progress=progress,
@@ -152,6 +153,7 @@ def preview_index(
         include=settings.include if include is None else include,
         exclude=settings.exclude if exclude is None else exclude,
         paths=settings.paths,
+        formats=settings.formats,
         more_paths=paths,
     )
 

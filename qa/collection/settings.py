@@ -14,6 +14,7 @@ from typing import Any
 
 from corpus import SETTINGS_FILE, outermost, read_bytes
 from corpus.errors import Unreadable, UsageError
+from corpus.formats import NAMED
 from qa.answer.results import MAX_HITS, Mode
 
 PROJECT_FILE = "pyproject.toml"
@@ -35,6 +36,7 @@ class CollectionSettings:
     include: tuple[str, ...] | None = None
     exclude: tuple[str, ...] | None = None
     paths: tuple[str, ...] | None = None
+    formats: tuple[str, ...] = ()
     k: int | None = None
     mode: Mode | None = None
     rerank: bool | None = None
@@ -138,6 +140,14 @@ def _paths(value: Any) -> tuple[str, ...]:
     return paths
 
 
+def _formats(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, dict) or not all(isinstance(name, str) and name in NAMED for name in value.values()):
+        raise TypeError
+    if not all(key and "/" not in key for key in value):
+        raise ValueError
+    return tuple(sorted(f"{key.lower() if key.startswith('.') else key}={name}" for key, name in value.items()))
+
+
 def _count(value: Any) -> int:
     # A bool is an int in Python, but not to whoever writes it.
     if type(value) is not int or not 1 <= value <= MAX_HITS:
@@ -155,6 +165,7 @@ _KEYS = {
     "include": (_patterns, "a list of patterns"),
     "exclude": (_patterns, "a list of patterns"),
     "paths": (_paths, 'a list of files and folders in it, such as ["papers", "talk.md"]'),
+    "formats": (_formats, f'a table such as {{".foo" = "markdown"}}, with any of {", ".join(NAMED)}'),
     "k": (_count, f"a number from 1 to {MAX_HITS}"),
     "mode": (Mode, " or ".join(f'"{mode.value}"' for mode in Mode)),
     "rerank": (_bool, "true or false"),

@@ -70,10 +70,10 @@ def show(root: Path, location: str, *, context: int = 3, here: Path | None = Non
     collection is a UsageError.
     """
     with Snapshot(root / INDEX_FOLDER) as snapshot:
-        request = _resolve(snapshot, root, location, here)
+        request, formats = _resolve(snapshot, root, location, here), snapshot.info.formats
         stored = snapshot.passages_of(request.path)
     try:
-        document = load(root, request.path)
+        document = load(root, request.path, formats=formats)
     except Unreadable as error:
         if request.document is None:
             raise UsageError(f"{request.path}: {error.reason}") from error
@@ -101,9 +101,9 @@ def find_target(root: Path, location: str, *, here: Path | None = None) -> ShowT
     A file that is missing, unreadable or not indexed is a UsageError.
     """
     with Snapshot(root / INDEX_FOLDER) as snapshot:
-        request = _resolve(snapshot, root, location, here)
+        request, formats = _resolve(snapshot, root, location, here), snapshot.info.formats
     try:
-        document = load(root, request.path)
+        document = load(root, request.path, formats=formats)
     except Unreadable as error:
         reason = "it no longer exists" if error.gone else error.reason
         raise UsageError(f"cannot open {request.path}: {reason}") from error

@@ -221,8 +221,8 @@ class _Watcher:
             wait_for_writer(self._root / INDEX_FOLDER)
             before = self._look()
             info, settings = before.info, read_settings(self._root)
-            wanted = (settings.include, settings.exclude, settings.paths)
-            now = (info.include, info.exclude, info.paths)
+            wanted = (settings.include, settings.exclude, settings.paths, settings.formats)
+            now = (info.include, info.exclude, info.paths, info.formats)
             if before.diff.is_current and all(new in (None, old) for new, old in zip(wanted, now, strict=True)):
                 return None
             with suppress(LockedError):

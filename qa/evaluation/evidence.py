@@ -79,6 +79,7 @@ class DocumentLookup:
     def __init__(self, root: Path, paths: Iterable[str], snapshot: Snapshot | None = None) -> None:
         self._root = root
         self._snapshot = snapshot
+        self._formats = () if snapshot is None else snapshot.info.formats
         self._by_name: dict[str, list[str]] = {}
         self._texts: dict[str, str | None] = {}
         for path in paths:
@@ -100,7 +101,7 @@ class DocumentLookup:
         """A document's current text; None if its file cannot be read."""
         if path not in self._texts:
             try:
-                self._texts[path] = load(self._root, path).text
+                self._texts[path] = load(self._root, path, formats=self._formats).text
             except Unreadable:
                 self._texts[path] = None
         return self._texts[path]

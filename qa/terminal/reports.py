@@ -84,7 +84,12 @@ def count(number: int, noun: str) -> str:
 def _details(report: BuildReport, style: TerminalStyle) -> list[str]:
     """What was skipped and what should be known about files: a line a reason, the most frequent first."""
     notes = ((note.text, note.path) for note in report.notes)
-    return [*_skipped(report.skipped, style), *_grouped("Notes:", notes, style)]
+    left_out = few([f"{clean_name(kind)} ({number:,})" for kind, number in report.left_out], len(report.left_out))
+    return [
+        *_skipped(report.skipped, style),
+        *([f"Left out: {left_out}"] if left_out else []),
+        *_grouped("Notes:", notes, style),
+    ]
 
 
 def _skipped(files: Sequence[SkippedFile], style: TerminalStyle) -> list[str]:
@@ -108,7 +113,7 @@ def build_json(report: BuildReport) -> dict[str, Any]:
     """Return the object that `qa index --json` prints: contract version 1."""
     skipped = [{"path": file.path, "reason": file.reason} for file in report.skipped]
     notes = [{"path": note.path, "note": note.text} for note in report.notes]
-    return {"version": 1} | asdict(report) | {"skipped": skipped, "notes": notes}
+    return {"version": 1} | asdict(report) | {"skipped": skipped, "notes": notes, "left_out": dict(report.left_out)}
 
 
 def duration(seconds: float) -> str:

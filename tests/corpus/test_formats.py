@@ -30,6 +30,11 @@ DOCUMENTED = (REPOSITORY / "corpus" / "FORMATS.md").read_text(encoding="utf-8")
         ("g.PDF", "application/pdf"),
         ("g.png", None),
         ("h.md.bak", None),
+        ("h.md~", None),
+        ("i.nfo", "text/plain"),
+        ("j.QMD.gz", "text/markdown"),
+        ("k.tar.gz", None),
+        ("l.pdf.gz", None),
     ],
 )
 def test_the_name_decides(path: str, kind: str | None) -> None:

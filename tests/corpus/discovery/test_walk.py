@@ -60,10 +60,63 @@ def test_hidden_files_and_folders_are_left_out_in_silence(tmp_path: Path) -> Non
 
 
 def test_the_settings_of_the_collection_are_no_document(tmp_path: Path) -> None:
-    """Nor are they reported; a file of that name further down is of an unknown format, like any other."""
+    """Nor are they reported; a file of that name further down is one like any other."""
     make(tmp_path, "qa.toml", "sub/qa.toml", "a.md")
-    assert walk(tmp_path).skipped == (SkippedFile("sub/qa.toml", "format not supported"),)
-    assert found(tmp_path) == ["a.md"]
+    assert walk(tmp_path).skipped == ()
+    assert found(tmp_path) == ["a.md", "sub/qa.toml"]
+
+
+OTHERS = (
+    "node_modules/a/readme.md", "web/node_modules/b.md", "venv/lib/c.md", "env/pyvenv.cfg", "env/d.md",
+    "build/CACHEDIR.TAG", "build/e.md", "x/__pycache__/f.md", "poetry.lock", "web/package-lock.json", "web/g.min.js",
+)  # fmt: skip
+
+
+def test_what_no_person_wrote_is_left_out_and_counted(tmp_path: Path) -> None:
+    """Installed packages, environments, caches, lock files, minified code."""
+    make(tmp_path, "a.md", "web/g.js", "package.json", *OTHERS)
+    assert found(tmp_path) == ["a.md", "package.json", "web/g.js"]
+    assert walk(tmp_path).left_out == (
+        ("__pycache__", 1),
+        ("caches", 1),
+        ("lock files", 2),
+        ("minified files", 1),
+        ("node_modules", 2),
+        ("virtual environments", 2),
+    )
+    # Whoever indexes the inside of one wants it.
+    assert found(tmp_path / "env") == ["d.md", "pyvenv.cfg"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("*.md", ["a.md"]),
+        ("node_modules/", ["node_modules/a/readme.md", "web/node_modules/b.md"]),
+        ("/web/node_modules/*.md", ["web/node_modules/b.md"]),
+        ("env/", ["env/d.md", "env/pyvenv.cfg"]),
+        ("*.lock", ["poetry.lock"]),
+        ("*.json", []),
+        ("package-lock.json", ["web/package-lock.json"]),
+    ],
+)
+def test_who_asks_for_it_by_name_gets_it(tmp_path: Path, pattern: str, expected: list[str]) -> None:
+    make(tmp_path, "a.md", *OTHERS)
+    assert [file.path for file in walk(tmp_path, include=[pattern]).files] == expected
+
+
+def test_paths_and_ignore_files_bring_it_back_too(tmp_path: Path) -> None:
+    """What they leave out themselves is not counted."""
+    make(tmp_path, "a.md", *OTHERS)
+    asked = walk(tmp_path, paths=["venv/", "poetry.lock"])
+    assert [file.path for file in asked.files] == ["poetry.lock", "venv/lib/c.md"]
+    (tmp_path / ".gitignore").write_text("node_modules/\nenv/\n")
+    (tmp_path / ".qaignore").write_text("!/node_modules/\n!build/\n!*.lock\n__pycache__/\n")
+    everything = walk(tmp_path)
+    assert [file.path for file in everything.files] == [
+        "a.md", "build/CACHEDIR.TAG", "build/e.md", "node_modules/a/readme.md", "poetry.lock",
+    ]  # fmt: skip
+    assert everything.left_out == (("lock files", 1), ("minified files", 1), ("virtual environments", 1))
 
 
 @pytest.mark.parametrize("name", [".gitignore", ".qaignore"])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
 
+from corpus.discovery.walk import walk
 from corpus.errors import Unreadable
 from corpus.formats import MAX_BYTES, MAX_LINES
 from corpus.loading import load
@@ -48,6 +50,88 @@ def test_a_format_without_a_reader(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(b"\x89PNG")
     with pytest.raises(Unreadable, match=r"^format not supported$"):
         load.load(tmp_path, "a.png")
+
+
+@pytest.mark.parametrize(
+    ("data", "outcome"),
+    [
+        (b"Herons stand still.\n", "Herons stand still.\n"),
+        (b"\xff\xfe" + "Größe".encode("utf-16-le"), "\ufeffGröße"),
+        (b"", ""),
+        (b"Herons stand\0still.\n", "format not supported"),
+        ("Größe".encode("latin-1"), "format not supported"),
+        (b"\x01\x02 words \x03\x04", "format not supported"),
+        (b"1.5 2.25 -3e4\n" * 9, "data rather than text; to read it, name its format in qa.toml"),
+        (b"words " * 200_000, "larger than 1 MiB"),
+    ],
+)
+def test_what_is_text_by_its_content_is_read_whatever_its_name(tmp_path: Path, data: bytes, outcome: str) -> None:
+    (tmp_path / "a.nfo").write_bytes(data)
+    try:
+        found = load.load(tmp_path, "a.nfo").text
+    except Unreadable as error:
+        found = error.reason
+    assert found == outcome
+
+
+@pytest.mark.parametrize(
+    ("path", "media_type", "kind"),
+    [
+        ("a.sh", "text/plain", BlockKind.CODE),
+        ("a.YAML", "text/plain", BlockKind.CODE),
+        ("a.qmd", "text/markdown", BlockKind.HEADING),
+        ("a.Rmd", "text/markdown", BlockKind.HEADING),
+    ],
+)
+def test_scripts_and_settings_are_no_prose(path: str, media_type: str, kind: BlockKind) -> None:
+    """Their comments are no headings."""
+    found = parse(path, b"# Herons\n\nstand: still\n")
+    assert (found.media_type, found.blocks[0].kind) == (media_type, kind)
+
+
+def test_a_compressed_text_is_read_as_what_it_is(tmp_path: Path) -> None:
+    """Also one of several parts; what is cited is the digest of the file as it is."""
+    data = gzip.compress(b"# Herons\n\n") + gzip.compress(b"They stand still.\n")
+    found = parse("a.md.gz", data)
+    assert (found.text, found.title, found.path) == ("# Herons\n\nThey stand still.\n", "Herons", "a.md.gz")
+    assert found.sha256 == load.digest(data)
+
+
+@pytest.mark.parametrize(
+    ("path", "data", "why"),
+    [
+        ("a.md.gz", b"# Herons\n", "damaged: cannot be unpacked"),
+        ("a.md.gz", gzip.compress(b"# Herons\n" * 99)[:-9], "damaged: cannot be unpacked"),
+        ("a.md.gz", gzip.compress(bytes(MAX_BYTES + 1)), "larger than 8 MiB unpacked"),
+        ("a.nfo.gz", gzip.compress(b"words " * 200_000), "larger than 1 MiB unpacked"),
+        ("a.txt.gz", gzip.compress(b"\0" * 99), "binary, not text"),
+        ("a.tar.gz", gzip.compress(b"words"), "format not supported"),
+    ],
+)
+def test_a_compressed_file_is_read_within_limits(path: str, data: bytes, why: str) -> None:
+    with pytest.raises(Unreadable, match=f"^{why}$"):
+        parse(path, data)
+
+
+@pytest.mark.parametrize(
+    ("path", "formats", "media_type", "title"),
+    [
+        ("a.foo", [".foo=markdown"], "text/markdown", "Herons"),
+        ("a.FOO.gz", [".foo=markdown"], "text/markdown", "Herons"),
+        ("a.svg", [".foo=text", ".svg=text"], "text/plain", "Herons"),
+        ("Jenkinsfile", ["Jenkinsfile=code"], "text/plain", "Jenkinsfile"),
+        ("a.txt", [".foo=markdown"], "text/plain", "Herons"),
+    ],
+)
+def test_a_collection_may_say_how_files_are_read(
+    tmp_path: Path, path: str, formats: list[str], media_type: str, title: str
+) -> None:
+    """By suffix or by name, also against what the name says otherwise."""
+    data = b"# Herons\n\nThey stand still.\n"
+    (tmp_path / path).write_bytes(gzip.compress(data) if path.endswith(".gz") else data)
+    assert [file.path for file in walk(tmp_path, formats=formats).files] == [path]
+    found = load.load(tmp_path, path, formats=formats)
+    assert (found.media_type, found.title, found.path) == (media_type, title, path)
 
 
 def test_bytes_and_lines_are_capped() -> None:

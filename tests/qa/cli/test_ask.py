@@ -96,7 +96,8 @@ def test_settings_that_cannot_be_used(indexed: Path) -> None:
         done = qa(*command)
         assert (done.exit_code, done.stdout) == (2, "")
         assert done.stderr == (
-            f"qa: {indexed / 'qa.toml'}: unknown key 'colour'. Known keys: include, exclude, paths, k, mode, rerank.\n"
+            f"qa: {indexed / 'qa.toml'}: unknown key 'colour'. "
+            "Known keys: include, exclude, paths, formats, k, mode, rerank.\n"
         )
 
 

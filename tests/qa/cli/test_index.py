@@ -24,6 +24,7 @@ def test_index_reports_in_words(notes: Path) -> None:
 
 def test_index_json_is_the_contract(notes: Path) -> None:
     (notes / "picture.png").write_bytes(b"\x89PNG")
+    (notes / "node_modules").mkdir()
     done = qa("index", ".", "--json")
     value = json.loads(done.stdout)
     assert value.pop("seconds") >= 0
@@ -35,11 +36,33 @@ def test_index_json_is_the_contract(notes: Path) -> None:
         "unchanged": 0,
         "skipped": [{"path": "picture.png", "reason": "format not supported"}],
         "notes": [],
+        "left_out": {"node_modules": 1},
         "documents": 2,
         "passages": 3,
         "embedded": 3,
         "reused": 0,
     }
+
+
+def test_what_is_left_out_is_said_in_one_line(notes: Path) -> None:
+    for name in ("node_modules/x/node_modules", "sub/node_modules"):
+        (notes / name).mkdir(parents=True)
+    (notes / "uv.lock").write_text("lock")
+    assert qa("index").stdout.splitlines()[1:] == ["Left out: lock files (1), node_modules (2)"]
+
+
+def test_a_format_that_is_set_changes_how_files_are_read(notes: Path) -> None:
+    """At the next build, and in what is shown; without it, they are read as before."""
+    (notes / "boats.foo").write_text("boat,berth\nOlga,7\n")
+    qa("index")
+    assert qa("show", "boats.foo").stdout == "boat,berth\nOlga,7\n"
+    (notes / "qa.toml").write_text('[formats]\n".foo" = "csv"\n')
+    assert qa("index", "--json").exit_code == 0
+    assert qa("show", "boats.foo").stdout == "boat: Olga\nberth: 7\n"
+    assert qa("index").stdout.startswith("Up to date")
+    (notes / "qa.toml").unlink()
+    qa("index")
+    assert qa("show", "boats.foo").stdout == "boat,berth\nOlga,7\n"
 
 
 def test_index_without_path_means_the_collection_around(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:

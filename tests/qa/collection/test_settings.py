@@ -62,10 +62,13 @@ def test_qa_toml_replaces_pyproject(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("colour = 1", "unknown key 'colour'. Known keys: include, exclude, paths, k, mode, rerank."),
+        ("colour = 1", "unknown key 'colour'. Known keys: include, exclude, paths, formats, k, mode, rerank."),
         ("include = '*.md'", "include must be a list of patterns"),
         ("exclude = [1]", "exclude must be a list of patterns"),
         ("paths = ['../x']", "paths must be a list of files and folders in it"),
+        ("formats = ['.foo']", "formats must be a table"),
+        ("formats = {'.foo' = 'word'}", 'formats must be a table such as {".foo" = "markdown"}, with any of text, '),
+        ("formats = {'a/b' = 'text'}", "formats must be a table"),
         ("k = 0", "k must be a number from 1 to 1000"),
         ("k = 1001", "k must be a number from 1 to 1000"),
         ("k = true", "k must be a number"),
