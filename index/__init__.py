@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from index.commit.change import BuildMode
+    from index.compiled.bert import MINILM, BertBuilder
+    from index.compiled.copy import CompiledCopy, Hint
+    from index.compiled.runtime import CompileError, openvino
     from index.encoder.load import load_encoder
-    from index.encoder.model_files import DEFAULT_MODEL
-    from index.encoder.openvino_compile import Hint
+    from index.encoder.model_files import DEFAULT_MODEL, ModelFiles, find
     from index.encoder.protocol import Encoder, TokenVectors, Vectors
+    from index.encoder.tokenizer import ModelTokenizer, TokenIds
     from index.integrity.salvage import salvaged_model
     from index.integrity.verify import Verified, verify
     from index.lexical.analyzer import Word, terms, word_terms, words
@@ -30,9 +33,12 @@ if TYPE_CHECKING:
 _NAMES = {
     "commit.change": "BuildMode",
     "encoder.load": "load_encoder",
-    "encoder.model_files": "DEFAULT_MODEL",
-    "encoder.openvino_compile": "Hint",
+    "encoder.model_files": "DEFAULT_MODEL ModelFiles find",
+    "compiled.bert": "MINILM BertBuilder",
+    "compiled.copy": "CompiledCopy Hint",
+    "compiled.runtime": "CompileError openvino",
     "encoder.protocol": "Encoder TokenVectors Vectors",
+    "encoder.tokenizer": "ModelTokenizer TokenIds",
     "integrity.salvage": "salvaged_model",
     "integrity.verify": "Verified verify",
     "lexical.analyzer": "Word terms word_terms words",

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from index.encoder.model_files import find
-from index.encoder.openvino_compile import CHECK_TEXTS, REFERENCE_VECTORS
+from index.encoder.openvino_graph import CHECK_TEXTS, REFERENCE_VECTORS
 from index.encoder.torch_backend import load_network
 
 

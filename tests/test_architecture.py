@@ -26,11 +26,11 @@ ADAPTERS = {
     "faiss": {"index/dense/faiss_segments.py"},
     "torch": {"index/encoder/torch_backend.py", "index/encoder/openvino_conversion.py"},
     "sentence_transformers": {"index/encoder/torch_backend.py"},
-    "safetensors": {"index/encoder/openvino_bert.py"},
+    "safetensors": {"index/encoder/openvino_graph.py"},
     "transformers": {"index/encoder/"},
     "tokenizers": {"index/encoder/tokenizer.py"},
     "huggingface_hub": {"index/encoder/"},
-    "openvino": {"index/encoder/openvino_runtime.py"},
+    "openvino": {"index/compiled/runtime.py"},
     "sqlite3": {"index/"},
     "tree_sitter": {"corpus/readers/source/grammars.py"},
     "pypdfium2": {"corpus/readers/pdf/"},
@@ -61,7 +61,7 @@ CHANGING_MODULES = {"tempfile", "fileinput", "mmap"}
 SHUTIL_LOOKS = {"shutil.get_terminal_size", "shutil.which", "shutil.disk_usage"}
 # OpenVINO saves its graph itself, into a folder that the module then syncs and renames step by step.
 MAY_CHANGE = {
-    "index/encoder/openvino_compile.py: .save_model",
+    "index/compiled/copy.py: .save_model",
 }
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from index.compiled.copy import Hint
 from index.encoder.model_files import DEFAULT_MODEL, find
 from index.encoder.openvino_backend import FastestEncoder
-from index.encoder.openvino_compile import Hint
 from index.encoder.protocol import Encoder
 
 

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from index.compiled.copy import CompiledCopy, Hint
+from index.compiled.runtime import CompileError, openvino
 from index.encoder.model_files import ModelFiles
-from index.encoder.openvino_compile import Hint, begin_loading, compiled_graph, load_graph
-from index.encoder.openvino_runtime import CompileError, openvino
+from index.encoder.openvino_graph import encoder_copy
 from index.encoder.tokenizer import ModelTokenizer, TokenIds
 from index.encoder.torch_backend import TorchEncoder
 from index.encoder.transformer import NO_TOKENS, Output, TransformerEncoder, pad
@@ -40,7 +41,7 @@ class CompiledEncoder(TransformerEncoder):
 
     Args:
         precision: "f32" or "bf16", or "" for what suits the processor.
-        loading: From `begin_loading`.
+        copy: The model's compiled copy, if it is being loaded already.
 
     Raises:
         CompileError: At the first embedding: there is no compiled copy and none can be made.
@@ -53,12 +54,12 @@ class CompiledEncoder(TransformerEncoder):
         tokenizer: ModelTokenizer | None = None,
         hint: Hint = Hint.THROUGHPUT,
         precision: str = "",
-        loading: Callable[[], Any] | None = None,
+        copy: CompiledCopy | None = None,
     ) -> None:
         super().__init__(model, tokenizer=tokenizer)
         self._hint = hint
         self._precision = precision
-        self._loading = loading
+        self._copy = copy or encoder_copy(model, lambda: self._tokenizer)
         # Requests hold one text at a time, whichever thread it comes from.
         self._lock = threading.Lock()
 
@@ -123,14 +124,8 @@ class CompiledEncoder(TransformerEncoder):
 
     @cached_property
     def _engine(self) -> _Engine:
-        network = self._loading() if self._loading else None
+        network = self._copy.load(self._hint, precision=self._precision)
         with openvino() as library:
-            if network is None:
-                graph = compiled_graph(self._model, self._tokenizer)
-                try:
-                    network = load_graph(library, graph, self._hint, precision=self._precision)
-                except Exception as error:  # whatever the library raises, torch can still serve
-                    raise CompileError(f"the compiled model {graph} cannot be loaded: {error}") from error
             count = network.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS")
             requests = tuple(network.create_infer_request() for _ in range(count))
             in_bf16 = network.get_property("INFERENCE_PRECISION_HINT") == library.Type.bf16
@@ -205,7 +200,9 @@ class FastestEncoder(TransformerEncoder):
     def __init__(self, model: ModelFiles, *, ahead: bool = False, hint: Hint = Hint.THROUGHPUT) -> None:
         super().__init__(model)
         self._hint = hint
-        self._loading = begin_loading(model, hint) if ahead else None
+        self._copy = encoder_copy(model, lambda: self._tokenizer)
+        if ahead:
+            self._copy.begin_loading(hint)
         self._lock = threading.Lock()
         self._loaded: TransformerEncoder | None = None
 
@@ -219,9 +216,7 @@ class FastestEncoder(TransformerEncoder):
         with self._lock:
             if self._loaded is None:
                 try:
-                    compiled = CompiledEncoder(
-                        self._model, tokenizer=self._tokenizer, hint=self._hint, loading=self._loading
-                    )
+                    compiled = CompiledEncoder(self._model, tokenizer=self._tokenizer, hint=self._hint, copy=self._copy)
                     compiled.prepare()
                     self._loaded = compiled
                 except (CompileError, ImportError) as error:

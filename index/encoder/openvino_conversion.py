@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from index.compiled.runtime import CompileError, convert_model
 from index.encoder.model_files import ModelFiles
-from index.encoder.openvino_runtime import CompileError, convert_model
 from index.encoder.parameters import EncoderParameters
 
 _WHOLE = "ScaledDotProductAttention"

@@ -18,9 +18,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from index.compiled.runtime import openvino
 from index.encoder.model_files import find
 from index.encoder.openvino_backend import CompiledEncoder, FastestEncoder
-from index.encoder.openvino_runtime import openvino
 from index.storage import disk
 from tests import small_models
 from tests.robustness import options

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from index.encoder import openvino_compile as compiling
+from index.compiled import copy
+from index.compiled.copy import Hint
+from index.compiled.runtime import CompileError
 from index.encoder.load import load_encoder
 from index.encoder.model_files import find
 from index.encoder.openvino_backend import CompiledEncoder, FastestEncoder, balanced_batches
-from index.encoder.openvino_compile import Hint, compiled_graph
-from index.encoder.openvino_runtime import CompileError
-from index.encoder.tokenizer import ModelTokenizer
+from index.encoder.openvino_graph import _require_agreement
 from index.encoder.torch_backend import TorchEncoder
 from tests.small_models import default_with
 
@@ -124,7 +124,7 @@ def test_where_nothing_can_be_kept_torch_serves(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     expected = CompiledEncoder(find()).encode_query(QUESTION)
-    monkeypatch.setattr(compiling, "cache_folder", lambda: None)
+    monkeypatch.setattr(copy, "cache_folder", lambda: None)
     with pytest.raises(CompileError, match="no cache folder"):
         CompiledEncoder(find()).prepare()
     encoder = FastestEncoder(find())
@@ -135,36 +135,36 @@ def test_where_nothing_can_be_kept_torch_serves(
 
 def test_a_cache_that_cannot_be_written_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
-    monkeypatch.setattr(compiling, "cache_folder", lambda: tmp_path / "file")
+    monkeypatch.setattr(copy, "cache_folder", lambda: tmp_path / "file")
     with pytest.raises(CompileError, match="cannot be kept in"):
         CompiledEncoder(find()).prepare()
 
 
 def test_a_copy_that_disagrees_with_its_model_is_refused() -> None:
     right = np.array([[1.0, 0.0]])
-    compiling._require_agreement("m", right * 3, right)
+    _require_agreement("m", right * 3, right)
     for wrong in (np.array([[1.0, 0.04]]), np.array([[np.nan, 0.0]]), np.array([[1.0, 0.0, 0.0]])):
         with pytest.raises(CompileError, match="does not give the vectors of the original"):
-            compiling._require_agreement("m", wrong, right)
+            _require_agreement("m", wrong, right)
 
 
 def test_a_failing_converter_is_an_error_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever goes wrong in making a copy, nothing is left behind and torch can still serve."""
-    monkeypatch.setattr(compiling, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(copy, "cache_folder", lambda: tmp_path)
 
     def fail(*_: object) -> object:
         raise RuntimeError("no such operation")
 
-    monkeypatch.setattr(compiling, "load_graph", fail)
+    monkeypatch.setattr(copy, "_load", fail)
     model = find()
     with pytest.raises(CompileError, match="cannot be compiled: no such operation"):
-        compiled_graph(model, ModelTokenizer(model))
+        CompiledEncoder(model).prepare()
     assert list((tmp_path / "compiled").iterdir()) == []
 
 
 def test_a_copy_that_does_not_load_is_an_error_of_ours(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(made))
-    monkeypatch.setattr("index.encoder.openvino_backend.load_graph", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(copy, "_load", lambda *_, **__: 1 / 0)
     with pytest.raises(CompileError, match="cannot be loaded: division by zero"):
         CompiledEncoder(find()).prepare()
 
@@ -177,9 +177,9 @@ def test_models_that_pool_without_their_prompt_are_not_compiled(
         "1_Pooling/config.json": {"include_prompt": False},
     }
     model = find(str(default_with(tmp_path / "model", changes)))
-    monkeypatch.setattr(compiling, "cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(copy, "cache_folder", lambda: tmp_path / "cache")
     with pytest.raises(CompileError, match="pools without its prompt"):
-        compiled_graph(model, ModelTokenizer(model))
+        CompiledEncoder(model).prepare()
 
 
 @pytest.mark.parametrize("precision", ["", "f32"])

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from index.compiled.runtime import openvino
 from index.encoder.openvino_conversion import write_out_attention
-from index.encoder.openvino_runtime import openvino
 
 with openvino() as library:
     operations = library.opset13

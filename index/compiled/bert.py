@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
-from index.encoder.parameters import INPUTS
 
 # Added to a score it leaves nothing of it after softmax, in bf16 too.
 _HIDDEN = -3e4
@@ -27,20 +24,6 @@ class BertShape:
 
 # Of the default model.
 MINILM = BertShape(6, 12, 1e-12)
-
-
-def bert_graph(library: Any, folder: Path) -> Any:
-    """The graph of the default model in its folder: mean pooling over the text's tokens, then unit L2 norm.
-
-    It reads `INPUTS`, each `(n, t) int64`, and gives the tokens' vectors `(n, t, 384)` and the texts' `(n, 384)`.
-    """
-    from safetensors.numpy import load_file
-
-    operations = library.opset13
-    ids, mask, types = inputs = [operations.parameter([-1, -1], np.int64, name=name) for name in INPUTS]
-    builder = BertBuilder(library, load_file(folder / "model.safetensors"), MINILM)
-    hidden = builder.layers(builder.embeddings(ids, types), mask)
-    return library.Model([operations.result(hidden), operations.result(builder.mean(hidden, mask))], inputs, "bert")
 
 
 class BertBuilder:

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
+from index.compiled.bert import BertBuilder
+from index.compiled.runtime import CompileError
 from index.encoder.model_files import find
 from index.encoder.openvino_backend import CompiledEncoder
-from index.encoder.openvino_bert import MINILM, BertBuilder
-from index.encoder.openvino_compile import REFERENCE_VECTORS
-from index.encoder.openvino_runtime import CompileError, openvino
+from index.encoder.openvino_graph import REFERENCE_VECTORS
 from index.encoder.torch_backend import load_network
 from tests.reference_vectors import reference_vectors
 
@@ -77,15 +77,3 @@ def test_another_graph_is_noticed(mistake: str, tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(CompileError, match="does not give the vectors of the original"):
         CompiledEncoder(find()).prepare()
-
-
-def test_layers_are_built_from_part_of_the_arrays() -> None:
-    """A model that shares the embeddings needs its layers alone."""
-    tensors = load_file(find().folder / "model.safetensors")
-    own = {name: array for name, array in tensors.items() if name.startswith("encoder.layer.")}
-    with openvino() as library:
-        operations = library.opset13
-        hidden = operations.parameter([-1, -1, 384], np.float32)
-        mask = operations.parameter([-1, -1], np.int64)
-        states = BertBuilder(library, own, MINILM).layers(hidden, mask)
-        assert library.Model([states], [hidden, mask]).output().get_partial_shape().to_string() == "[?,?,384]"

@@ -1,0 +1,191 @@
+"""A model compiled for this machine: made once, checked, and kept in the cache until it is deleted or damaged."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import logging
+import threading
+from collections.abc import Callable
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from corpus.errors import ModelError, QAError
+from index.compiled.runtime import CompileError, openvino
+from index.storage import disk
+from index.storage.file_digests import sha256_of
+from index.storage.files import ABANDONED_SECONDS, cache_folder, sweep, write_to_cache
+
+_LOG = logging.getLogger(__name__)
+
+_GRAPH, _WEIGHTS, _MANIFEST = "model.xml", "model.bin", "manifest.json"
+_FILES = (_GRAPH, _WEIGHTS)
+_DIGEST = hashlib.sha256().digest_size
+
+
+class Hint(Enum):
+    """What the compiled model is optimised for, in OpenVINO's words; the vectors are the same."""
+
+    THROUGHPUT = "THROUGHPUT"  # texts a second: a core for each of several batches
+    LATENCY = "LATENCY"  # the next text: all cores for one batch, which share the reading of the weights
+
+
+class CompiledCopy:
+    """A model's copy for this machine.
+
+    Args:
+        name: The model's, for messages.
+        key: Names the copy; another for whatever would be computed otherwise.
+        build: Makes the model's graph with the library that it is given, and a function that raises CompileError
+            unless the graph, compiled, computes what the model does.
+    """
+
+    def __init__(self, name: str, key: str, build: Callable[[Any], tuple[Any, Callable[[Any], None]]]) -> None:
+        self.name = name
+        self.key = key
+        self._build = build
+        self._ahead: Callable[[], Any] | None = None
+
+    def load(self, hint: Hint, *, precision: str = "") -> Any:
+        """The compiled model: the one whose loading has begun, or else made first if it is missing or damaged.
+
+        Raises:
+            CompileError: It cannot be made or loaded, or there is nowhere to keep it.
+            ImportError: OpenVINO cannot be imported.
+            ModelError: The model itself cannot be loaded.
+        """
+        if self._ahead is not None and (loaded := self._ahead()) is not None:
+            return loaded
+        folder = self._folder()
+        if folder is None:
+            raise CompileError("there is no cache folder to keep a compiled model in")
+        with openvino() as library:
+            if not _is_sound(folder):
+                self._make(library, folder)
+                if not _is_sound(folder):
+                    raise CompileError(f"the compiled model in {folder} is damaged: checksum mismatch")
+            try:
+                return _load(library, folder / _GRAPH, hint, precision)
+            except Exception as error:  # whatever the library raises
+                raise CompileError(f"the compiled model {folder / _GRAPH} cannot be loaded: {error}") from error
+
+    def begin_loading(self, hint: Hint) -> None:
+        """Start to load the copy in a thread, if there is one, while the caller does something else.
+
+        OpenVINO itself is imported by the caller: imports take turns, and this one is what all the rest waits for.
+        """
+        folder = self._folder()
+        loaded: list[Any] = []
+        try:
+            with openvino() as library:
+                pass
+        except ImportError:
+            return
+
+        def load() -> None:
+            if folder is not None and _is_sound(folder):
+                # Failures are left to whoever needs the model.
+                with contextlib.suppress(Exception):
+                    loaded.append(_load(library, folder / _GRAPH, hint, ""))
+
+        def result() -> Any:
+            thread.join()
+            return loaded[0] if loaded else None
+
+        thread = threading.Thread(target=load, name=f"loading {self.name}")
+        thread.start()
+        self._ahead = result
+
+    def _folder(self) -> Path | None:
+        cache = cache_folder()
+        return None if cache is None else cache / "compiled" / self.key
+
+    def _make(self, library: Any, folder: Path) -> None:
+        temporary = disk.temporary_name(folder)
+        try:
+            disk.make_folders(folder.parent)
+            sweep(folder.parent, older_than=ABANDONED_SECONDS)
+            disk.make_folder(temporary, mode=0o700)
+        except OSError as error:
+            raise CompileError(f"a compiled model cannot be kept in {folder.parent}: {error.strerror}") from error
+        try:
+            _LOG.warning("preparing %s for this machine (once)", self.name)
+            self._write(library, temporary)
+            # What was checked is what is on the disk before it gets its name.
+            for name in _FILES:
+                disk.sync_file(temporary / name)
+            manifest = {"model": self.name, "sha256": sha256_of(temporary, _FILES)}
+            disk.write_new(temporary / _MANIFEST, json.dumps(manifest, indent=1).encode())
+            disk.sync_folder(temporary)
+            disk.delete_all(folder)
+            disk.rename(temporary, folder)
+            disk.sync_folder(folder.parent)
+        except OSError as error:
+            # Another process may have put its own copy there meanwhile, which is as good.
+            if not _is_sound(folder):
+                raise CompileError(f"the compiled model cannot be written to {folder}: {error.strerror}") from error
+        finally:
+            with contextlib.suppress(OSError):
+                disk.delete_all(temporary)
+
+    def _write(self, library: Any, folder: Path) -> None:
+        """Write the graph into a folder, and check what it computes."""
+        try:
+            graph, check = self._build(library)
+            disk.about_to("write", folder / _GRAPH)
+            # Half the file and a third less memory; what that changes is below what bf16 rounds off.
+            library.save_model(graph, folder / _GRAPH, compress_to_fp16=True)
+            # Both are prepared, so that the first question need not.
+            compiled, _ = (_load(library, folder / _GRAPH, hint, "") for hint in Hint)
+            check(compiled)
+        except (CompileError, ModelError):
+            raise
+        except Exception as error:  # the libraries raise whatever an unusual model leads to
+            raise CompileError(f"{self.name} cannot be compiled: {error}") from error
+
+
+def _is_sound(folder: Path) -> bool:
+    """Whether a copy is there and its checksums match."""
+    try:
+        manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
+        return bool(manifest["sha256"] == sha256_of(folder, _FILES))
+    except (OSError, ValueError, KeyError, TypeError):
+        _LOG.debug("no usable compiled model in %s", folder)
+        return False
+
+
+def _load(library: Any, graph: Path, hint: Hint, precision: str) -> Any:
+    """Load a compiled copy for the processor, in bf16 where it computes in that itself, or as `precision` says.
+
+    What OpenVINO makes of the graph for this processor is kept beside it, without the weights: loading that takes
+    half as long as making it again.
+    """
+    core = library.Core()
+    capabilities = core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
+    config = {
+        "PERFORMANCE_HINT": hint.value,
+        "INFERENCE_PRECISION_HINT": precision or ("bf16" if "BF16" in capabilities else "f32"),
+        "CACHE_MODE": "OPTIMIZE_SIZE",
+    }
+    device = core.get_property("CPU", "FULL_DEVICE_NAME")
+    machine = (library.get_version(), device, *sorted(capabilities), *sorted(config.values()))
+    prepared = graph.with_name(hashlib.sha256("\n".join(machine).encode()).hexdigest()[:16] + ".prepared")
+    with contextlib.suppress(OSError):
+        sealed = prepared.read_bytes()
+        data = sealed[_DIGEST:]
+        if sealed[:_DIGEST] == hashlib.sha256(data).digest():
+            try:
+                weights = {"WEIGHTS_PATH": str(graph.with_name(_WEIGHTS))}
+                return core.import_model(io.BytesIO(data), "CPU", config | weights)
+            except RuntimeError as error:
+                _LOG.info("%s is made again: %s", prepared, error)
+    network = core.compile_model(graph, "CPU", config)
+    try:
+        data = network.export_model().getvalue()
+        write_to_cache(prepared, hashlib.sha256(data).digest() + data)
+    except (RuntimeError, QAError) as error:
+        _LOG.debug("%s is not kept: %s", prepared, error)
+    return network

@@ -1,0 +1,91 @@
+"""The graph that an encoder is compiled from, and the check that its copy computes what the original does.
+
+The default model's graph is written from its weights, without torch; any other is converted from the
+SentenceTransformer's own modules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from index.compiled.bert import MINILM, BertBuilder
+from index.compiled.copy import CompiledCopy
+from index.compiled.runtime import CompileError
+from index.encoder.model_files import DEFAULT_MODEL, ModelFiles
+from index.encoder.openvino_conversion import converted
+from index.encoder.parameters import INPUTS
+from index.encoder.tokenizer import ModelTokenizer
+from index.encoder.transformer import pad
+
+# Raised whenever the copy would be made otherwise.
+_VERSION = 6
+# Padding behind each check text: the most that the encoder adds.
+_PADDING = 15
+# Cosine of each check text's vectors with the original's in fp32.
+_AGREEMENT = 0.9995
+# The default model's vectors of the check texts, `(n, 384) float16`, by the SentenceTransformer in float32:
+# python -m tests.reference_vectors
+REFERENCE_VECTORS = Path(__file__).with_name("reference_vectors.npy")
+CHECK_TEXTS = (
+    "Why?",
+    "The meeting was moved to Thursday at half past nine.",
+    "1. Zürich › 東京 › القاهرة: 3,704 of 11,603 submissions (32 %), see https://example.org/a_b?c=1#d 🙂",
+    "a " * 40,
+    "Whoever keeps notes finds the same fact in three places; which of them was right, and when? " * 8,
+)
+
+
+def encoder_copy(model: ModelFiles, tokenizer: Callable[[], ModelTokenizer]) -> CompiledCopy:
+    """An encoder's compiled copy; the tokenizer is asked for where the copy has to be made."""
+
+    def build(library: Any) -> tuple[Any, Callable[[Any], None]]:
+        expected: Sequence[npt.NDArray[Any]]
+        if model.name == DEFAULT_MODEL:
+            graph, expected = _default_graph(library, model.folder), list(np.load(REFERENCE_VECTORS))
+        else:
+            inputs = list(_checks(tokenizer(), padding=0))
+            graph, expected = converted(library, model, tokenizer().parameters, inputs)
+
+        def check(compiled: Any) -> None:
+            for arrays, vector in zip(_checks(tokenizer(), padding=_PADDING), expected, strict=True):
+                _require_agreement(model.name, compiled(arrays)[1], vector)
+
+        return graph, check
+
+    return CompiledCopy(model.name, f"{model.fingerprint[:32]}-{_VERSION}", build)
+
+
+def _default_graph(library: Any, folder: Path) -> Any:
+    """The graph of the default model in its folder: mean pooling over the text's tokens, then unit L2 norm.
+
+    It reads `INPUTS`, each `(n, t) int64`, and gives the tokens' vectors `(n, t, 384)` and the texts' `(n, 384)`.
+    """
+    from safetensors.numpy import load_file
+
+    op = library.opset13
+    ids, mask, types = inputs = [op.parameter([-1, -1], np.int64, name=name) for name in INPUTS]
+    builder = BertBuilder(library, load_file(folder / "model.safetensors"), MINILM)
+    hidden = builder.layers(builder.embeddings(ids, types), mask)
+    return library.Model([op.result(hidden), op.result(builder.mean(hidden, mask))], inputs, "bert")
+
+
+def _checks(tokenizer: ModelTokenizer, *, padding: int) -> Iterator[list[npt.NDArray[np.int64]]]:
+    """The check texts as inputs of the model, with so many tokens of padding."""
+    parameters = tokenizer.parameters
+    for text in CHECK_TEXTS:
+        encoded = tokenizer.truncate(text, prompt=parameters.passage_prompt)
+        arrays = pad([encoded], (1, min(len(encoded.ids) + padding, parameters.max_length)), parameters.pad)
+        yield [arrays[name] for name in parameters.inputs]
+
+
+def _require_agreement(name: str, found: npt.NDArray[Any], expected: npt.NDArray[Any]) -> None:
+    a, b = found.reshape(-1).astype(np.float64), expected.reshape(-1).astype(np.float64)
+    cosine = float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b))) if a.shape == b.shape else 0.0
+    # Written so that NaN fails too.
+    if not cosine >= _AGREEMENT:
+        raise CompileError(f"compiled, {name} does not give the vectors of the original (cosine {cosine:.4f})")
