@@ -62,6 +62,8 @@ class CompiledEncoder(TransformerEncoder):
         self._copy = copy or encoder_copy(model, lambda: self._tokenizer)
         # Requests hold one text at a time, whichever thread it comes from.
         self._lock = threading.Lock()
+        # Requests, by their identity, and shapes that have run through them.
+        self._prepared: set[tuple[int, tuple[int, int]]] = set()
 
     def prepare(self) -> None:
         """Load the compiled copy, making it if it is missing, instead of at the first embedding."""
@@ -107,6 +109,11 @@ class CompiledEncoder(TransformerEncoder):
                     if not free:
                         finish_oldest()
                     request = free.pop()
+                    # A request that prepares itself for a new shape beside another one that computes has been seen to
+                    # give wrong vectors for that shape from then on, in float32, in one process of ten.
+                    alone = (id(request), batch.shape) not in self._prepared
+                    while alone and running:
+                        finish_oldest()
                     arrays = pad(batch.encoded, batch.shape, parameters.pad)
                     # The request reads this memory itself, so it is kept until then.
                     tensors = [engine.tensor(arrays[name], shared_memory=True) for name in parameters.inputs]
@@ -114,6 +121,9 @@ class CompiledEncoder(TransformerEncoder):
                         request.set_input_tensor(i, tensor)
                     running.append((batch, request, tensors))
                     request.start_async()
+                    if alone:
+                        finish_oldest()
+                        self._prepared.add((id(request), batch.shape))
                 while running:
                     finish_oldest()
             finally:
