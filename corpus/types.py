@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 from enum import StrEnum
+from operator import itemgetter
 
 
 class BlockKind(StrEnum):
@@ -64,6 +65,10 @@ class Extracted:
         media_type: By content, not by name.
         note: A remark on how the file was read, or "".
         records: For files of many documents, in order; text before the first belongs to none.
+        file_lines: (character, line) pairs: from there on, the text is from this line of the file. () where its lines
+            are those of the text, None where it has no lines that an editor shows.
+        anchors: (character, name) pairs: targets of links in the file.
+        metadata: Names and values that the file states about itself, such as its author; a list repeats its name.
     """
 
     text: str
@@ -73,6 +78,9 @@ class Extracted:
     media_type: str = "text/plain"
     note: str = ""
     records: tuple[Record, ...] = ()
+    file_lines: tuple[tuple[int, int], ...] | None = ()
+    anchors: tuple[tuple[int, str], ...] = ()
+    metadata: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +104,11 @@ class Document(Extracted):
         """Return the page (from 1) that contains a character; None for a document without pages."""
         return max(1, bisect_right(self.pages, offset)) if self.pages else None
 
+    def anchor_of(self, offset: int) -> str | None:
+        """Return the name of the nearest target of links at or before a character, or None."""
+        number = bisect_right(self.anchors, offset, key=itemgetter(0))
+        return self.anchors[number - 1][1] if number else None
+
     def page_span(self, page: int) -> tuple[int, int] | None:
         """Return the characters of a page (from 1), or None where there is no such page."""
         if not 1 <= page <= len(self.pages):
@@ -113,8 +126,9 @@ class Passage:
         title: Of its record, else of the file, or "".
         heading: Headings above the passage, outermost first.
         context: The title and headings that the encoder reads before the text proper.
-        lines: First and last line of the document's text, from 1, inclusive.
+        lines: First and last line of the file, from 1, inclusive; None for a file without lines.
         page: Page on which the text proper begins, from 1; None for a document without pages.
+        anchor: The nearest target of links at or before the text proper, or None.
     """
 
     start: int
@@ -124,5 +138,6 @@ class Passage:
     title: str
     heading: tuple[str, ...]
     context: str
-    lines: tuple[int, int]
+    lines: tuple[int, int] | None
     page: int | None = None
+    anchor: str | None = None

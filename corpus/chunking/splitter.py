@@ -10,7 +10,7 @@ from corpus import formats
 from corpus.chunking.units import CountTokens, Unit, balanced, bounded, units_of
 from corpus.errors import Unreadable
 from corpus.readers.assemble.coverage import MAX_GAP
-from corpus.text.lines import BULLETS, LineMap
+from corpus.text.lines import BULLETS, FileLines
 from corpus.types import Block, BlockKind, Document, Passage, Record
 
 # Raised whenever the same document would be cut differently; indexes are then split again.
@@ -147,7 +147,7 @@ class _Splitter:
     def __init__(self, document: Document, count_tokens: CountTokens, max_tokens: int) -> None:
         self._document = document
         self._text = document.text
-        self._lines = LineMap(document.text)
+        self._lines = FileLines(document)
         self._count = bounded(count_tokens, max_tokens)
         self._max = max_tokens
         self._sentences = 0
@@ -197,6 +197,7 @@ class _Splitter:
             context=context,
             lines=self._lines.range_of(start, cut.end),
             page=self._document.page_of(cut.start),
+            anchor=self._document.anchor_of(cut.start),
         )
 
     def _join_wordless(self, cuts: Iterator[_Cut], room: int) -> list[_Cut]:

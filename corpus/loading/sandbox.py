@@ -157,6 +157,10 @@ def _exit_code(process: subprocess.Popen[bytes]) -> int:
         return process.wait()
 
 
+def _pairs(given: list[list[Any]]) -> tuple[tuple[Any, Any], ...]:
+    return tuple((one, other) for one, other in given)
+
+
 _KINDS = {str(kind): kind for kind in BlockKind}
 
 
@@ -169,5 +173,8 @@ def _unpack(answer: dict[str, Any]) -> Extracted:
         ),
         "pages": tuple(answer["pages"]),
         "records": tuple(Record(*record) for record in answer["records"]),
+        "file_lines": None if answer["file_lines"] is None else _pairs(answer["file_lines"]),
+        "anchors": _pairs(answer["anchors"]),
+        "metadata": _pairs(answer["metadata"]),
     }
     return Extracted(**answer | made)

@@ -3,6 +3,11 @@ r"""Lines of a text: where they start, and which contains a character. A line en
 from __future__ import annotations
 
 from bisect import bisect_right
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from corpus.types import Extracted
 
 # Characters that begin a list item, for a character class of a regular expression.
 BULLETS = "•◦▪‣●○■□–—*+-"
@@ -57,3 +62,24 @@ class LineMap:
     def range_of(self, start: int, end: int) -> tuple[int, int]:
         """Return the first and last line (from 1, inclusive) of the characters `start` to `end` (exclusive)."""
         return self.line_of(start), self.line_of(max(start, end - 1))
+
+
+class FileLines:
+    """Lines of the file of a document, which may not be those of its text."""
+
+    def __init__(self, document: Extracted) -> None:
+        self._lines = LineMap(document.text) if document.file_lines == () else None
+        self._marks = document.file_lines
+
+    def range_of(self, start: int, end: int) -> tuple[int, int] | None:
+        """Return the first and last line as `LineMap` does; None for a file without lines."""
+        if self._lines is not None:
+            return self._lines.range_of(start, end)
+        if self._marks is None:
+            return None
+        first, last = (self._line_of(self._marks, offset) for offset in (start, max(start, end - 1)))
+        return first, max(first, last)
+
+    @staticmethod
+    def _line_of(marks: tuple[tuple[int, int], ...], offset: int) -> int:
+        return marks[max(0, bisect_right(marks, offset, key=itemgetter(0)) - 1)][1]

@@ -24,6 +24,9 @@ from index.storage.rows import (
     text_digest,
 )
 
+# Words of what a file states about itself, by which each of its passages is found.
+_MAX_ABOUT = 60
+
 
 class Inserter:
     """Inserts files and their passages; deleted passages' ids are reused, the lowest first."""
@@ -50,7 +53,7 @@ class Inserter:
     def _insert(self, document: StoredDocument, file: SplitFile, ids: Iterator[int]) -> None:
         self._connection.execute(
             "INSERT INTO documents (id, path, sha256, size, mtime_ns, checked_ns, media_type, title, passages, "
-            "records, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "records, metadata, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (*astuple(document), document_checksum(document)),
         )
         rows = []
@@ -60,8 +63,8 @@ class Inserter:
             self._lexical.add(passage_id, fields_of(document, passage))
         self._connection.executemany(
             "INSERT INTO passages (id, key, document, vector, start, end, link_checksum, body, line_first, line_last, "
-            "page, title, heading, context, text, text_digest, checksum) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "page, anchor, title, heading, context, text, text_digest, checksum) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             rows,
         )
 
@@ -77,8 +80,9 @@ class Inserter:
             *link,
             link_checksum(link),
             passage.body,
-            *passage.lines,
+            *(passage.lines or (None, None)),
             passage.page,
+            passage.anchor,
             None if passage.title == document.title else passage.title,
             json.dumps(passage.heading, ensure_ascii=False),
             passage.context,
@@ -90,4 +94,6 @@ class Inserter:
 
 def fields_of(document: StoredDocument, passage: Passage | StoredPassage) -> Fields:
     """Return the text that a passage is found by; a record's title is the first of its headings."""
-    return Fields(document.title, "\n".join(passage.heading), passage.text[passage.body :], path_words(document.path))
+    about = " ".join(value for name, value in document.fields if name != "title").split()[:_MAX_ABOUT]
+    title = " ".join((document.title, *about))
+    return Fields(title, "\n".join(passage.heading), passage.text[passage.body :], path_words(document.path))

@@ -43,7 +43,7 @@ class Staging:
             for row in self._connection.execute("SELECT * FROM temp.staged ORDER BY rowid"):
                 document, passages, digests = map(json.loads, row)
                 found = (
-                    Passage(**one | {"heading": tuple(one["heading"]), "lines": tuple(one["lines"])})
+                    Passage(**one | {"heading": tuple(one["heading"]), "lines": one["lines"] and tuple(one["lines"])})
                     for one in passages
                 )
                 yield SplitFile(StoredDocument(*document), tuple(found), tuple(map(bytes.fromhex, digests)))

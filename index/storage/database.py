@@ -12,7 +12,7 @@ from corpus.errors import DamagedIndexError, IncompatibleError, LockedError, NoI
 
 DATABASE = "index.db"
 APPLICATION_ID = 0x71614958  # "qaIX", in the SQLite header
-FORMAT_VERSION = 7
+FORMAT_VERSION = 8
 REPAIR = "Run `qa check --repair`, or `qa index --full` to rebuild it."
 
 # A vector and its row fill pages of this size with little waste.
@@ -41,6 +41,7 @@ CREATE TABLE documents (  -- one row for each file
     title TEXT NOT NULL,
     passages INTEGER NOT NULL,  -- number of its passages
     records INTEGER NOT NULL,  -- number of its records; 0: the file is one document
+    metadata TEXT NOT NULL,  -- JSON: names and values that the file states about itself
     checksum BLOB NOT NULL
 );
 CREATE INDEX documents_records ON documents (records) WHERE records > 0;
@@ -70,9 +71,10 @@ CREATE TABLE passages (
     end INTEGER NOT NULL,
     link_checksum INTEGER NOT NULL,  -- over the six before
     body INTEGER NOT NULL,
-    line_first INTEGER NOT NULL,
-    line_last INTEGER NOT NULL,
+    line_first INTEGER,  -- of the file; NULL where it has no lines
+    line_last INTEGER,
     page INTEGER,
+    anchor TEXT,  -- target of links
     title TEXT,  -- of its record, where that is not the title of the file
     heading TEXT NOT NULL,  -- JSON
     context TEXT NOT NULL,  -- what the encoder reads before the text

@@ -33,6 +33,12 @@ class StoredDocument:
     title: str  # the file's own title, or ""
     passages: int  # number of its passages
     records: int = 0  # number of its records; 0 where it is one document
+    metadata: str = "[]"  # JSON: names and values that the file states about itself
+
+    @property
+    def fields(self) -> tuple[tuple[str, str], ...]:
+        """Names and values that the file states about itself, such as its author; a list repeats its name."""
+        return tuple((name, value) for name, value in json.loads(self.metadata))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +61,9 @@ class StoredPassage:
     start: int
     end: int
     body: int
-    lines: tuple[int, int]
+    lines: tuple[int, int] | None
     page: int | None
+    anchor: str | None
     heading: tuple[str, ...]
     context: str
     text: str
@@ -86,15 +93,20 @@ class Link(NamedTuple):
 
 
 _DOCUMENT = (
-    "d.id, d.path, d.sha256, d.size, d.mtime_ns, d.checked_ns, d.media_type, d.title, d.passages, d.records, d.checksum"
+    "d.id, d.path, d.sha256, d.size, d.mtime_ns, d.checked_ns, d.media_type, d.title, d.passages, d.records, "
+    "d.metadata, d.checksum"
 )
-_DOCUMENT_TYPES = (int, str, str, int, int, int, str, str, int, int, bytes)
+_DOCUMENT_TYPES = (int, str, str, int, int, int, str, str, int, int, str, bytes)
 _LINK = "id, key, document, vector, start, end, link_checksum"
 _PASSAGE = (
     "p.id, p.key, p.document, p.vector, p.start, p.end, p.link_checksum, p.body, p.line_first, p.line_last, p.page, "
-    "p.title, p.heading, p.context, p.text, p.text_digest, p.checksum"
+    "p.anchor, p.title, p.heading, p.context, p.text, p.text_digest, p.checksum"
 )
-_PASSAGE_TYPES = (int, str, int, int, int, int, int, int, int, int, int | None, str | None, str, str, str, bytes, bytes)
+_LINE = int | None
+_PASSAGE_TYPES = (
+    *(int, str, int, int, int, int, int, int, _LINE, _LINE, int | None),
+    *(str | None, str | None, str, str, str, bytes, bytes),
+)
 # Ids are bound as one JSON list, whose length has no limit.
 AMONG = "(SELECT value FROM json_each(?))"
 
@@ -140,12 +152,21 @@ def _document_of(row: Sequence[Any], file: Path) -> StoredDocument:
     found = StoredDocument(*row[:-1])
     if min(found.passages, found.records) < 0:
         raise damaged(file, f"document {found.id} has a negative count")
+    if found.metadata != "[]" and not _are_pairs(found.metadata):
+        raise damaged(file, f"document {found.id} has metadata that is not names and values")
     return found
+
+
+def _are_pairs(metadata: str) -> bool:
+    with contextlib.suppress(ValueError, RecursionError):
+        pairs = json.loads(metadata)
+        return isinstance(pairs, list) and all(isinstance(one, list) and have_types(one, (str, str)) for one in pairs)
+    return False
 
 
 def have_types(row: Sequence[object], types: Sequence[type | UnionType]) -> bool:
     """Return whether the values have these types: SQLite stores any value in any column, and so may damage."""
-    return all(isinstance(value, one) for value, one in zip(row, types, strict=True))
+    return len(row) == len(types) and all(map(isinstance, row, types))
 
 
 def _stays_inside(path: str) -> bool:
@@ -196,16 +217,20 @@ def passage_checksum(path: str, fields: Sequence[object]) -> bytes:
 def _passage_of(row: Sequence[Any], document: StoredDocument, file: Path) -> StoredPassage:
     if passage_checksum(document.path, row[:-1]) != row[-1] or not have_types(row, _PASSAGE_TYPES):
         raise damaged(file, f"checksum mismatch in passage {row[0]}")
-    number, key, _, vector, start, end, _, body, first, last, page, title, heading, context, text, digest, _ = row
-    valid = len(text) == end - start and 0 <= body <= len(text) and 0 < first <= last
+    number, key, _, vector, start, end, _, body, first, last, page, anchor, title, heading, context, text, digest, _ = (
+        row
+    )
+    lines = None if first is None or last is None else (first, last)
+    valid = len(text) == end - start and 0 <= body <= len(text)
+    valid = valid and ((first is last is None) if lines is None else 0 < first <= last)
     headings: object = None
     with contextlib.suppress(ValueError, RecursionError):
         headings = json.loads(heading)
     if not valid or not isinstance(headings, list) or not have_types(headings, [str] * len(headings)):
         raise damaged(file, f"checksum mismatch in passage {number}")
-    lines = (first, last)
+    path = tuple(headings)
     return StoredPassage(
-        number, key, document, vector, start, end, body, lines, page, tuple(headings), context, text, digest, title
+        number, key, document, vector, start, end, body, lines, page, anchor, path, context, text, digest, title
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from collections.abc import Sequence
@@ -186,6 +187,7 @@ class Build:
             title=document.title,
             passages=len(passages),
             records=len(document.records),
+            metadata=json.dumps(document.metadata, ensure_ascii=False),
         )
         self._store.stage(SplitFile(row, passages, digests))
 

@@ -43,6 +43,7 @@ def cited(
                 chars=(passage.start, passage.end),
                 lines=passage.lines,
                 page=passage.page,
+                anchor=passage.anchor,
                 sha256=passage.document.sha256,
                 state=states[passage.document.path],
             ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -37,19 +38,21 @@ class Source:
         path: Relative to the corpus root, with forward slashes.
         media_type: Such as `text/markdown`.
         chars: First character and one past the last, in code points of the document's text.
-        lines: First and last line, 1-based, inclusive.
+        lines: First and last line of the file, 1-based, inclusive; None for a file without lines, such as a PDF.
         page: Page of a paged document (slide, sheet, cell, row, message), 1-based, else None.
         sha256: Digest of the file's bytes when it was indexed, hex.
         state: Of the file now.
+        anchor: The nearest target of links before the passage, for `page.html#anchor`, else None.
     """
 
     path: str
     media_type: str
     chars: tuple[int, int]
-    lines: tuple[int, int]
+    lines: tuple[int, int] | None
     page: int | None
     sha256: str
     state: State
+    anchor: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,7 @@ class Location:
 
     path: str
     chars: tuple[int, int]
-    lines: tuple[int, int]
+    lines: tuple[int, int] | None
     page: int | None
 
 
@@ -105,8 +108,8 @@ class Hit:
 
     @property
     def citation(self) -> str:
-        """Where it is, in the form that editors open: `path:first-last` or `path:line`, or with its page."""
-        return cite(self.source.path, self.source.lines, self.source.page)
+        """Where it is: `path:first-last` as editors open it, with its page, or `path § heading`."""
+        return cite(self.source.path, self.source.lines, self.source.page, self.heading)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,9 +192,11 @@ def _json(value: Any) -> Any:
     return value.value if isinstance(value, State) else value
 
 
-def cite(path: str, lines: tuple[int, int], page: int | None) -> str:
-    """A citation as a person writes it: `a.md:9-14`, `a.md:9`, `paper.pdf, p. 3`, `talk.pptx, slide 3`."""
+def cite(path: str, lines: tuple[int, int] | None, page: int | None, heading: Sequence[str] = ()) -> str:
+    """A citation as a person writes it: `a.md:9-14`, `paper.pdf, p. 3`, `letter.docx § Costs › Travel`."""
     if page is not None:
         return f"{path}, {page_label(path)} {page}"
+    if lines is None:
+        return f"{path} § {' › '.join(heading)}" if heading else path
     first, last = lines
     return f"{path}:{first}" if first == last else f"{path}:{first}-{last}"

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain
+from itertools import accumulate, chain, takewhile
 from pathlib import Path
 
-from corpus import INDEX_FOLDER, LineMap, from_os_name, load, to_os_name
+from corpus import INDEX_FOLDER, FileLines, LineMap, from_os_name, load, to_os_name
 from corpus.errors import Unreadable, UsageError
-from corpus.formats import PDF
+from corpus.formats import HTML, PDF
 from corpus.types import Document
 from index import Snapshot, StoredDocument, StoredPassage
 from qa.answer.results import State
@@ -22,16 +23,18 @@ _LINES = re.compile(r"(?P<path>.+?):(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?", 
 _PAGE = re.compile(
     r"(?P<path>.+?)(?:#page=|, (?:p\.|slide|sheet|cell|row|record|message) )(?P<page>\d{1,9})", re.DOTALL
 )
+_SECTION = re.compile(r"(?P<path>.+?) § (?P<heading>.+)|(?P<file>[^#]+)#(?P<anchor>.+)", re.DOTALL)
 
-Lines = tuple[tuple[int, str], ...]
+# Each with its number in the file, None where the file has no lines or the line is blank.
+Lines = tuple[tuple[int | None, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Some lines of a document, each with its number, from 1.
+    """Some lines of a document.
 
-    `marked` are the first and last line asked for, None for all; `state` is None if the file is not in the index;
-    `stored` text is the index's copy, because the file no longer has it.
+    `marked` are the places in `lines` of the first that was asked for and one past the last, None for a whole document;
+    `state` is None if the file is not in the index; `stored` text is the index's copy, as the file no longer has it.
     """
 
     path: str
@@ -53,21 +56,21 @@ class ShowTarget:
 
 @dataclass(frozen=True, slots=True)
 class _ShowRequest:
-    """What the user asked for: a document, or some lines, a page or a passage of it."""
+    """What the user asked for: a document, or some lines, a page or passages of it."""
 
     path: str
     document: StoredDocument | None
     lines: tuple[int, int] | None = None
     page: int | None = None
-    passage: StoredPassage | None = None
+    passages: tuple[StoredPassage, ...] = ()
 
 
 def show(root: Path, location: str, *, context: int = 3, here: Path | None = None) -> View:
     """Return the lines at a location, and `context` lines before and after.
 
-    A location is a passage id, `path`, `path:line`, `path:first-last`, `path#page=n`, or as cited, `path, p. n`; the
-    path is relative to `here`, the user's working directory if that exists, or to the root. One that is not in the
-    collection is a UsageError.
+    A location is a passage id, `path`, `path:line`, `path:first-last`, `path#page=n`, `path#anchor`, or as cited,
+    `path, p. n` or `path § heading`; the path is relative to `here`, the user's working directory if that exists, or to
+    the root. One that is not in the collection is a UsageError.
     """
     with Snapshot(root / INDEX_FOLDER) as snapshot:
         request, formats = _resolve(snapshot, root, location, here), snapshot.info.formats
@@ -79,20 +82,17 @@ def show(root: Path, location: str, *, context: int = 3, here: Path | None = Non
             raise UsageError(f"{request.path}: {error.reason}") from error
         return _stored_view(request, stored, State.MISSING if error.gone else State.CHANGED)
     state = _compare(document, request.document)
-    if request.passage is not None and state is State.CHANGED:
-        first = _line_of(document, request.passage)
-        if first is None:
-            return _stored_view(request, stored, state)
-        marked: tuple[int, int] | None = (first, first + request.passage.lines[1] - request.passage.lines[0])
-    elif request.page is not None and request.lines is None:
-        marked, context = _lines_of_page(document, request.page), 0
+    lines = _numbered(document)
+    if request.lines is not None:
+        first, end = _asked(document, request.lines)
+    elif (span := _span(document, request, state)) is None:
+        return _stored_view(request, stored, state) if request.passages else View(request.path, lines, None, state)
     else:
-        marked = request.lines
-    lines = _numbered(document.text)
-    if marked is None:
-        return View(request.path, lines, None, state)
-    _require_lines(request.path, marked, len(lines))
-    return View(request.path, lines[max(0, marked[0] - 1 - context) : marked[1] + context], marked, state)
+        first, last = LineMap(document.text).range_of(*span)
+        first, end = first - 1, last
+    begin = max(0, first - (0 if request.page else context))
+    stop = end + (0 if request.page else context)
+    return View(request.path, lines[begin:stop], (first - begin, end - begin), state)
 
 
 def find_target(root: Path, location: str, *, here: Path | None = None) -> ShowTarget:
@@ -110,14 +110,15 @@ def find_target(root: Path, location: str, *, here: Path | None = None) -> ShowT
     state = _compare(document, request.document)
     if state is None:
         raise UsageError(f"cannot open {request.path}: it is not in the index")
-    page, line = request.page, request.lines[0] if request.lines else None
-    if request.passage is not None and state is State.CHANGED:
-        line = _line_of(document, request.passage)
-    elif request.lines:
-        _require_lines(request.path, request.lines, len(_numbered(document.text)))
-    if page is None and line is not None:
-        page = document.page_of(LineMap(document.text).span(line)[0])
+    page, lines = request.page, request.lines
+    if lines is not None:
+        _asked(document, lines)
+    elif request.passages:
+        page = request.passages[0].page
+        span = _span(document, request, state)
+        lines = None if span is None else FileLines(document).range_of(*span)
     is_pdf = document.media_type == PDF.media_type
+    line = lines[0] if lines else None
     return ShowTarget(Path(os.path.realpath(root), request.path), page if is_pdf else None, line, state)
 
 
@@ -125,30 +126,49 @@ def _resolve(snapshot: Snapshot, root: Path, location: str, here: Path | None) -
     if _KEY.fullmatch(location):
         passage = snapshot.find(location)
         if passage is not None:
-            return _ShowRequest(passage.document.path, passage.document, passage.lines, passage.page, passage)
+            return _ShowRequest(passage.document.path, passage.document, passages=(passage,))
     documents = {document.path: document for document in snapshot.documents()}
     spellings = {location: None}
     with suppress(UnicodeEncodeError):  # as a file name where the locale's encoding is not that of names
         spellings[from_os_name(location)] = None
-    for path, lines, page in chain.from_iterable(map(_parse, spellings)):
+    for path, lines, page, section in chain.from_iterable(map(_parse, spellings)):
         for candidate in _candidates(root, path, here):
             document = documents.get(candidate)
             with suppress(OSError, UnicodeEncodeError):  # not a possible name, such as one of 5,000 characters
                 if document is not None or (root / to_os_name(candidate)).is_file():
-                    return _ShowRequest(candidate, document, lines, page)
+                    passages = _in_section(snapshot, candidate, section) if section else ()
+                    return _ShowRequest(candidate, document, lines, page, passages)
     raise UsageError(
         f"{location} is not in the collection {root}. Give a path, path:line, path:first-last or a passage id."
     )
 
 
-def _parse(location: str) -> Iterator[tuple[str, tuple[int, int] | None, int | None]]:
+def _parse(location: str) -> Iterator[tuple[str, tuple[int, int] | None, int | None, str]]:
     """What a text may mean, likeliest first: a name may itself end like a line number."""
-    yield location, None, None
+    yield location, None, None, ""
     if found := _LINES.fullmatch(location):
         first = int(found["first"])
-        yield found["path"], (first, int(found["last"] or first)), None
+        yield found["path"], (first, int(found["last"] or first)), None, ""
     if found := _PAGE.fullmatch(location):
-        yield found["path"], None, int(found["page"])
+        yield found["path"], None, int(found["page"]), ""
+    if found := _SECTION.fullmatch(location):
+        yield found["path"] or found["file"], None, None, found["heading"] or f"#{found['anchor']}"
+
+
+def _in_section(snapshot: Snapshot, path: str, section: str) -> tuple[StoredPassage, ...]:
+    """The passages with a heading path or an `#anchor`, up to the first that has another."""
+    wanted = tuple(re.split(r" [›>] ", section))
+
+    def is_there(passage: StoredPassage) -> bool:
+        if section.startswith("#"):
+            return passage.anchor == section[1:]
+        return passage.heading[-len(wanted) :] == wanted
+
+    stored = snapshot.passages_of(path)
+    first = next((i for i, passage in enumerate(stored) if is_there(passage)), None)
+    if first is None:
+        raise UsageError(f"{path} has no passage at {section}")
+    return tuple(takewhile(is_there, stored[first:]))
 
 
 def _candidates(root: Path, path: str, here: Path | None) -> Iterator[str]:
@@ -170,55 +190,87 @@ def _compare(document: Document, indexed: StoredDocument | None) -> State | None
     return State.VERIFIED if document.sha256 == indexed.sha256 else State.CHANGED
 
 
-def _line_of(document: Document, passage: StoredPassage) -> int | None:
-    """The line where a changed file has a passage now, or None."""
-    at = document.text.find(passage.text)
-    return None if at < 0 else document.text.count("\n", 0, at) + 1
+def _span(document: Document, request: _ShowRequest, state: State | None) -> tuple[int, int] | None:
+    """The characters of a page or of passages; None for a whole document, and for a passage that is no longer there."""
+    if request.page is not None:
+        return _page_span(document, request.page)
+    if not request.passages:
+        return None
+    first, last = request.passages[0], request.passages[-1]
+    if state is not State.CHANGED:
+        return first.start, last.end
+    at = document.text.find(first.text)
+    return None if at < 0 else (at, at + len(first.text))
 
 
-def _numbered(text: str) -> Lines:
-    lines = text.split("\n")
-    if len(lines) > 1 and not lines[-1]:
-        lines.pop()
-    return tuple(enumerate((line.removesuffix("\r") for line in lines), 1))
-
-
-def _lines_of_page(document: Document, page: int) -> tuple[int, int]:
-    """First and last line of a page's text, without blank ones at its edges."""
+def _page_span(document: Document, page: int) -> tuple[int, int]:
+    """The characters of a page, without blanks at its edges."""
     span = document.page_span(page)
     text = "" if span is None else document.text[slice(*span)]
     if span is None or not text.strip():
         raise UsageError(f"{document.path} has no text on page {page}")
-    start = span[0] + len(text) - len(text.lstrip())
-    return LineMap(document.text).range_of(start, span[0] + len(text.rstrip()))
+    return span[0] + len(text) - len(text.lstrip()), span[0] + len(text.rstrip())
 
 
-def _require_lines(path: str, marked: tuple[int, int], count: int) -> None:
-    first, last = marked
+def _numbered(document: Document) -> Lines:
+    lines = document.text.split("\n")
+    if len(lines) > 1 and not lines[-1]:
+        lines.pop()
+    starts = accumulate((len(line) + 1 for line in lines), initial=0)
+    numbers = FileLines(document)
+    if document.file_lines == ():
+        return tuple(enumerate((line.removesuffix("\r") for line in lines), 1))
+    spans = zip(lines, starts, strict=False)
+    ranges = [(numbers.range_of(start, start) if line.strip() else None, line) for line, start in spans]
+    return tuple((found[0] if found else None, line) for found, line in ranges)
+
+
+def _asked(document: Document, asked: tuple[int, int]) -> tuple[int, int]:
+    """The places in a document's text of the first of some lines of its file, and one past the last."""
+    first, last = asked
+    path = document.path
     if not 1 <= first <= last:
         raise UsageError(f"there are no lines {first}-{last}: lines count from 1, and the first comes first")
-    if first > count:
-        raise UsageError(f"{path} has {count:,} lines; there is no line {first:,}")
+    if document.file_lines is None:
+        raise UsageError(f"{path} has no numbered lines: give a page, a heading ({path} § Heading) or a passage id")
+    count = len(LineMap(document.text))
+    if document.file_lines == ():
+        if first > count:
+            raise UsageError(f"{path} has {count:,} lines; there is no line {first:,}")
+        return first - 1, min(last, count)
+    lines, numbers = LineMap(document.text), FileLines(document)
+    ranges = [numbers.range_of(*span) if span[0] < span[1] else None for span in map(lines.span, range(1, count + 1))]
+    places = [i for i, found in enumerate(ranges) if found and found[0] <= last and first <= found[1]]
+    if not places:
+        raise UsageError(f"{path} has no text on line {first:,}")
+    return places[0], places[-1] + 1
 
 
-def _stored_view(request: _ShowRequest, stored: Sequence[StoredPassage], state: State) -> View:
+def _stored_view(request: _ShowRequest, stored: Sequence[StoredPassage], state: State | None) -> View:
     """What the index has of a location that the file no longer has."""
-    text: dict[int, str] = {}
-    end = 0
-    for passage in [request.passage] if request.passage is not None else stored:
-        for number, line in enumerate(passage.text.split("\n"), passage.lines[0]):
-            # A long line may be in several passages, with white space in between.
-            before = text[number] + " " * (passage.start - end) if number in text else ""
-            text[number] = before + line.removesuffix("\r")
-        end = passage.end
-    marked = request.lines
-    if marked is None and request.page is not None:
-        spans = [passage.lines for passage in stored if passage.page == request.page]
-        if not spans:
+    first, last = request.lines or (0, sys.maxsize)
+    chosen = request.passages or tuple(stored)
+    if request.page is not None:
+        chosen = tuple(passage for passage in stored if passage.page == request.page)
+        if not chosen:
             raise UsageError(f"{request.path} has no text on page {request.page}")
-        marked = min(first for first, _ in spans), max(last for _, last in spans)
-    first, last = marked or (1, max(text, default=0))
-    lines = tuple((number, line) for number, line in sorted(text.items()) if first <= number <= last)
-    if marked is not None and not lines:
+    numbered: dict[int, str] = {}
+    lines: list[tuple[int | None, str]] = []
+    end = 0
+    for passage in chosen:
+        texts = [line.removesuffix("\r") for line in passage.text.split("\n")]
+        if passage.lines is None or passage.document.media_type == HTML.media_type:
+            within = request.lines is None or (passage.lines and passage.lines[0] <= last and first <= passage.lines[1])
+            lines += [(None, line) for line in texts if within]
+            continue
+        for number, line in enumerate(texts, passage.lines[0]):
+            if first <= number <= last:
+                # A long line may be in several passages, with white space in between.
+                before = numbered[number] + " " * (passage.start - end) if number in numbered else ""
+                numbered[number] = before + line
+        end = passage.end
+    found = (*lines, *sorted(numbered.items()))
+    if request.lines is not None and not found:
         raise UsageError(f"{request.path} cannot be read, and the index has no text of these lines")
-    return View(request.path, lines, marked, state, stored=True)
+    is_whole = request.lines is None and request.page is None and not request.passages
+    return View(request.path, found, None if is_whole else (0, len(found)), state, stored=True)

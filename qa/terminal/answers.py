@@ -98,9 +98,9 @@ class Places:
             near = os.path.join(".", near)  # noqa: PTH118 - a Path would drop the "./" that keeps it from being an option
         return near if not near.startswith("..") or len(near) <= len(full) else full
 
-    def url(self, path: str, page: int | None = None) -> str:
-        """Return the URL that a terminal opens, of a PDF at a page."""
-        return file_url(os.path.normpath(Path(self._base, path)), host=self._host, page=page)
+    def url(self, path: str, fragment: str = "") -> str:
+        """Return the URL that a terminal opens, of a PDF at a page and of HTML at an anchor."""
+        return file_url(os.path.normpath(Path(self._base, path)), host=self._host, fragment=fragment)
 
 
 def result(answer: Result, style: TerminalStyle, place: Places) -> str:
@@ -135,13 +135,13 @@ def _percent(probability: float) -> str:
 
 def _hit(hit: Hit, style: TerminalStyle, place: Places) -> str:
     source = hit.source
-    where = clean_name(cite(place(source.path), source.lines, source.page))
+    where, trail = _where(hit, style, place)
     shown = style.paint(where, BOLD)
     if source.state is not State.MISSING:
-        shown = style.link(shown, place.url(source.path, source.page if source.media_type == PDF.media_type else None))
+        page = f"page={source.page}" if source.media_type == PDF.media_type else ""
+        shown = style.link(shown, place.url(source.path, page or source.anchor or ""))
     head = f"{style.paint(f'[{hit.rank}]', BOLD)} {shown}"
     lines = []
-    trail = _trail(hit, style)
     if trail and cells(f"[{hit.rank}] {where}  {trail}") <= style.width:
         head += f"  {style.paint(trail, DIM)}"
     elif trail:
@@ -154,6 +154,15 @@ def _hit(hit: Hit, style: TerminalStyle, place: Places) -> str:
         others = [clean_name(cite(place(other.path), other.lines, other.page)) for other in hit.also_in]
         lines.append(style.paint(style.fit("also in " + few(others, 3), indent=_INDENT), DIM))
     return "\n".join([head, *lines])
+
+
+def _where(hit: Hit, style: TerminalStyle, place: Places) -> tuple[str, str]:
+    """The citation of a passage and the headings above it, which may be part of the citation."""
+    path, trail = place(hit.source.path), _trail(hit, style)
+    by_heading = clean_name(cite(path, hit.source.lines, hit.source.page, hit.heading))
+    if by_heading.endswith(trail) and cells(f"[{hit.rank}] {by_heading}") <= style.width:
+        return by_heading, ""
+    return clean_name(cite(path, hit.source.lines, hit.source.page)), trail
 
 
 def _trail(hit: Hit, style: TerminalStyle) -> str:

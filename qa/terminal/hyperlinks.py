@@ -18,14 +18,14 @@ _LINK = "\x1b]8;;{}\x1b\\"
 _MAX_URL = 2083
 
 
-def file_url(path: str, *, host: str = "", page: int | None = None) -> str:
-    """Return the URL of a file (an absolute path), in printable ASCII whatever is in its name, of a PDF at a page.
+def file_url(path: str, *, host: str = "", fragment: str = "") -> str:
+    """Return the URL of a file (an absolute path), in printable ASCII whatever is in its name, at a place in it.
 
     `host` is the machine that has the file, "" for this one (RFC 8089).
     """
     slashed = PurePath(path).as_posix()
     rooted = slashed if slashed.startswith("/") else f"/{slashed}"
-    return f"file://{_quoted(host)}{_quoted(rooted)}" + (f"#page={page}" if page is not None else "")
+    return f"file://{_quoted(host)}{_quoted(rooted)}" + (f"#{_quoted(fragment)}" if fragment else "")
 
 
 def _quoted(text: str) -> str:
@@ -33,7 +33,7 @@ def _quoted(text: str) -> str:
         data = os.fsencode(text)
     except UnicodeEncodeError:  # the name of no file
         data = text.encode(errors="replace")
-    return quote_from_bytes(data, safe="/:")
+    return quote_from_bytes(data, safe="/:=")
 
 
 def linked(text: str, url: str) -> str:

@@ -128,17 +128,18 @@ def view(found: View, style: TerminalStyle, place: Places) -> str:
     """Return the lines of a location and around it, numbered; or a whole text."""
     if found.marked is None:
         return "".join(row + "\n" for _, line in found.lines for row in clean_rows(line))
-    first, last = found.marked
+    first, end = found.marked
     where = style.paint(clean_name(place(found.path)), BOLD)
     if not found.stored:
         where = style.link(where, place.url(found.path))
     lines = [f"{where}  {style.paint(view_state(found), DIM if found.state is State.VERIFIED else WARN)}"]
-    width = len(str(found.lines[-1][0])) if found.lines else 1
-    for number, text in found.lines:
-        marked, label = first <= number <= last, f"{number:{width}}"
+    width = max((len(str(number)) for number, _ in found.lines if number is not None), default=0)
+    for at, (number, text) in enumerate(found.lines):
+        marked, label = first <= at < end, f"{'' if number is None else number:>{width}}"
         for row in clean_rows(text):
             shown = style.paint(row, BOLD) if marked else row
-            lines.append(f"{'>' if marked else ' '} {label}" + (f"  {shown}" if row else ""))
+            mark = f"{'>' if marked else ' '} {label}".rstrip() if not row else f"{'>' if marked else ' '} {label}"
+            lines.append(mark + (f"{'  ' if width else ''}{shown}" if row else ""))
             label = " " * width
     return "\n".join(lines) + "\n"
 

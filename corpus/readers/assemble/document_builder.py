@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
 from corpus.errors import Unreadable
 from corpus.formats import MAX_BYTES, MAX_LINES, MIB
@@ -16,6 +17,10 @@ _UNWANTED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 _BLANKS = re.compile(r"[^\S\n]+")
 _LINES = re.compile(r" ?\n[\n ]*")
 _COMPACT = (BlockKind.ITEM, BlockKind.TABLE)
+_WORD = re.compile(r"\S+")
+
+# Lines of the file that a block is from: after how many of its visible characters each begins, and its number.
+Marks = Sequence[tuple[int, int]]
 
 
 def clean(text: str) -> str:
@@ -39,6 +44,31 @@ def few_lines(text: str) -> str:
     return _LINES.sub("\n", _BLANKS.sub(" ", clean(text))).strip()
 
 
+def visible(text: str) -> int:
+    """Return the number of characters of a text that are not blanks."""
+    return len("".join(text.split()))
+
+
+def _placed(marks: Marks, text: str, *, item: bool) -> Iterator[tuple[int, int]]:
+    """The characters of a text that lines of the file begin with."""
+    wanted = iter(marks)
+    count, line = next(wanted, (0, 0))
+    if line:
+        yield 0, line
+    # The mark of a list item is not in the file.
+    seen = -int(item)
+    if len(marks) < 2:
+        return
+    count, line = next(wanted)
+    for word in _WORD.finditer(text):
+        while count < seen + len(word[0]):
+            yield word.start() + max(0, count - seen), line
+            if (following := next(wanted, None)) is None:
+                return
+            count, line = following
+        seen += len(word[0])
+
+
 class DocumentBuilder:
     """Takes blocks in order; `build` returns the document, whose `title` is by default its first heading."""
 
@@ -54,6 +84,9 @@ class DocumentBuilder:
         self._records: list[Record] = []
         self._new_record: str | None = None
         self._first_heading = ""
+        self._new_anchor = ""
+        self._anchors: list[tuple[int, str]] = []
+        self._file_lines: list[tuple[int, int]] = []
 
     def begin_record(self, title: str) -> None:
         """Let the next block begin a record: a document of its own, titled "" if it has no title."""
@@ -63,33 +96,39 @@ class DocumentBuilder:
         """Let the next block begin a page; with `count` above 1, the pages before it are empty."""
         self._new_pages += count
 
-    def heading(self, level: int, text: str) -> None:
+    def anchor(self, name: str) -> None:
+        """Let the next block be a target of links."""
+        self._new_anchor = name
+
+    def heading(self, level: int, text: str, *, lines: Marks = ()) -> None:
         """Add a heading; `level` 1 is the outermost."""
         words = heading_title(one_line(text))
         if len(words) > MAX_HEADING:
-            self.block(text)
+            self.block(text, lines=lines)
         elif words:
             self.section(level, words)
             self._first_heading = self._first_heading or words
-            self._add(BlockKind.HEADING, one_line(text))
+            self._add(BlockKind.HEADING, one_line(text), lines=lines)
 
     def section(self, level: int, title: str) -> None:
         """Open a heading without adding it to the text; "" only closes those of its level and below."""
         self._headings.push(level, one_line(title)[:MAX_HEADING])
 
-    def block(self, text: str, kind: BlockKind = BlockKind.PARAGRAPH, depth: int = 0) -> None:
+    def block(self, text: str, kind: BlockKind = BlockKind.PARAGRAPH, depth: int = 0, *, lines: Marks = ()) -> None:
         """Add a block; its blank lines are dropped, except in code."""
         if kind is BlockKind.CODE:
             text = clean(text).strip("\n").rstrip()
         else:
             text = one_line(text) if kind is BlockKind.ITEM else few_lines(text)
         if text.strip():
-            self._add(kind, f"{'  ' * depth}- {text}" if kind is BlockKind.ITEM else text, depth)
+            self._add(kind, f"{'  ' * depth}- {text}" if kind is BlockKind.ITEM else text, depth, lines)
 
-    def rows(self, rows: Sequence[Sequence[str]]) -> None:
-        """Add a table, one row a line."""
-        lines = (" | ".join(map(one_line, row)).strip(" |") for row in rows)
-        self.block("\n".join(line for line in lines if line), BlockKind.TABLE)
+    def rows(self, rows: Sequence[Sequence[str]], *, lines: Sequence[int] = ()) -> None:
+        """Add a table, one row a line; `lines` are those of the file that the rows begin on."""
+        texts = [" | ".join(map(one_line, row)).strip(" |") for row in rows]
+        starts = accumulate((visible(text) for text in texts), initial=0)
+        marks = [(start, line) for start, line, text in zip(starts, lines, texts, strict=False) if text]
+        self.block("\n".join(filter(None, texts)), BlockKind.TABLE, lines=marks)
 
     def fields(self, fields: Sequence[tuple[str, str]]) -> None:
         """Add names and values, one pair a line."""
@@ -102,9 +141,12 @@ class DocumentBuilder:
         text = "".join(self._parts)
         blocks = fill_gaps(text, self._blocks)
         title = one_line(self.title or self._first_heading if title is None else title)[:MAX_HEADING]
-        return Extracted(text, title, blocks, tuple(self._pages), media_type, note, tuple(self._records))
+        records, lines = tuple(self._records), tuple(self._file_lines) or None
+        return Extracted(
+            text, title, blocks, tuple(self._pages), media_type, note, records, lines, tuple(self._anchors)
+        )
 
-    def _add(self, kind: BlockKind, text: str, depth: int = 0) -> None:
+    def _add(self, kind: BlockKind, text: str, depth: int = 0, lines: Marks = ()) -> None:
         if self._blocks:
             compact = self._blocks[-1].kind is kind and kind in _COMPACT and not self._new_pages
             self._append("\n" if compact else "\n\n")
@@ -113,6 +155,10 @@ class DocumentBuilder:
         if self._new_record is not None:
             self._records.append(Record(start if self._records else self._headings_above(start), self._new_record))
             self._new_record = None
+        if self._new_anchor:
+            self._anchors.append((start, self._new_anchor))
+            self._new_anchor = ""
+        self._file_lines.extend((start + at, line) for at, line in _placed(lines, text, item=kind is BlockKind.ITEM))
         self._append(text)
         self._blocks.append(Block(kind, start, self._length, self._headings.path, depth))
 

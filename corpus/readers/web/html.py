@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from lxml import etree
 
 from corpus.readers.assemble.document_builder import DocumentBuilder, one_line
+from corpus.readers.web.source_lines import Fragment, LineBuffer
 from corpus.text.encodings import decode
 from corpus.types import BlockKind, Extracted
 
@@ -46,7 +47,10 @@ _BREAKING = frozenset(
     ]
 )
 _CHARSET = re.compile(rb"charset\s*=\s*[\"']?([\w-]+)")
-_BLANKS = re.compile(r"\s+")
+# Between a page's own title and the name of its site, and how such names end.
+_SEPARATOR = re.compile(r"\s+[—–|·»-]\s+|\s*[|»·]\s*")
+_SITE = re.compile(r"\b(?:documentation|docs|manual|wiki|wikipedia)\b[^—–|·»]*$", re.IGNORECASE)
+_MAX_TITLE, _MAX_ANCHOR = 1000, 200
 # Of list items and of terms: deeper ones count as this deep.
 _MAX_DEPTH = 5
 # Characters a cell has on average in a table that only lays out the page.
@@ -79,13 +83,26 @@ def _decode(data: bytes) -> tuple[str, str]:
 def add_html(builder: DocumentBuilder, text: str, *, level: int = 0) -> str:
     """Write the content of a page below headings of `level`, and return its title, or ""."""
     page = _Page(builder, level, has_main=_MAIN.search(text) is not None)
-    parser = etree.HTMLParser(target=page, encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
+    parser = etree.HTMLParser(target=page, encoding="utf-8", huge_tree=True, remove_pis=True)
     # Lone surrogates cannot be encoded.
-    parser.feed(text.encode("utf-8", "replace"))
+    data = text.encode("utf-8", "replace")
+    # Line by line, as events do not say where they are; the lines of a part of another file are nothing to cite.
+    for line in [data] if level else data.splitlines(keepends=True):
+        page.line += not level
+        parser.feed(line)
     parser.close()
+    title = _own_title(page.title[:_MAX_TITLE], page.first_heading)
     if not level:
-        builder.title = page.title
-    return page.title
+        builder.title = title
+    return title
+
+
+def _own_title(title: str, heading: str) -> str:
+    """A page's title without the name of its site, as in "Widgets — Python 3.13 documentation"."""
+    marks = list(_SEPARATOR.finditer(title))
+    if heading and any(heading in (title[: mark.start()], title[mark.end() :]) for mark in marks):
+        return heading
+    return title[: marks[-1].start()] if marks and _SITE.search(title, marks[-1].end()) else title
 
 
 class _Page:
@@ -93,54 +110,68 @@ class _Page:
 
     def __init__(self, builder: DocumentBuilder, level: int, *, has_main: bool) -> None:
         self.title = ""
+        self.first_heading = ""
+        self.line = 0  # of the file: the last that the parser was given
         self._builder = builder
         self._level = level
         self._has_main = has_main
-        self._text: list[str] = []
+        self._text = LineBuffer()
         self._title: list[str] | None = None
-        self._rows: list[list[str]] = []
+        self._rows: list[list[Fragment]] = []
         # For each open definition list, whether its terms are headings.
         self._terms: list[bool] = []
         # Open elements that break lines, paragraphs left out, and whether each is the main content.
         self._open: list[tuple[str, bool]] = []
         # How many are open: elements inside one that is left out, and others of a kind.
         self._left_out = self._in_main = self._lists = self._tables = self._pre = 0
-        self._link = 0
+        self._link = self._text.place()
+        self._next_anchor = ""
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         """An element begins."""
+        self._text.line = self.line
         if self._left_out or self._is_left_out(tag, attributes):
             self._left_out += 1
         elif tag == "title":
             self._title = []
         elif tag == "br":
-            self._text.append("\n")
-        elif tag == "a":
-            self._link = len(self._text)
+            self._text.insert("\n")
         elif tag == "img" and attributes.get("alt"):
-            self._text.append(f" {attributes['alt']} ")
+            self._text.insert(f" {attributes['alt']} ")
         elif self._tables:
             self._start_in_table(tag)
         elif tag in _BREAKING:
             self._start_block(tag, attributes)
+        if not self._left_out:
+            if tag == "a":
+                self._link = self._text.place()
+            if attributes and (name := attributes.get("id") or (tag == "a" and attributes.get("name"))):
+                self._note_anchor(name)
 
     def data(self, text: str) -> None:
         """Text of the innermost open element, or a part of it."""
         if self._title is not None:
             self._title.append(text)
         elif not self._left_out:
-            self._text.append(text if self._pre else _with_single_blanks(text))
+            self._text.add(text, verbatim=self._pre > 0)
+        if self.line:
+            self._text.line += text.count("\n")
+
+    def comment(self, _: str) -> None:
+        """A comment ends."""
+        self._text.line = self.line
 
     def end(self, tag: str) -> None:
         """An element ends."""
+        self._text.line = self.line
         if self._left_out:
             self._left_out -= 1
         elif tag == "title":
             self.title = self.title or one_line("".join(self._title or ()))
             self._title = None
         elif tag == "a":
-            if "".join(self._text[self._link :]).strip() in _PERMALINKS:
-                del self._text[self._link :]
+            if self._text.since(self._link).strip() in _PERMALINKS:
+                self._text.cut(self._link)
         elif self._tables:
             self._end_in_table(tag)
         elif tag in _BREAKING:
@@ -164,6 +195,15 @@ class _Page:
         named = f"{attributes.get('class', '')} {attributes.get('id', '')}"[:1000]
         return tag in _WITH_CLASSES and bool(_LEFT_OUT_CLASSES.search(named) or (outside and _SIDEBAR.search(named)))
 
+    def _note_anchor(self, name: str) -> None:
+        """Let the text that follows have this name; inside a block, that is the next block."""
+        if len(name) > _MAX_ANCHOR or not name.isprintable() or self._tables or not self.line:
+            return
+        if self._text.is_blank():
+            self._builder.anchor(name)
+        else:
+            self._next_anchor = name
+
     def _start_block(self, tag: str, attributes: Mapping[str, str]) -> None:
         if self._pre:
             self._pre += tag == "pre"
@@ -184,8 +224,8 @@ class _Page:
     def _end_block(self, tag: str) -> None:
         if self._pre > (tag == "pre"):
             self._pre -= tag == "pre"
-            if self._text and not self._text[-1].endswith("\n"):
-                self._text.append("\n")
+            if not self._text.ends_line():
+                self._text.insert("\n")
             return
         self._flush(_HEADINGS.get(tag, 0))
         if tag == "p":
@@ -203,20 +243,25 @@ class _Page:
 
     def _flush(self, heading: int = 0) -> None:
         """Write the text since the last block, as what the open elements make of it."""
-        text = self._take()
+        text, lines = self._text.take()
         if not text.strip():
             return
         around = self._open[-1][0] if self._open else ""
         if self._pre:
-            self._builder.block(text, BlockKind.CODE)
+            self._builder.block(text, BlockKind.CODE, lines=lines)
         elif heading:
-            self._builder.heading(self._level + heading, text)
+            self.first_heading = self.first_heading or one_line(text)
+            self._builder.heading(self._level + heading, text, lines=lines)
         elif around == "dt" and self._terms and self._terms[-1]:
-            self._builder.heading(self._term_level(), text)
+            self._builder.heading(self._term_level(), text, lines=lines)
         elif around == "li":
-            self._builder.block(text, BlockKind.ITEM, min(max(0, self._lists - 1), _MAX_DEPTH))
+            depth = min(max(0, self._lists - 1), _MAX_DEPTH)
+            self._builder.block(text, BlockKind.ITEM, depth, lines=lines)
         else:
-            self._builder.block(text)
+            self._builder.block(text, lines=lines)
+        if self._next_anchor:
+            self._builder.anchor(self._next_anchor)
+            self._next_anchor = ""
 
     def _start_in_table(self, tag: str) -> None:
         if tag == "table":
@@ -224,38 +269,31 @@ class _Page:
         elif tag == "tr" and self._tables == 1:
             self._rows.append([])
         elif tag in ("td", "th") and self._tables == 1:
-            self._text = []
+            self._text.take()
         elif tag in _BREAKING:
-            self._text.append(" ")
+            self._text.insert(" ")
 
     def _end_in_table(self, tag: str) -> None:
         if tag in ("td", "th") and self._tables == 1:
             if not self._rows:
                 self._rows.append([])
-            self._rows[-1].append(self._take())
+            self._rows[-1].append(self._text.take())
         elif tag == "caption":
-            self._builder.block(self._take())
+            text, lines = self._text.take()
+            self._builder.block(text, lines=lines)
         elif tag == "table":
             self._tables -= 1
             if not self._tables:
                 self._open.pop()
-                rows, self._rows, self._text = self._rows, [], []
-                self._table([row for row in rows if any(cell.strip() for cell in row)])
+                rows, self._rows = self._rows, []
+                self._text.take()
+                self._table([row for row in rows if any(cell.text.strip() for cell in row)])
 
-    def _take(self) -> str:
-        text, self._text = "".join(self._text), []
-        return text
-
-    def _table(self, rows: Sequence[Sequence[str]]) -> None:
+    def _table(self, rows: Sequence[Sequence[Fragment]]) -> None:
         cells = [cell for row in rows for cell in row]
-        if max(map(len, rows), default=0) > 1 and sum(map(len, cells)) < _LAYOUT_CELL * len(cells):
-            self._builder.rows(rows)
+        if max(map(len, rows), default=0) > 1 and sum(len(cell.text) for cell in cells) < _LAYOUT_CELL * len(cells):
+            lines = [next((cell.lines[0][1] for cell in row if cell.lines), self.line) for row in rows]
+            self._builder.rows([[cell.text for cell in row] for row in rows], lines=lines)
             return
         for cell in cells:
-            self._builder.block(cell)
-
-
-def _with_single_blanks(text: str) -> str:
-    if text.isspace():
-        return " "
-    return text if "  " not in text and text.isprintable() else _BLANKS.sub(" ", text)
+            self._builder.block(cell.text, lines=cell.lines)
