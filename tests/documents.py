@@ -61,7 +61,7 @@ def check_passages(one: Document, *, count_tokens: CountTokens, max_tokens: int)
         assert one.text[at : passage.start].replace("\ufeff", "").strip() == ""
         line += one.text.count("\n", at, passage.start)
         last = line + passage.text.count("\n")
-        assert passage.lines == (line + 1, last + 1)
+        assert passage.lines == _file_lines(one, passage, (line + 1, last + 1))
         at, line = passage.end, last
         record = one.record_of(passage.start)
         assert record is one.record_of(passage.end - 1)
@@ -69,3 +69,11 @@ def check_passages(one: Document, *, count_tokens: CountTokens, max_tokens: int)
     assert one.text[at:].replace("\ufeff", "").strip() == ""
     assert max(count_tokens([encoder_text(passage) for passage in found]), default=0) <= max_tokens
     return found
+
+
+def _file_lines(one: Document, passage: Passage, own: tuple[int, int]) -> tuple[int, int] | None:
+    """The lines that a passage must have: its own in the text, those that the reader tells, or none."""
+    if not one.file_lines:
+        return own if one.file_lines == () else None
+    first = [line for start, line in one.file_lines if start <= passage.start]
+    return first[-1], [line for start, line in one.file_lines if start < passage.end][-1]

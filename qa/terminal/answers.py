@@ -160,7 +160,7 @@ def _where(hit: Hit, style: TerminalStyle, place: Places) -> tuple[str, str]:
     """The citation of a passage and the headings above it, which may be part of the citation."""
     path, trail = place(hit.source.path), _trail(hit, style)
     by_heading = clean_name(cite(path, hit.source.lines, hit.source.page, hit.heading))
-    if by_heading.endswith(trail) and cells(f"[{hit.rank}] {by_heading}") <= style.width:
+    if style.separator == " › " and by_heading.endswith(trail) and cells(f"[{hit.rank}] {by_heading}") <= style.width:
         return by_heading, ""
     return clean_name(cite(path, hit.source.lines, hit.source.page)), trail
 

@@ -25,15 +25,15 @@ def file_url(path: str, *, host: str = "", fragment: str = "") -> str:
     """
     slashed = PurePath(path).as_posix()
     rooted = slashed if slashed.startswith("/") else f"/{slashed}"
-    return f"file://{_quoted(host)}{_quoted(rooted)}" + (f"#{_quoted(fragment)}" if fragment else "")
+    return f"file://{_quoted(host)}{_quoted(rooted)}" + (f"#{_quoted(fragment, '/:=.()')}" if fragment else "")
 
 
-def _quoted(text: str) -> str:
+def _quoted(text: str, safe: str = "/:") -> str:
     try:
         data = os.fsencode(text)
     except UnicodeEncodeError:  # the name of no file
         data = text.encode(errors="replace")
-    return quote_from_bytes(data, safe="/:=")
+    return quote_from_bytes(data, safe=safe)
 
 
 def linked(text: str, url: str) -> str:

@@ -138,8 +138,8 @@ def view(found: View, style: TerminalStyle, place: Places) -> str:
         marked, label = first <= at < end, f"{'' if number is None else number:>{width}}"
         for row in clean_rows(text):
             shown = style.paint(row, BOLD) if marked else row
-            mark = f"{'>' if marked else ' '} {label}".rstrip() if not row else f"{'>' if marked else ' '} {label}"
-            lines.append(mark + (f"{'  ' if width else ''}{shown}" if row else ""))
+            lead = f"{'>' if marked else ' '} {label}" + ("  " if width else "")
+            lines.append(lead + shown if row else lead.rstrip(" "))
             label = " " * width
     return "\n".join(lines) + "\n"
 

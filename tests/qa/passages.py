@@ -19,7 +19,7 @@ def stored(text: str, *, path: str = "x.txt", context: str = "", start: int = 0,
     digest = text_digest(text)
     key = passage_key(path, start, start + len(text), digest)
     end = start + len(text)
-    return StoredPassage(1, key, document, 1, start, end, body, (1, 1), None, (), context, text, digest)
+    return StoredPassage(1, key, document, 1, start, end, body, (1, 1), None, None, (), context, text, digest)
 
 
 def query(text: str, encoder: Encoder, weights: Sequence[float] | None = None, *, mode: Mode = Mode.HYBRID) -> Query:

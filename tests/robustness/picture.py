@@ -57,7 +57,7 @@ def listing(snapshot: Snapshot) -> list[Any]:
         vectors = snapshot.vectors([passage.vector for passage in passages])
         rows = [
             [
-                *(passage.key, passage.start, passage.end, passage.body, list(passage.lines), passage.page),
+                *(passage.key, passage.start, passage.end, passage.body, list(passage.lines or ()), passage.page),
                 *(passage.title, list(passage.heading), passage.context, passage.text, passage.text_digest.hex()),
                 hashlib.sha256(vector.tobytes()).hexdigest(),
             ]

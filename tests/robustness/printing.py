@@ -146,7 +146,7 @@ def answers(some: list[str]) -> None:
 
 def _view(text: str, some: list[str], *, whole: bool, stored: bool) -> View:
     lines = tuple(enumerate(some, 1))
-    return View(text, lines, None if whole else (2, len(some) - 1), State.CHANGED, stored)
+    return View(text, lines, None if whole else (1, len(some) - 1), State.CHANGED, stored)
 
 
 def views(some: list[str]) -> None:

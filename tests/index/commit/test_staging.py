@@ -31,8 +31,9 @@ passages = st.builds(
     title=texts,
     heading=st.lists(texts, max_size=3).map(tuple),
     context=texts,
-    lines=st.tuples(numbers, numbers),
+    lines=st.none() | st.tuples(numbers, numbers),
     page=st.none() | numbers,
+    anchor=st.none() | texts,
 )
 digests = st.binary(min_size=16, max_size=16)
 

@@ -15,7 +15,7 @@ from index.update.update import update_index
 from qa.answer.results import State
 from qa.collection.show import ShowTarget, find_target, show
 from qa.retrieval.retriever import Retriever
-from tests.corpus.readers.samples import pdf
+from tests.corpus.readers.samples import archives, pdf
 from tests.encoders import BagEncoder
 from tests.qa.commands import qa
 
@@ -57,7 +57,7 @@ def test_a_cited_range_is_shown_as_cited(texts: list[str], tmp_path_factory: pyt
         passages = [one for path in map("{}.md".format, range(len(texts))) for one in snapshot.passages_of(path)]
     for is_gone in (False, True):
         for one in passages:
-            first, last = one.lines
+            first, last = one.lines or (0, 0)
             cited = texts[int(one.document.path[0])].split("\n")[first - 1 : last]
             done = qa("show", "--index", root, f"{one.document.path}:{first}-{last}", "-C", "0")
             shown = [line[len(f"> {last}  ") :] for line in done.stdout.split("\n")[1:-1]]
@@ -71,17 +71,18 @@ def test_a_cited_range_is_shown_as_cited(texts: list[str], tmp_path_factory: pyt
 def test_a_page(river: Path, place: str) -> None:
     """All its lines, from the file or from the index; without context."""
     found = show(river, place, context=3)
-    assert (found.marked, found.lines) == ((3, 3), ((3, "Page 2 is about soup."),))
+    assert (found.marked, found.lines) == ((0, 1), ((None, "Page 2 is about soup."),))
     with pytest.raises(UsageError, match=r"^river.pdf has no text on page 3$"):
         show(river, "river.pdf#page=3")
     (river / "river.pdf").unlink()
-    assert show(river, place).lines == ((3, "Page 2 is about soup."),)
+    assert show(river, place).lines == ((None, "Page 2 is about soup."),)
 
 
 def test_where_to_open_a_pdf(river: Path) -> None:
-    """A line of the extracted text is on a page; nothing but the file is named by its path alone."""
+    """At a page; it has no lines, and nothing but the file is named by its path alone."""
     file = river / "river.pdf"
-    assert find_target(river, "river.pdf:3") == ShowTarget(file, 2, 3, State.VERIFIED)
+    with pytest.raises(UsageError, match="no numbered lines"):
+        find_target(river, "river.pdf:3")
     assert find_target(river, "river.pdf, p. 2") == ShowTarget(file, 2, None, State.VERIFIED)
     assert find_target(river, "river.pdf") == ShowTarget(file, None, None, State.VERIFIED)
 
@@ -109,3 +110,47 @@ def test_what_is_not_opened(talks: Path) -> None:
     (talks / "talks.md").symlink_to("/etc/hostname")
     with pytest.raises(UsageError, match="symbolic link"):
         find_target(talks, "talks.md")
+
+
+def test_a_place_in_a_page_is_that_of_its_file(tmp_path: Path) -> None:
+    """Its lines and its anchors, from the file or from the index."""
+    page = "<html>\n<body>\n<h1 id=top>Boats</h1>\n\n<p>Row\nhard.</p>\n<h2 id=oars>Oars</h2>\n<p>Of ash.</p>\n"
+    (tmp_path / "a.html").write_text(page)
+    update_index(Request(tmp_path, BagEncoder()))
+    with Retriever.open(tmp_path, encoder=BagEncoder()) as retriever:
+        hit = retriever.search("ash", k=1)[0]
+    assert (hit.citation, hit.source.lines, hit.source.anchor) == ("a.html:7-8", (7, 8), "oars")
+    assert show(tmp_path, hit.citation, context=0).lines == ((7, "Oars"), (None, ""), (8, "Of ash."))
+    assert show(tmp_path, "a.html:6", context=0).lines == ((5, "Row hard."),)
+    assert [text for _, text in show(tmp_path, "a.html#oars", context=0).lines] == ["Oars", "", "Of ash."]
+    with pytest.raises(UsageError, match=r"no text on line 1$"):
+        show(tmp_path, "a.html:1")
+    (tmp_path / "a.html").unlink()
+    assert [text for _, text in show(tmp_path, hit.citation).lines] == ["Oars", "", "Of ash."]
+
+
+def test_a_document_without_lines_is_cited_by_its_heading(tmp_path: Path) -> None:
+    (tmp_path / "letter.docx").write_bytes(
+        archives.docx(
+            "".join(
+                archives.word_paragraph(text, style=style)
+                for text, style in (
+                    ("Boats", "Ue1"),
+                    ("Costs", "Ue2"),
+                    ("Oars cost six.", ""),
+                    ("End", "Ue2"),
+                    ("Bye.", ""),
+                )
+            )
+        )
+    )
+    update_index(Request(tmp_path, BagEncoder()))
+    with Retriever.open(tmp_path, encoder=BagEncoder()) as retriever:
+        hit = retriever.search("oars", k=1)[0]
+    assert (hit.citation, hit.source.lines) == ("letter.docx § Boats › Costs", None)
+    shown = show(tmp_path, hit.citation, context=0).lines
+    assert shown == tuple((None, line) for line in ("Boats", "", "Costs", "", "Oars cost six."))
+    with pytest.raises(UsageError, match="no numbered lines"):
+        show(tmp_path, "letter.docx:3")
+    with pytest.raises(UsageError, match=r"no passage at Prices$"):
+        show(tmp_path, "letter.docx § Prices")

@@ -18,7 +18,7 @@ from qa.terminal.text import cells
 
 def test_a_url_is_the_path_percent_encoded() -> None:
     assert file_url("/notes/a b#1%.md") == "file:///notes/a%20b%231%25.md"
-    assert file_url("/n/\x1b]8;;é\udce9.pdf", host="her desk", page=3) == (
+    assert file_url("/n/\x1b]8;;é\udce9.pdf", host="her desk", fragment="page=3") == (
         "file://her%20desk/n/%1B%5D8%3B%3B%C3%A9%E9.pdf#page=3"
     )
 

@@ -304,7 +304,7 @@ def book() -> bytes:
 
 SAMPLES = (
     Sample("paper.pdf", paper(), "How many herons were in the largest flock?", "forty-two", "paper.pdf, p. 2"),
-    Sample("page.html", PAGE.encode(), "Which dog at the lock at Übigau barks at barges?", "Pontus", "page.html:1-6"),
+    Sample("page.html", PAGE.encode(), "Which dog at the lock at Übigau barks at barges?", "Pontus", "page.html:4-5"),
     Sample("tides.ipynb", NOTEBOOK, "By how many minutes does the gauge lag?", "eleven", "tides.ipynb, cell 3"),
     Sample("rivers.csv", TABLE.encode("cp1252"), "How long is the Müglitz in km?", "49", "rivers.csv, row 3"),
     Sample("lakes.tsv", b"lake\tdepth\nWeiher\t3\n", "What is the depth of the lake Weiher?", "3", "lakes.tsv, row 2"),
@@ -315,13 +315,19 @@ SAMPLES = (
     Sample("gauges.py", PROGRAM.encode(), "level in metres above the sill", "raw / 100", "gauges.py:9-11"),
     Sample("sluice.js", SCRIPT.encode(), "What raises the sluice by teeth of the rack?", "teeth", "sluice.js:4-8"),
     Sample("weirs.rst", GUIDE.encode(), "What turns the rack by notches?", "notches", "weirs.rst:32-37"),
-    Sample("ferry.eml", one_letter(), "Die Brücke ist gesperrt: what leaves when instead?", "noon", "ferry.eml:1-11"),
+    Sample(
+        "ferry.eml",
+        one_letter(),
+        "Die Brücke ist gesperrt: what leaves when instead?",
+        "noon",
+        "ferry.eml § Die Brücke ist gesperrt",
+    ),
     Sample("oars.mbox", mailbox(), "Where was the ash oar found?", "jetty", "oars.mbox, message 1"),
-    Sample("swans.docx", document(), "What do swans hiss at?", "kayaks", "swans.docx:1-3"),
+    Sample("swans.docx", document(), "What do swans hiss at?", "kayaks", "swans.docx § Swans"),
     Sample("talk.pptx", slides(), "How long is the tunnel of a nest?", "ninety", "talk.pptx, slide 2"),
     Sample("boats.xlsx", workbook(), "How many oars has the Möwe?", "4", "boats.xlsx, sheet 1"),
-    Sample("ice.odt", open_text(), "When did the river freeze?", "1929", "ice.odt:1-8"),
-    Sample("ferry.epub", book(), "What did lightning split?", "poplar", "ferry.epub:5-9"),
+    Sample("ice.odt", open_text(), "When did the river freeze?", "1929", "ice.odt § Ice"),
+    Sample("ferry.epub", book(), "What did lightning split?", "poplar", "ferry.epub § The Storm"),
     *(Sample(path, text.encode(), *asked) for path, text, *asked in (*texts.NOTES, *texts.PROGRAMS)),
 )
 

@@ -107,3 +107,64 @@ def test_an_encoding_is_what_decodes(data: bytes, text: str, note: str) -> None:
     """UTF-8 first, whatever is declared; then what is declared, then a guess."""
     found = read("a.html", data)
     assert (found.text, found.note) == (text, note)
+
+
+PAGE = """<!doctype html>
+<html><head><title>Widgets &mdash; Python 3.13 documentation</title></head>
+<body>
+<!-- two
+lines -->
+<section id="widgets">
+<h1>Widgets<a class="headerlink" href="#widgets">¶</a></h1>
+<p>First it
+goes on <b>bold</b>
+and ends <a name="inside"></a>here.</p>
+<p>Second.
+<dl><dt id="row">row(<em>oars</em>)</dt>
+<dd>Rows.</dd></dl>
+<table><tr><td>a</td>
+<td>b</td></tr>
+
+<tr><td>c</td></tr></table>
+</section></body></html>
+"""
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_text_has_its_line_in_the_file_and_the_anchor_before_it(newline: str) -> None:
+    found = read("a.html", PAGE.replace("\n", newline).encode())
+    assert found.file_lines is not None
+    starts = [start for start, _ in found.file_lines]
+    texts = [found.text[a:b].strip() for a, b in zip(starts, [*starts[1:], None], strict=True)]
+    assert list(zip((line for _, line in found.file_lines), texts, strict=True)) == [
+        (7, "Widgets"),
+        (8, "First it"),
+        (9, "goes on bold"),
+        (10, "and ends here."),
+        (11, "Second."),
+        (12, "row(oars)"),
+        (13, "Rows."),
+        (14, "a | b"),
+        (17, "c"),
+    ]
+    assert [(name, found.text[at:].split()[0]) for at, name in found.anchors] == [
+        ("widgets", "Widgets"),
+        ("inside", "Second."),
+        ("row", "row(oars)"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("title", "heading", "own"),
+    [
+        ("Widgets — Python 3.13 documentation", "Widgets", "Widgets"),
+        ("json — JSON encoder — Python 3.13 documentation", "json — JSON encoder", "json — JSON encoder"),
+        ("json — JSON encoder — Python 3.13 documentation", "", "json — JSON encoder"),
+        ("Site name | Boats", "Boats", "Boats"),
+        ("Boats - Wikipedia", "", "Boats"),
+        ("Boats - Oars", "Rowing", "Boats - Oars"),
+        ("Flask Documentation (3.0.x)", "Welcome", "Flask Documentation (3.0.x)"),
+    ],
+)
+def test_a_title_is_without_the_name_of_its_site(title: str, heading: str, own: str) -> None:
+    assert read("a.html", f"<title>{title}</title><h1>{heading}</h1><p>Text.".encode()).title == own
