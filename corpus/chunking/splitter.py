@@ -83,7 +83,7 @@ def context_of(title: str, heading: Sequence[str], *, count_tokens: CountTokens,
 
 
 def split(document: Document, *, count_tokens: CountTokens, max_tokens: int) -> tuple[Passage, ...]:
-    """Cut a document into passages.
+    """Cut a document into passages, in the order of its text.
 
     Every non-blank character is in exactly one passage, no passage spans a heading or the border of a record, and
     none has more tokens than the encoder reads. A sentence is cut only if it is too long by itself.

@@ -27,7 +27,7 @@ _NAMES = {"cp1252": "windows-1252", "latin_1": "iso-8859-1"}
 
 
 def decode_lines(data: bytes) -> tuple[str, str]:
-    """Decode a text file whose reader works line by line, of at most `MAX_LINES`; see `decode`."""
+    """Decode a text file whose reader works line by line, of at most `MAX_LINES`; returns what `decode` does."""
     text, note = decode(data)
     if text.count("\n") > MAX_LINES:
         raise Unreadable(f"more than {MAX_LINES:,} lines; split it into smaller files")

@@ -142,7 +142,7 @@ class Store:
                 write_info(self._connection, replace(info, skipped=len(skipped)))
 
     def commit(self, change: ChangeSet) -> Info:
-        """Make the next generation; after a crash at any moment there is the old one or the new one.
+        """Make the next generation and return its metadata; after a crash there is the old one or the new one.
 
         Raises:
             DamagedIndexError: A row to be replaced is damaged.

@@ -163,7 +163,7 @@ def build(ids: Ids, fetch: Fetch, *, dimension: int) -> Any:
 
 
 def save(index: Any, folder: Path, *, number: int, generation: int) -> Segment:
-    """Write a segment under a new name, or raise StorageError; it is in use once a generation names it."""
+    """Write a segment under a new name and return its record, or raise StorageError; a generation is to name it."""
     import faiss
 
     data: Any = memoryview(faiss.serialize_index(index))  # type: ignore[arg-type]
@@ -173,7 +173,7 @@ def save(index: Any, folder: Path, *, number: int, generation: int) -> Segment:
 
 
 def load(folder: Path, segment: Segment, *, dimension: int) -> Any:
-    """Read a segment, and check everything about it.
+    """Read the FAISS index of a segment, and check everything about it.
 
     Raises:
         ValueError: The file is not the one that was committed, or is not such an index.

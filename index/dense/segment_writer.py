@@ -30,7 +30,11 @@ class SegmentWriter:
         self._dimension = dimension
 
     def update(self, before: SegmentState, *, added: Ids, removed: Ids) -> SegmentState:
-        """Update the refcounts by the vectors of passages, and write vectors that are in no segment into one."""
+        """Update the refcounts by the vectors of passages, and write vectors that are in no segment into one.
+
+        Returns:
+            How many vectors passages refer to now, and the segments that have them.
+        """
         used, segments = before
         vectors, turn = np.unique(np.concatenate([added, removed]), return_inverse=True)
         change = np.zeros(len(vectors), dtype=np.int64)

@@ -128,7 +128,7 @@ class Build:
         self._total = 0
 
     def run(self, mode: BuildMode) -> BuildReport:
-        """Read, embed and commit; another model, splitter or format makes the build a full one."""
+        """Read, embed, commit and report; another model, splitter or format makes the build a full one."""
         before, config = self._before, self._config
         if before is not None and _way_of_reading(before) != _way_of_reading(config):
             mode = BuildMode.FULL

@@ -98,7 +98,7 @@ def metrics_of(scores: Sequence[QuestionScore]) -> RunMetrics:
 
 
 def calibration_error(confidence: Array, right: Array) -> float:
-    """Expected calibration error over ten bins of equal size.
+    """Expected calibration error over ten bins of equal size, in [0, 1].
 
     Guo et al., https://arxiv.org/abs/1706.04599; equal-size bins after Nixon et al., https://arxiv.org/abs/1904.01685.
     Equal confidences keep their order.

@@ -45,7 +45,7 @@ class TimedResult:
 
 
 def score(answers: Sequence[TimedResult], *, k: int) -> tuple[QuestionScore, ...]:
-    """Score results of which `k` passages were asked for."""
+    """Score results of which `k` passages were asked for: one score a question, in order."""
     cutoffs = sorted({*(cutoff for cutoff in CUTOFFS if cutoff < k), k})
     runs = {
         each.gold.id: (_graded if each.gold.grades else _pieces)(each.gold, each.result.passages)

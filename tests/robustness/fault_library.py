@@ -43,7 +43,7 @@ def fault_server() -> Iterator[ForkServer]:
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder, "faults.so")
         command = ["cc", "-O1", "-shared", "-fPIC", "-o", str(library), str(_SOURCE), "-ldl"]
-        subprocess.run(command, check=True, timeout=60)
+        subprocess.run(command, check=True, timeout=600)
         with ForkServer({"LD_PRELOAD": str(library), _LOADED: "1"}) as server:
             yield server
 

@@ -105,11 +105,11 @@ class Cost:
         return self.seconds <= MOST_SECONDS and self.megabytes <= MOST_MEGABYTES
 
 
-def measure(case: Case) -> Cost:
+def measure(case: Case, *, share: float = 1.0) -> Cost:
     """Build an index of one hostile file and the healthy ones, in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder, "corpus")
-        write(root, [case])
+        write(root, [case], share=share)
         ended = run(partial(_build_one, root), seconds=300)
     outcome, seconds = ended.value if ended.succeeded else (f"DIED: {ended}", float("inf"))
     return Cost(case.path, outcome, seconds, ended.grown / 1e6)

@@ -70,7 +70,7 @@ def interrupt(root: Path, *, after: float, times: int) -> Interrupted:
                 os.killpg(process.pid, signal.SIGINT)
         pressed = time.monotonic()
         try:
-            _, errors = process.communicate(timeout=60)
+            _, errors = process.communicate(timeout=600)
         except subprocess.TimeoutExpired:
             process.kill()
             raise

@@ -310,7 +310,7 @@ def shown_by(program: list[str], environ: dict[str, str] | None = None) -> tuple
         with contextlib.suppress(OSError):  # Linux says EIO at the end
             while data := os.read(parent, 1 << 16):
                 out += data
-        code = process.wait(timeout=60)
+        code = process.wait(timeout=600)
     os.close(parent)
     return code, bytes(out)
 

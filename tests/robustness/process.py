@@ -30,7 +30,7 @@ from corpus.errors import QAError
 
 _T = TypeVar("_T")
 # Seconds by the clock, beyond five times those of the processor: for a machine that is busy with much else.
-_PATIENCE = 30.0
+_PATIENCE = 300.0
 # Stacks and arenas of threads reserve addresses that they do not use.
 _RESERVED = 1 << 30
 _PAGE = os.sysconf("SC_PAGE_SIZE")

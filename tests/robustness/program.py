@@ -102,7 +102,7 @@ class Program:
         read_only: Path | None = None,
         stdin: bytes | None = None,
         cwd: Path = REPOSITORY,
-        timeout: float = 120,
+        timeout: float = 600,
     ) -> subprocess.CompletedProcess[bytes]:
         """Run a command, its sockets written down.
 

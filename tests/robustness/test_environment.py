@@ -317,7 +317,7 @@ def test_code_beside_the_documents_is_not_imported(program: Program, tmp_path: P
     for name in ("click", "json", "numpy", "openvino", "pathspec", "sqlite3", "tqdm"):
         (notes / f"{name}.py").write_text(f"open({str(mark)!r}, 'w').close()\n", encoding="utf-8")
     args = command(["index", "--dry-run", "."])
-    done = subprocess.run(args, cwd=notes, env=program.environ(), capture_output=True, check=False, timeout=60)
+    done = subprocess.run(args, cwd=notes, env=program.environ(), capture_output=True, check=False, timeout=600)
     assert done.returncode == 0, done.stderr
     assert b"Dry run: 7 files added" in done.stdout
     assert not mark.exists()

@@ -18,7 +18,7 @@ HERON = "where does the heron wait?"
 def test_sockets_are_seen(program: Program, tmp_path: Path) -> None:
     """What the tests below count is counted: a model that is not here is looked for on the hub."""
     (tmp_path / "a.md").write_text("Words.\n", encoding="utf-8")
-    done = program.run("index", str(tmp_path), "--model", "nobody/nothing", namespace="-rn", timeout=60)
+    done = program.run("index", str(tmp_path), "--model", "nobody/nothing", namespace="-rn", timeout=600)
     assert done.returncode == 5
     assert done.stderr.count(b"\n") == 1
     assert b"the model nobody/nothing is not on this machine" in done.stderr

@@ -93,7 +93,7 @@ def test_a_second_writer_is_told_who_is_first(root: Path) -> None:
     with writer_lock(root / ".qa"):
         with pytest.raises(LockedError, match=holder):
             update_index(Request(root, BagEncoder()))
-        done = subprocess.run(command(["index", str(root)]), capture_output=True, text=True, check=False, timeout=60)
+        done = subprocess.run(command(["index", str(root)]), capture_output=True, text=True, check=False, timeout=600)
     assert (done.returncode, done.stdout) == (6, "")
     assert f"{root / '.qa'} is being written by {holder}" in done.stderr
     assert len(done.stderr.splitlines()) == 1
@@ -123,7 +123,7 @@ def test_a_second_writer_waits_if_asked(tmp_path: Path, then: str) -> None:
                 holder.kill()
             else:
                 holder.communicate()
-            out, errors = waiting.communicate(timeout=60)
+            out, errors = waiting.communicate(timeout=600)
         if then == "Ctrl-C":
             assert (waiting.returncode, out, errors) == (130, "", "qa: interrupted\n")
             assert not (folder / "index.db").exists()
@@ -149,7 +149,7 @@ def test_who_waited_goes_on_with_the_model_that_the_first_one_chose(
                 time.sleep(0.01)
             with Store(folder) as store:
                 Build(first, store, time.monotonic()).run(BuildMode.INCREMENTAL)
-        report = waiting.result(timeout=60)
+        report = waiting.result(timeout=600)
     assert (report.documents, report.embedded) == (1, 0)
     with Snapshot(folder) as snapshot:
         assert (snapshot.info.model, snapshot.info.generation) == ("another", 1)
@@ -166,7 +166,7 @@ def test_whom_one_waits_for_may_delete_the_index(tmp_path: Path, caplog: pytest.
                 time.sleep(0.01)
             shutil.rmtree(folder)
             make_folder(folder)
-        assert waiting.result(timeout=60).documents == 0
+        assert waiting.result(timeout=600).documents == 0
         assert (folder / "index.db").exists()
 
 
@@ -209,7 +209,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 def test_a_process_forked_behind_faiss_threads_answers_and_writes(root: Path) -> None:
     """With an index that it opens itself; one that its parent opened is refused, since locks are not inherited."""
     program = [sys.executable, "-W", "ignore", "-c", FORKING, str(root), QUESTION]
-    done = subprocess.run(program, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(program, capture_output=True, text=True, check=False, timeout=600)
     said = done.stdout.splitlines()
     assert said[1:] == ["same", "1", "0"], done.stdout + done.stderr
     assert said[0] == "this retriever was opened by another process; open one here with Retriever.open."

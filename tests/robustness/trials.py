@@ -25,9 +25,10 @@ from tests.robustness.picture import Picture, Refused
 from tests.robustness.process import Ended, in_fork, run
 from tests.robustness.samples import Sample
 
-SECONDS = 2.0
+# Of processor time; what takes longer hangs.
+SECONDS = 20.0
 # A repair reads and writes everything.
-_REPAIR_SECONDS = 20.0
+_REPAIR_SECONDS = 60.0
 # What a question may need beyond the size of the index.
 MEMORY = 256 << 20
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from tests.corpus.readers.samples.files import FILES, SAMPLES, Sample
 from tests.corpus.readers.samples.texts import PROGRAMS
 from tests.documents import check_passages, count_words
 from tests.encoders import BagEncoder
+from tests.growth import check_growth
 
 # A suffix of each kind.
 KINDS = sorted({kind.media_type: suffix for suffix in SUFFIXES if (kind := format_of(f"a{suffix}"))}.values())
@@ -136,21 +136,17 @@ LINES = {
 }
 
 
-def cost(path: str, size: int) -> float:
-    """Seconds of processor time that a file takes."""
-    data = LINES[path](size)
-    kind = format_of(path)
-    assert kind is not None
-    begun = time.process_time()
-    with contextlib.suppress(Unreadable):
-        reader_for(kind.reader)(path, data)
-    return time.process_time() - begun
-
-
 @pytest.mark.parametrize("path", LINES)
 def test_time_grows_with_size_alone(path: str) -> None:
-    """A file four times as large, most of it one line, may take ten times as long, but not sixteen."""
-    assert cost(path, 200_000) < max(2, 10 * cost(path, 50_000))
+    """Of a file most of which is one line."""
+    kind = format_of(path)
+    assert kind is not None
+
+    def read(data: bytes) -> None:
+        with contextlib.suppress(Unreadable):
+            reader_for(kind.reader)(path, data)
+
+    check_growth(read, LINES[path](50_000), LINES[path](200_000))
 
 
 @pytest.mark.parametrize("suffix", KINDS)

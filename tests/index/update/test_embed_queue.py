@@ -6,6 +6,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import wait
 from contextlib import closing
 from pathlib import Path
 
@@ -188,7 +189,7 @@ class Failing(BagEncoder):
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         if "bad" in texts:
             for _ in range(self._others):
-                assert self._done.acquire(timeout=10)
+                assert self._done.acquire(timeout=600)
             raise self._error
         found = super().encode_passages(texts)
         self._done.release()
@@ -231,7 +232,7 @@ def test_an_error_of_the_caller_waits_for_what_is_under_way_and_keeps_it(
     class Waiting(BagEncoder):
         def encode_passages(self, texts: Sequence[str]) -> Vectors:
             begun.set()
-            assert go_on.wait(10)
+            assert go_on.wait(600)
             return super().encode_passages(texts)
 
     encoder = Waiting()
@@ -246,7 +247,7 @@ def test_an_error_of_the_caller_waits_for_what_is_under_way_and_keeps_it(
 
         monkeypatch.setattr(target._pool, "shutdown", shutting)
         offer_all(target, ["first text", "second"])
-        assert begun.wait(10)
+        assert begun.wait(600)
         offer_all(target, ["gathered"])
         raise error
     assert encoder.embedded == ["first text"]
@@ -277,8 +278,6 @@ def test_what_is_finished_is_kept_before_more_is_gathered(tmp_path: Path, store:
     encoder = Chunks()
     with Embedding(encoder, store, untold) as target:
         offer_all(target, ["a", "b", "c", "d"])
-        while len(encoder.embedded) < 4:
-            time.sleep(0.001)
-        time.sleep(0.05)  # from the encoder's last line to the end of the thread's work
+        wait([future for _, future in target._running])
         offer_all(target, ["e"])
         assert stored(tmp_path) == expected(["a", "b", "c", "d"])

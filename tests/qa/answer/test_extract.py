@@ -79,6 +79,11 @@ def test_further_sentences_that_are_nearly_as_good() -> None:
     assert len(extracted("red fox", "Red fox. " * 5).highlights) == 3
 
 
+def test_scores_that_differ_by_rounding_alone_are_ties() -> None:
+    found = extract(stored("One. Two. Three."), lambda start, _: 0.5 + start * 1e-12)
+    assert [one.text for one in found.highlights] == ["One.", "Two.", "Three."]
+
+
 @pytest.mark.parametrize(("text", "body"), [("", 0), (" \n ", 0), ("# Only a heading\n", 17)])
 def test_nothing_to_mark(text: str, body: int) -> None:
     """Without text proper there is no sentence."""

@@ -127,7 +127,7 @@ def _process(redirect: str, **environ: str) -> subprocess.CompletedProcess[bytes
         env={**os.environ, **environ},
         capture_output=True,
         check=False,
-        timeout=30,
+        timeout=600,
     )
 
 

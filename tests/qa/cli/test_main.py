@@ -100,7 +100,7 @@ def _on_a_terminal(program: str, *args: str, **environ: str) -> str:
         with contextlib.suppress(OSError):  # Linux says EIO at the end
             while data := os.read(parent, 4096):
                 out += data
-        assert process.wait(timeout=30) == 0
+        assert process.wait(timeout=600) == 0
     os.close(parent)
     return out.decode()
 
@@ -121,7 +121,7 @@ def test_interrupt_is_130(indexed: Path) -> None:
         "build.open_collection = lambda *_, **__: (os.kill(os.getpid(), signal.SIGINT), time.sleep(20))\ncli.main()"
     )
     command = [sys.executable, "-c", program, "ask", "soup", "--index", str(indexed)]
-    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, check=False, timeout=30)
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, check=False, timeout=600)
     assert (done.returncode, done.stderr) == (130, b"qa: interrupted\n")
 
 
@@ -155,7 +155,7 @@ def test_a_command_without_its_library_names_the_extra(notes: Path, command: str
     program = f"import sys; sys.modules[{library!r}] = None\nfrom qa.cli.main import main\nmain()"
     done = subprocess.run(
         [sys.executable, "-c", program, *command.replace("notes", str(notes)).split()],
-        cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=60,
+        cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=600,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (2, "")
     assert f"pip install 'qa[{extra}]'" in done.stderr

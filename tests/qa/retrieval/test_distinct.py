@@ -80,17 +80,22 @@ def test_scores_do_not_depend_on_how_much_is_asked_for(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rerank", [True, False])
 def test_near_copies_in_one_document_come_after_all_others(tmp_path: Path, rerank: bool) -> None:
-    """A page that says one thing two hundred times, numbered, has one place; its copies fill up what is left."""
+    """A page that says one thing two hundred times, numbered, has one place; its copies fill up what is left.
+
+    Another document that says it, too, has its own.
+    """
     stuffed = "".join(f"## Offer {number}\n\nThe best heron photographs, offer {number}.\n\n" for number in range(200))
     (tmp_path / "stuffed.md").write_text(stuffed, encoding="utf-8")
-    for number, words in enumerate(("nests by the river", "waits in the shallows", "returns in spring")):
+    for number, words in enumerate(
+        ("nests by the river", "waits in the shallows", "returns in spring", "photographs, the best offer")
+    ):
         (tmp_path / f"{number}.md").write_text(f"The heron {words}.\n", encoding="utf-8")
     update_index(Request(tmp_path, BagEncoder()))
     with Retriever.open(tmp_path, encoder=BagEncoder()) as retriever:
         hits = retriever.search("heron photographs", k=10, rerank=rerank)
     paths = [hit.source.path for hit in hits]
-    assert paths.count("stuffed.md") == 7
-    assert sorted(paths[:4]) == ["0.md", "1.md", "2.md", "stuffed.md"]
+    assert paths.count("stuffed.md") == 6
+    assert sorted(paths[:5]) == ["0.md", "1.md", "2.md", "3.md", "stuffed.md"]
 
 
 def test_each_level_scores_below_the_one_before() -> None:

@@ -17,7 +17,7 @@ from index.update.report import Request
 from index.update.update import update_index
 from qa.answer.results import Mode
 from qa.retrieval import hybrid
-from qa.retrieval.hybrid import Pool, fuse, min_max, pools, retrieve
+from qa.retrieval.hybrid import Pool, Retrieved, fuse, min_max, pools, retrieve
 from qa.retrieval.query import Query, analyse_question
 from qa.retrieval.stopwatch import Stopwatch
 from tests.encoders import BagEncoder
@@ -95,6 +95,26 @@ def test_a_passage_shares_in_the_keyword_score_of_the_one_beside_it(tmp_path: Pa
     assert scores[fifth] == pytest.approx(alone[fifth] + 0.2 * alone[fourth])
     # Nothing stands beside the only passage of another document.
     assert scores["b.md", 0] == alone["b.md", 0] < scores[second]
+
+
+def test_a_neighbour_is_of_the_same_document(tmp_path: Path) -> None:
+    """The characters of another document are counted anew, so its passages may seem near."""
+    (tmp_path / "a.txt").write_text("zebra")
+    (tmp_path / "b.md").write_text("# lion\n\nlion\n\n# zebra\n\nzebra here")
+    update_index(Request(tmp_path, BagEncoder()))
+    with Snapshot(tmp_path / ".qa") as snapshot:
+        own = [one.score for one in snapshot.keyword("zebra", 9)]
+        assert ask(snapshot, "zebra", mode=Mode.KEYWORD)[0].keyword.tolist() == own
+
+
+def test_scores_that_differ_by_rounding_alone_are_ties(four: Snapshot) -> None:
+    asked = query_of(four, "red fox", Mode.DENSE)
+    links = retrieve(four, asked, 4, Stopwatch()).links
+    order = sorted(links, key=lambda number: links[number].key)
+    cosines = dict(zip(order, (0.9, 0.9 + 1e-11, 0.2, 0.1), strict=True))
+    found = fuse(four, asked, Retrieved(links, {}, cosines), 4)
+    assert list(found.ids) == order
+    assert found.scores[0] == found.scores[1] == 1
 
 
 def test_nothing_matches(four: Snapshot) -> None:

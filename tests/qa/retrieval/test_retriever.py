@@ -16,6 +16,7 @@ from corpus.errors import IncompatibleError, NoIndexError, UsageError
 from index.storage.rows import StoredPassage
 from index.update.report import BuildReport, Request
 from index.update.update import update_index
+from qa.answer import confidence
 from qa.answer.extract import Extract, SpanScore
 from qa.answer.results import Answer, Highlight, IndexInfo, Location, Mode, Result, Source, State
 from qa.retrieval.hybrid import Pool
@@ -372,6 +373,17 @@ def test_without_reranking(retriever: Retriever, monkeypatch: pytest.MonkeyPatch
     assert "harbour" in result.answer.text.lower()
     with pytest.raises(AssertionError):
         retriever.ask("when does the harbour close")
+
+
+@pytest.mark.parametrize(("rerank", "model"), [(True, confidence.RERANKED), (False, confidence.QUICK)])
+def test_each_way_of_scoring_sentences_has_its_confidence(
+    retriever: Retriever, rerank: bool, model: confidence.LogisticModel
+) -> None:
+    settings: dict[str, Any] = {"k": 3, "mode": Mode.HYBRID, "path": None, "question_id": None}
+    result, features = retriever._answer("when does the harbour close", rerank=rerank, **settings)
+    assert features is not None
+    assert result.confidence == round(confidence.probability(features, model), 4)
+    assert confidence.RERANKED != confidence.QUICK
 
 
 def test_a_question_in_a_script_that_the_model_does_not_know_is_answered_by_keywords(

@@ -13,6 +13,7 @@ from qa import Retriever, build_index
 from qa.answer.pdf_boxes import BoxFinder
 from tests.corpus.readers.samples import pdf
 from tests.encoders import BagEncoder
+from tests.qa.commands import qa
 
 FIRST = "The heron stands in shallow water every morning until noon."
 SECOND = "An otter was seen below the weir of Pillnitz in two win~ters out of three."
@@ -48,6 +49,13 @@ def test_a_sentence_has_a_box_a_line(root: Path) -> None:
         assert bottom == pytest.approx(pdf.HEIGHT - baseline, abs=3)
     shown = found.as_json()["passages"][0]["highlights"][0]
     assert json.loads(json.dumps(shown))["boxes"][0] == {"page": 2, "box": list(first[1:])}
+
+
+def test_the_command_line_gives_boxes_in_its_json(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("qa.retrieval.retriever.load_encoder", lambda *_, **__: BagEncoder())
+    monkeypatch.chdir(root)
+    done = qa("ask", "--json", "--no-update", "-k", "1", "Was an otter seen below the weir?")
+    assert [box["page"] for box in json.loads(done.stdout)["passages"][0]["highlights"][0]["boxes"]] == [2, 2]
 
 
 def test_what_is_no_pdf_or_has_changed_has_no_boxes(root: Path) -> None:

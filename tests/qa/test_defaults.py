@@ -1,0 +1,191 @@
+"""The defaults that rank, mark and judge: a tenth more or less of any changes a number that is written down here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from index import Snapshot
+from index.lexical import bm25
+from index.update.report import Request
+from index.update.update import update_index
+from qa.answer import confidence, extract
+from qa.answer.confidence import Features, LogisticModel, probability
+from qa.answer.results import Mode
+from qa.retrieval import distinct, hybrid
+from qa.retrieval.hybrid import Pool
+from qa.retrieval.query import Query, analyse_question
+from qa.retrieval.stopwatch import Stopwatch
+from tests.encoders import BagEncoder
+from tests.qa.passages import stored
+
+# By the name of a stage what it finds, in numbers and names.
+Found = dict[str, object]
+FOX = ("fox", "red fox runs", "red fox fox", "hen and fox in a longer line of words")
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One document of 430 passages, two whose passages are 100 and 101 characters apart, one of near-duplicates."""
+    folder = tmp_path_factory.mktemp("defaults")
+    names = ("zq" + "".join("bcdfghjklm"[int(digit)] for digit in f"{number:03}") for number in range(430))
+    many = (f"## {name}\n\n" + "red " * (n % 20 + 1) + "hen " * (n // 20 + 1) for n, name in enumerate(names))
+    foxes = (f"## {name}\n\n{words}" for name, words in zip("abcd", FOX, strict=True))
+    (folder / "many.md").write_text("\n\n".join((*many, *foxes)))
+    for gap in (100, 101):
+        between = f"\n\n# b\n\n{'m' * (gap - 9)}\n\n"
+        (folder / f"gap{gap}.md").write_text(f"# z\n\nowl owl{between}# c\n\nowl and more")
+    ten, two = "one two three four five six seven eight nine ten", "eleven twelve"
+    near = (f"## {name}\n\n{words}" for name, words in zip("abc", (ten, ten[:-4], f"{ten} {two}"), strict=True))
+    (folder / "near.md").write_text("\n\n".join(near))
+    update_index(Request(folder, BagEncoder()))
+    return folder
+
+
+def fused(root: Path) -> Found:
+    """Two pools of a question, and the keyword scores of passages with others near them."""
+    with Snapshot(root / ".qa") as snapshot:
+        first, second = islice(hybrid.pools(snapshot, query(snapshot, "red fox"), Stopwatch()), 2)
+        beside = next(hybrid.pools(snapshot, query(snapshot, "owl", Mode.KEYWORD), Stopwatch()))
+    pools = {
+        f"pool of {one.depth}": [len(one.ids), *rounded(one.scores[[1, 2, 50]]), *rounded(one.scores.sum())]
+        for one in (first, second)
+    }
+    return {**pools, "beside": rounded(beside.keyword)}
+
+
+def by_words(root: Path) -> Found:
+    """BM25 of a rare word and of one that most passages have."""
+    with Snapshot(root / ".qa") as snapshot:
+        return {word: rounded([one.score for one in snapshot.keyword(word, 3)]) for word in ("fox", "red")}
+
+
+def told_apart(root: Path) -> Found:
+    """Near-duplicates behind all others, and before what pools behind the deepest bring."""
+    with Snapshot(root / ".qa") as snapshot:
+        a, b, c = (one.id for one in snapshot.passages_of("near.md"))
+        last = snapshot.passages_of("gap100.md")[0].id
+
+        def order(*pools: tuple[int, tuple[int, ...]]) -> str:
+            scores = np.ones(9)
+            found = distinct.distinct(snapshot, (Pool(depth, ids, *[scores] * 3) for depth, ids in pools), 9)
+            return " ".join(f"{one.passage.heading[-1]}{one.level}" for one in found)
+
+        return {
+            "in one pool": order((100, (a, b, c))),
+            "in several": order((1599, (a, b)), (1600, (a, b, c)), (6400, (a, b, c, last))),
+        }
+
+
+def marked(_: Path) -> Found:
+    """Sentences, items and pieces of long sentences."""
+    close = dict(zip(("A one.", "B two.", "C three.", "D four."), (1.0, 0.95, 0.9, 0.85), strict=True))
+    closer = dict(zip(close, (1.0, 0.99, 0.98, 0.97), strict=True))
+    items = "Foxes:\n" + "".join(f"- item {number}\n" for number in range(14))
+
+    def highlights(text: str, score: Callable[[str], float]) -> list[str]:
+        found = extract.extract(stored(text), lambda start, end: score(text[start:end])).highlights
+        return [light.text for light in found]
+
+    return {
+        "close": highlights(" ".join(close), close.__getitem__),
+        "closer": highlights(" ".join(closer), closer.__getitem__),
+        "list": len(highlights(items, lambda text: text.endswith(":"))),
+        "long": len(highlights("word " * 200, len)[0]),
+    }
+
+
+def judged(_: Path) -> Found:
+    """Probabilities, and the least that counts as found."""
+    cases = [Features(1, 0, 0), Features(0, 1, 0), Features(0, 0, 1), Features(0, 0, 0)]
+    models = {"reranked": confidence.RERANKED, "quick": confidence.QUICK}
+    found = {name: rounded([probability(one, model) for one in cases]) for name, model in models.items()}
+    return {**found, "threshold": confidence.THRESHOLD}
+
+
+def query(snapshot: Snapshot, question: str, mode: Mode = Mode.HYBRID) -> Query:
+    return analyse_question(
+        question, snapshot, BagEncoder(), mode=mode, documents=None, rerank=False, clock=Stopwatch()
+    )
+
+
+def rounded(values: object) -> list[float]:
+    """To nine significant digits."""
+    return [float(f"{value:.9g}") for value in np.atleast_1d(np.asarray(values, dtype=np.float64)).tolist()]
+
+
+STAGES: dict[ModuleType, Callable[[Path], Found]] = {
+    hybrid: fused,
+    bm25: by_words,
+    distinct: told_apart,
+    extract: marked,
+    confidence: judged,
+}
+EXPECTED: dict[ModuleType, Found] = {
+    hybrid: {
+        "pool of 100": [122, 0.801248997, 0.619688287, 0.396360877, 47.8972737],
+        "pool of 400": [406, 0.821182326, 0.666015311, 0.411474963, 110.008829],
+        "beside": [9.27969281, 8.05526408, 7.98816666, 6.45763075],
+    },
+    bm25: {
+        "fox": [7.98816666, 6.95583904, 6.61557647],
+        "red": [2.07602361e-06, 2.07371112e-06, 2.07237983e-06],
+    },
+    distinct: {"in one pool": "a0 c0 b1", "in several": "a0 c1 b2 z4"},
+    extract: {
+        "close": ["A one.", "B two."],
+        "closer": ["A one.", "B two.", "C three."],
+        "list": 11,
+        "long": 399,
+    },
+    confidence: {
+        "reranked": [0.0659274018, 0.771358858, 0.0188354398, 0.0377968441],
+        "quick": [0.921289663, 0.390550216, 0.0560409559, 0.153943564],
+        "threshold": 0.5,
+    },
+}
+# How much is read or kept at once, and how rows are stored: no score depends on it.
+NO_RANK = {"_READ_AHEAD", "_MAX_CACHED_TERMS", "HASHES"}
+
+
+@pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.__name__)
+def test_what_the_defaults_come_to(root: Path, stage: ModuleType) -> None:
+    assert STAGES[stage](root) == EXPECTED[stage]
+
+
+def moved(value: object) -> Iterator[object]:
+    """A default a tenth lower and higher; of several numbers each by itself."""
+    for factor in (0.9, 1.1):
+        if isinstance(value, LogisticModel):
+            for at, weight in enumerate(value.weights):
+                weights: Any = (*value.weights[:at], weight * factor, *value.weights[at + 1 :])
+                yield replace(value, weights=weights)
+            yield replace(value, bias=value.bias * factor)
+        elif isinstance(value, int):
+            yield round(value * factor) if value >= 10 else value + round(factor * 10) - 10
+        elif isinstance(value, float):
+            yield value * factor
+
+
+DEFAULTS = [
+    (stage, name)
+    for stage in STAGES
+    for name, value in vars(stage).items()
+    if name.isupper() and name not in NO_RANK and list(moved(value))
+]
+
+
+@pytest.mark.parametrize(("stage", "name"), DEFAULTS, ids=lambda one: getattr(one, "__name__", one))
+def test_a_default_that_moves_by_a_tenth_changes_a_number(
+    root: Path, stage: ModuleType, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for value in moved(getattr(stage, name)):
+        monkeypatch.setattr(stage, name, value)
+        assert STAGES[stage](root) != EXPECTED[stage], value
