@@ -11,11 +11,8 @@ of the model: 2 operations a weight of its linear layers and token, and attentio
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import random
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -30,6 +27,7 @@ from corpus.discovery import walk
 from corpus.loading import load
 from index.encoder.model_files import find
 from index.encoder.openvino_backend import CompiledEncoder
+from tests.benchmarks.common import parser, tell
 
 _EDGE = 4096
 
@@ -66,12 +64,11 @@ def peak(kind: torch.dtype) -> float:
 
 def main() -> None:
     """Run the measurement that the command line describes."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("corpus", type=Path)
-    parser.add_argument("--out", type=Path)
-    parser.add_argument("--passages", type=int, default=512)
-    parser.add_argument("--rounds", type=int, default=3)
-    given = parser.parse_args()
+    options = parser(__doc__)
+    options.add_argument("corpus", type=Path)
+    options.add_argument("--passages", type=int, default=512)
+    options.add_argument("--rounds", type=int, default=3)
+    given = options.parse_args()
     model = find()
     compiled, single = CompiledEncoder(model), CompiledEncoder(model, precision="f32")
     texts = passages_of(given.corpus, compiled, given.passages)
@@ -111,10 +108,7 @@ def main() -> None:
             for name, seconds in taken.items()
         },
     }
-    text = json.dumps(result, indent=1) + "\n"
-    if given.out:
-        given.out.write_text(text, encoding="utf-8")
-    sys.stdout.write(text)
+    tell(result, given.out)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -33,11 +32,10 @@ from typing import Any
 
 import numpy as np
 
+from tests.benchmarks.common import circumstances, parser
 from tests.benchmarks.engine_drivers.common import LIMIT, WARM_UPS, Array
 from tests.benchmarks.engine_tools import ENGINES, PINS, Bench, Engine, install
-from tests.benchmarks.peer_tools import FailedError, run
-from tests.benchmarks.peers import machine
-from tests.paths import REPOSITORY
+from tests.benchmarks.peer_tools import FailedError
 
 _ENOUGH = 0.99
 # float32 sums in another order differ by less.
@@ -116,7 +114,7 @@ def measure(bench: Bench, engine: Engine, queries: Path, right: Sequence[frozens
 
 def compare(given: argparse.Namespace) -> dict[str, Any]:
     """Install, measure, sum up."""
-    began = machine()
+    found = circumstances("engines")
     work = given.work / str(given.size)
     queries = embedded(given.pool, given.work, given.queries)
     asked = np.load(queries)[: given.queries]
@@ -136,10 +134,7 @@ def compare(given: argparse.Namespace) -> dict[str, Any]:
             engines[engine.name] = measure(bench, engine, queries, truth)
         engines[engine.name]["version"] = "".join(PINS[engine.home][:1])
         sys.stderr.write(f"{json.dumps(engines[engine.name])}\n")
-    return {
-        "command": shlex.join(["python", "-m", "tests.benchmarks.engines", *sys.argv[1:]]),
-        "commit": run(["git", "-C", str(REPOSITORY), "describe", "--always", "--dirty"]).strip(),
-        "machine": began,
+    return found | {
         "size": given.size,
         "queries": given.queries,
         "limit_seconds": given.limit,
@@ -193,25 +188,24 @@ def _seconds(built: dict[str, Any]) -> str:
 
 def main() -> None:
     """Run the comparison that the command line describes."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("pool", type=Path, nargs="?")
-    parser.add_argument("work", type=Path, nargs="?")
-    parser.add_argument("--size", type=int, help="how many vectors, as in the folder of WORK")
-    parser.add_argument("--venvs", type=Path, help="the virtual environments are made in this folder")
-    parser.add_argument("--out", type=Path, help="where the figures go")
-    parser.add_argument("--engines", default=",".join(PINS))
-    parser.add_argument("--queries", type=int, default=200)
-    parser.add_argument("--limit", type=float, default=1200, help="seconds that a process may take")
-    parser.add_argument("--table", type=Path, nargs="+", metavar="FILE", help="only print figures of earlier runs")
-    given = parser.parse_args()
+    options = parser(__doc__)
+    options.add_argument("pool", type=Path, nargs="?")
+    options.add_argument("work", type=Path, nargs="?")
+    options.add_argument("--size", type=int, help="how many vectors, as in the folder of WORK")
+    options.add_argument("--venvs", type=Path, help="the virtual environments are made in this folder")
+    options.add_argument("--engines", default=",".join(PINS))
+    options.add_argument("--queries", type=int, default=200)
+    options.add_argument("--limit", type=float, default=1200, help="seconds that a process may take")
+    options.add_argument("--table", type=Path, nargs="+", metavar="FILE", help="only print figures of earlier runs")
+    given = options.parse_args()
     if given.table:
         sys.stdout.write(table([json.loads(file.read_text(encoding="utf-8")) for file in given.table]))
         return
     if not (given.pool and given.work and given.size and given.venvs and given.out):
-        parser.error("POOL, WORK, --size, --venvs and --out are needed")
+        options.error("POOL, WORK, --size, --venvs and --out are needed")
     unknown = set(given.engines.split(",")) - set(PINS)
     if unknown:
-        parser.error(f"there is no engine {', '.join(sorted(unknown))}; there are {', '.join(PINS)}")
+        options.error(f"there is no engine {', '.join(sorted(unknown))}; there are {', '.join(PINS)}")
     given.venvs = given.venvs.absolute()
     result = compare(given)
     given.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")

@@ -10,12 +10,7 @@ calibration error is given too, for the constants fitted here and for those of `
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
-import shutil
-import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import astuple
 from pathlib import Path
@@ -29,6 +24,7 @@ from qa.evaluation.evidence import Gold
 from qa.evaluation.metrics import auroc
 from qa.evaluation.questions import read_questions, sample
 from tests import scoring
+from tests.benchmarks.common import copied, question_parser, tell
 
 # The share of questions to one's own collection that it answers: an assumption, stated in README.md.
 ANSWERED_SHARE = 0.8
@@ -86,15 +82,10 @@ def gather(root: Path, questions: Sequence[Gold], *, rerank: bool) -> tuple[Arra
 
 def main() -> None:
     """Run the fit that the command line describes."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("corpus", type=Path)
-    parser.add_argument("questions", type=Path)
-    parser.add_argument("--sample", type=int, default=2000)
+    parser = question_parser(__doc__, sample=2000)
     parser.add_argument("--no-rerank", action="store_true", help="fit confidence.QUICK instead of RERANKED")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as place:
-        root = Path(place) / "corpus"
-        shutil.copytree(given.corpus, root, ignore=shutil.ignore_patterns(".qa"))
+    with copied(given.corpus) as root:
         build_index(root)
         questions = sample(scoring.read_questions(given.questions, root), given.sample)
         features, labels = gather(root, questions, rerank=not given.no_rerank)
@@ -113,7 +104,7 @@ def main() -> None:
         "as they are now": _chances(features[held], now.bias, now.weights),
     }
     told_apart = auroc(chances[held & answerable], chances[held & ~answerable])
-    json.dump(
+    tell(
         {
             "WEIGHTS": [round(float(weight), 3) for weight in weights],
             "BIAS": round(float(moved), 3),
@@ -126,9 +117,8 @@ def main() -> None:
                 for name, found in at_share.items()
             },
         },
-        sys.stdout,
+        given.out,
     )
-    sys.stdout.write("\n")
 
 
 if __name__ == "__main__":

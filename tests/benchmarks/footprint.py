@@ -10,7 +10,6 @@ change of the machine's mood meets them all.
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
 import statistics
@@ -20,8 +19,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks.peer_tools import run, sources
-from tests.benchmarks.peers import machine
+from tests.benchmarks.common import machine, parser
+from tests.benchmarks.peer_tools import install_checkout, run
 from tests.paths import REPOSITORY
 
 EXTRAS = ("", "eval", "code")
@@ -31,14 +30,7 @@ QUESTION = "Which paper won the ICLR 2025 test of time award?"
 def install(extra: str, venv: Path) -> None:
     """Install this checkout into a fresh virtual environment."""
     run([sys.executable, "-m", "venv", "--clear", str(venv)])
-    with tempfile.TemporaryDirectory() as copy:  # building leaves files beside the sources
-        for file in sources():
-            place = Path(copy) / file.relative_to(REPOSITORY)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, place)
-        wanted = f"{copy}[{extra}]" if extra else copy
-        pip = [str(venv / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        run([*pip, "-c", str(REPOSITORY / "constraints.txt"), wanted])
+    install_checkout(venv, extra)
 
 
 def weight(venv: Path) -> dict[str, Any]:
@@ -96,10 +88,9 @@ def table(result: dict[str, Any]) -> str:
 
 def main() -> None:
     """Run the command line."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = parser(__doc__)
     options.add_argument("--venvs", type=Path, required=True)
     options.add_argument("--runs", type=int, default=10)
-    options.add_argument("--out", type=Path)
     given = options.parse_args()
     told = machine()
     result = {"machine": told, "question": QUESTION, "installations": measure(given.venvs.absolute(), given.runs)}

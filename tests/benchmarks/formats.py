@@ -10,12 +10,9 @@ a build reads ahead while it embeds.
 
 from __future__ import annotations
 
-import argparse
 import json
-import shutil
 import statistics
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -28,7 +25,7 @@ from corpus.loading.prefetch import load_all
 from corpus.loading.sandbox import Sandbox
 from corpus.readers.source.grammars import edition
 from qa import build_index
-from tests.benchmarks.peers import machine
+from tests.benchmarks.common import copied, machine, parser
 from tests.corpus.readers.samples import archives, pdf
 from tests.corpus.readers.samples.files import GUIDE, NOTEBOOK, PAGE, PROGRAM, SAMPLES, SCRIPT, SOURCE
 
@@ -122,9 +119,7 @@ def _speed(path: str, data: bytes, text: str, seconds: float) -> dict[str, Any]:
 
 def share(folder: Path) -> dict[str, Any]:
     """How long a folder takes to read alone, and to index."""
-    with tempfile.TemporaryDirectory() as place:
-        root = Path(place) / "copy"
-        shutil.copytree(folder, root, ignore=shutil.ignore_patterns(".qa"))
+    with copied(folder) as root:
         files = walk(root).files
         begun = time.perf_counter()
         count = sum(not isinstance(one.outcome, Unreadable) for one in load_all(root, files))
@@ -169,10 +164,9 @@ def _say(found: dict[str, Any]) -> None:
 
 def main() -> None:
     """Run the command line."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = parser(__doc__)
     options.add_argument("folders", nargs="*", type=Path)
     options.add_argument("--megabytes", type=float, default=1.0)
-    options.add_argument("--out", type=Path)
     given = options.parse_args()
     result = {
         "machine": machine(),

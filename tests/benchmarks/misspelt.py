@@ -8,13 +8,8 @@ the next or replaced; never the first. The same slips are made in every run.
 
 from __future__ import annotations
 
-import argparse
-import json
 import random
 import re
-import shutil
-import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +22,7 @@ from index.snapshot import Snapshot
 from qa import Retriever, build_index
 from qa.evaluation.evidence import Gold
 from qa.evaluation.questions import sample
+from tests.benchmarks.common import copied, question_parser, tell
 from tests.scoring import ask, read_questions, score
 
 _WORD = re.compile(r"[A-Za-z]{5,}")
@@ -68,22 +64,11 @@ def measure(root: Path, golds: Sequence[Gold]) -> dict[str, dict[str, float]]:
 
 def main() -> None:
     """Run the measurement that the command line describes."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("corpus", type=Path)
-    parser.add_argument("questions", type=Path)
-    parser.add_argument("--sample", type=int, help="ask only this many, chosen by a fixed seed")
-    parser.add_argument("--out", type=Path)
-    given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as place:
-        root = Path(place) / "corpus"
-        shutil.copytree(given.corpus, root, ignore=shutil.ignore_patterns(".qa"))
+    given = question_parser(__doc__).parse_args()
+    with copied(given.corpus) as root:
         build_index(root)
         golds = [one for one in sample(read_questions(given.questions, root), given.sample) if one.answerable]
-        found = {"questions": len(golds), **measure(root, golds)}
-    text = json.dumps(found, indent=1) + "\n"
-    sys.stdout.write(text)
-    if given.out is not None:
-        given.out.write_text(text, encoding="utf-8")
+        tell({"questions": len(golds), **measure(root, golds)}, given.out)
 
 
 if __name__ == "__main__":

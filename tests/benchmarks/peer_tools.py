@@ -108,16 +108,22 @@ def install(tool: Tool, venvs: Path) -> None:
     run([sys.executable, "-m", "venv", "--clear", str(folder)])
     pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet"]
     if tool.home == OURS.home:
-        with tempfile.TemporaryDirectory() as copy:  # building leaves files beside the sources
-            for file in sources():
-                place = Path(copy) / file.relative_to(REPOSITORY)
-                place.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(file, place)
-            run([*pip, "-c", str(REPOSITORY / "constraints.txt"), copy])
+        install_checkout(folder)
     else:
         run([*pip, _TORCH])
         run([*pip, *tool.pins])
     marker.write_text(pins, encoding="utf-8")
+
+
+def install_checkout(venv: Path, extra: str = "") -> None:
+    """Install this checkout, with an extra if there is one, and the versions of constraints.txt."""
+    with tempfile.TemporaryDirectory() as copy:  # building leaves files beside the sources
+        for file in sources():
+            place = Path(copy) / file.relative_to(REPOSITORY)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, place)
+        pip = [str(venv / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        run([*pip, "-c", str(REPOSITORY / "constraints.txt"), f"{copy}[{extra}]" if extra else copy])
 
 
 def versions(tool: Tool, venvs: Path) -> dict[str, str]:

@@ -19,12 +19,8 @@ nonsense), updates, large collections, GPUs, other models, and settings that a t
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
-import os
-import platform
 import resource
-import shlex
 import shutil
 import statistics
 import sys
@@ -38,6 +34,7 @@ import numpy as np
 
 from qa.evaluation.evidence import Gold
 from qa.evaluation.questions import sample
+from tests.benchmarks.common import circumstances, parser
 from tests.benchmarks.peer_tools import (
     OURS,
     PEERS,
@@ -48,10 +45,8 @@ from tests.benchmarks.peer_tools import (
     Session,
     Tool,
     install,
-    run,
     versions,
 )
-from tests.paths import REPOSITORY
 from tests.scoring import read_questions
 
 _QUESTIONS = 200
@@ -147,22 +142,6 @@ def ratios(tool: dict[str, Any], ours: dict[str, Any]) -> dict[str, float]:
     return {name: round(a["median"] / b["median"], 2) for name, (a, b) in pairs.items() if a and b}
 
 
-def machine() -> dict[str, Any]:
-    """What this runs on."""
-    cpu = dict(line.split(":", 1) for line in Path("/proc/cpuinfo").read_text().splitlines() if ":" in line)
-    cpu = {name.strip(): value.strip() for name, value in cpu.items()}
-    return {
-        "cpu": cpu.get("model name", platform.machine()),
-        "cores": len(os.sched_getaffinity(0)),
-        "bf16": "bf16" in cpu.get("flags", ""),
-        "amx": "amx_tile" in cpu.get("flags", ""),
-        "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1024**3, 1),
-        "load_before": os.getloadavg()[0],
-        "python": platform.python_version(),
-        "date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
-    }
-
-
 def prepared(given: argparse.Namespace) -> dict[Tool, Record]:
     """Make the virtual environments; what could not be installed says so in its record."""
     records = {}
@@ -183,7 +162,7 @@ def compare(given: argparse.Namespace) -> dict[str, Any]:
     Raises:
         FailedError: qa itself cannot be installed, or does not index the corpus.
     """
-    began = machine()
+    found = circumstances("peers")
     records = prepared(given)
     if records[OURS].broken:
         raise FailedError(records[OURS].errors[0])
@@ -202,10 +181,7 @@ def compare(given: argparse.Namespace) -> dict[str, Any]:
     tools = {tool.name: figures(record, stored[tool], golds, bench.paths) for tool, record in records.items()}
     for found in tools.values():
         found["ratio"] = ratios(found, tools[OURS.name])
-    return {
-        "command": shlex.join(["python", "-m", "tests.benchmarks.peers", *sys.argv[1:]]),
-        "commit": run(["git", "-C", str(REPOSITORY), "describe", "--always", "--dirty"]).strip(),
-        "machine": began,
+    return found | {
         "corpus": {"name": given.corpus.name, **bench.told},
         "question": golds[0].question,
         "runs": given.runs,
@@ -267,23 +243,22 @@ def _short(value: float) -> str:
 
 def main() -> None:
     """Run the comparison that the command line describes."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("corpus", type=Path, nargs="?")
-    parser.add_argument("questions", type=Path, nargs="?")
-    parser.add_argument("--venvs", type=Path, help="the virtual environments are made in this folder")
-    parser.add_argument("--out", type=Path, help="where the figures go")
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--peers", default=",".join(dict.fromkeys(peer.home for peer in PEERS)))
-    parser.add_argument("--table", type=Path, metavar="FILE", help="only print the figures of an earlier run")
-    given = parser.parse_args()
+    options = parser(__doc__)
+    options.add_argument("corpus", type=Path, nargs="?")
+    options.add_argument("questions", type=Path, nargs="?")
+    options.add_argument("--venvs", type=Path, help="the virtual environments are made in this folder")
+    options.add_argument("--runs", type=int, default=5)
+    options.add_argument("--peers", default=",".join(dict.fromkeys(peer.home for peer in PEERS)))
+    options.add_argument("--table", type=Path, metavar="FILE", help="only print the figures of an earlier run")
+    given = options.parse_args()
     if given.table:
         sys.stdout.write(table(json.loads(given.table.read_text(encoding="utf-8"))))
         return
     if not (given.corpus and given.questions and given.venvs and given.out and given.runs > 0):
-        parser.error("CORPUS, QUESTIONS, --venvs and --out are needed, and at least one run")
+        options.error("CORPUS, QUESTIONS, --venvs and --out are needed, and at least one run")
     unknown = set(given.peers.split(",")) - {peer.home for peer in PEERS}
     if unknown:
-        parser.error(f"there is no peer {', '.join(sorted(unknown))}")
+        options.error(f"there is no peer {', '.join(sorted(unknown))}")
     given.venvs = given.venvs.absolute()
     try:
         result = compare(given)

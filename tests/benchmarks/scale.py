@@ -49,6 +49,7 @@ from index.storage import duplicates, rows
 from index.storage.database import DATABASE, open_for_reading
 from index.update.update import rebuild_derived
 from qa import Retriever, build_index
+from tests.benchmarks.common import parser, tell
 
 _SECTIONS = 100
 _FILES = 100
@@ -382,14 +383,13 @@ def table(result: dict[str, Any]) -> str:
 
 def main() -> None:
     """Run the measurement that the command line describes."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("pool", type=Path)
-    parser.add_argument("work", type=Path)
-    parser.add_argument("--out", type=Path)
-    parser.add_argument("--sizes", default="1000,10000,100000,1000000")
-    parser.add_argument("--questions", action="store_true", help="only ask again; the builds in --out stand")
-    parser.add_argument("--step", choices=["generate", "build", "ask", "cold", "check"], help=argparse.SUPPRESS)
-    given = parser.parse_args()
+    options = parser(__doc__)
+    options.add_argument("pool", type=Path)
+    options.add_argument("work", type=Path)
+    options.add_argument("--sizes", default="1000,10000,100000,1000000")
+    options.add_argument("--questions", action="store_true", help="only ask again; the builds in --out stand")
+    options.add_argument("--step", choices=["generate", "build", "ask", "cold", "check"], help=argparse.SUPPRESS)
+    given = options.parse_args()
     sizes = [int(size) for size in given.sizes.split(",")]
     if given.step:
         work = given.work / str(sizes[0])
@@ -413,10 +413,7 @@ def main() -> None:
         if not (given.work / str(size) / "corpus.json").is_file():
             _step("generate", given, size)
         result["sizes"][str(size)] = {step: _step(step, given, size) for step in ("build", "ask", "cold", "check")}
-    text = json.dumps(result, indent=1) + "\n"
-    if given.out:
-        given.out.write_text(text, encoding="utf-8")
-    sys.stdout.write(text)
+    tell(result, given.out)
 
 
 if __name__ == "__main__":

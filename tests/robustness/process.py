@@ -19,7 +19,6 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -60,7 +59,6 @@ class Ended:
         message: Of that exception; for one that is no `QAError`, its traceback.
         typed: Whether it was a `QAError`.
         grown: Bytes by which the process was larger at its largest than at its beginning.
-        seconds: How long it ran.
     """
 
     status: int
@@ -69,7 +67,6 @@ class Ended:
     message: str = ""
     typed: bool = False
     grown: int = 0
-    seconds: float = 0.0
 
     @property
     def succeeded(self) -> bool:
@@ -95,7 +92,6 @@ class Child:
     """
 
     def __init__(self, task: Callable[[], object], *, seconds: float = 60.0, memory: int | None = None) -> None:
-        self._started = time.monotonic()
         self._reading, writing = os.pipe()
         self.pid = os.fork()
         if not self.pid:
@@ -116,7 +112,7 @@ class Child:
         status, before = os.waitstatus_to_exitcode(status), int.from_bytes(data[:8], "little")
         report = pickle.loads(data[8:]) if not status else {}  # noqa: S301 - our own child's
         grown = used.ru_maxrss * 1024 - before
-        return Ended(status, grown=grown, seconds=time.monotonic() - self._started, **report)
+        return Ended(status, grown=grown, **report)
 
 
 def in_fork(task: Callable[[], object], *, seconds: float = 60.0, memory: int | None = None) -> Ended:

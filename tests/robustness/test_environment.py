@@ -18,8 +18,7 @@ from corpus.errors import UsageError
 from index.update.report import Request
 from index.update.update import update_index
 from qa.cli import main as command_line
-from qa.cli.batch import MAX_BYTES, parse_batch, read_batch
-from qa.retrieval.question_text import LONGEST_QUESTION
+from qa.cli.batch import MAX_BYTES, read_batch
 from qa.retrieval.retriever import Retriever
 from tests.encoders import BagEncoder
 from tests.paths import REPOSITORY
@@ -326,22 +325,8 @@ def test_code_beside_the_documents_is_not_imported(program: Program, tmp_path: P
 # Questions beyond measure
 
 
-def test_a_question_of_ten_megabytes_is_cut_with_a_notice(program: Program, indexed: Path) -> None:
-    done = program.run("ask", "--batch", "-", cwd=indexed, stdin=b"heron " * 1_700_000)
-    assert done.returncode == 0
-    assert done.stderr == b"Batch line 1: Question cut to 10,000 characters; the last 10,189,999 are ignored\n"
-    assert len(json.loads(done.stdout)["question"]) == LONGEST_QUESTION
-
-
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs /dev/zero")
 def test_a_batch_without_an_end_is_refused() -> None:
     with pytest.raises(UsageError, match=r"^the batch /dev/zero is larger than 64 MiB\. Split it\.$"):
         read_batch("/dev/zero")
     assert MAX_BYTES == 64 * 1024 * 1024
-
-
-def test_a_batch_of_questions_that_are_hostile_text() -> None:
-    """Taken literally, whatever they would mean to SQL, FTS5, a shell or JSON."""
-    asked = ["'; DROP TABLE passages; --", '"unclosed', "a AND OR NOT (", "NEAR/2 *", "$(id)", "\x00", "\u202e", "%s"]
-    found = parse_batch("\n".join(json.dumps({"question": text + "?"}) for text in asked).encode())
-    assert [question.text for question in found] == [text + "?" for text in asked]

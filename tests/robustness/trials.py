@@ -61,7 +61,6 @@ class Judged:
         refused: Names of the questions that were refused.
         check: What `qa check` said, where it was asked: "" where it found nothing.
         grown: Bytes of memory that answering took.
-        seconds: How long it took.
     """
 
     outcome: Outcome
@@ -69,17 +68,12 @@ class Judged:
     refused: list[str]
     check: str
     grown: int
-    seconds: float
 
 
 def judge(sample: Sample, damage: Damage) -> Judged:
     """Damage the index, ask, and compare with what it must answer."""
     sample.lay_out(damage.changed)
-    judged = ask_and_judge(sample, in_fork)
-    if judged.outcome is Outcome.HANG:  # unless the machine was busy, it would come again
-        sample.lay_out(damage.changed)
-        judged = ask_and_judge(sample, in_fork)
-    return judged
+    return ask_and_judge(sample, in_fork)
 
 
 def ask_and_judge(sample: Sample, runner: Callable[..., Ended], *, checked: bool = False) -> Judged:
@@ -96,7 +90,7 @@ def ask_and_judge(sample: Sample, runner: Callable[..., Ended], *, checked: bool
         outcome, detail = Outcome.CRASH, str(ended)
     else:
         outcome, detail, refused, said = ended.value
-    return Judged(outcome, detail, refused, said, ended.grown, ended.seconds)
+    return Judged(outcome, detail, refused, said, ended.grown)
 
 
 def asked_and_checked(sample: Sample) -> Judged:
