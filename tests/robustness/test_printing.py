@@ -13,7 +13,8 @@ import pytest
 
 from tests.robustness.hostile_corpus import write
 from tests.robustness.hostile_files import NAMES, TEXTS
-from tests.robustness.printing import LINK, PRINTERS, offences, shown_by, strings, trespasses
+from tests.robustness.hostile_strings import strings, trespasses
+from tests.robustness.printing import LINK, PRINTERS, offences, shown_by
 from tests.robustness.program import make_old
 
 # `python -m tests.robustness.printing --strings 10000` is the long form.
