@@ -211,7 +211,7 @@ def _shell(program: Program, line: str, root: Path, **environ: str) -> subproces
     script = line.format(qa=f"{shlex.quote(sys.executable)} -m qa", root=shlex.quote(str(root)))
     environment = program.environ() | environ
     return subprocess.run(
-        ["bash", "-c", script], cwd=REPOSITORY, env=environment, capture_output=True, check=False, timeout=60
+        ["bash", "-c", script], cwd=REPOSITORY, env=environment, capture_output=True, check=False, timeout=600
     )
 
 

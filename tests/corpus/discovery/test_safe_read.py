@@ -55,7 +55,7 @@ def test_a_pipe_to_which_nobody_writes_is_refused_at_once(tmp_path: Path) -> Non
         "try:\n    read_bytes(Path(sys.argv[1]), 'fifo.md')\nexcept Unreadable as error:\n    print(error.reason)\n"
     )
     command = [sys.executable, "-c", program, str(tmp_path)]
-    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=600, check=True)
     assert done.stdout == "not a regular file\n"
 
 

@@ -236,6 +236,6 @@ def test_a_model_in_the_hub_cache_needs_no_network(copy: Path, tmp_path: Path) -
         "PYTHONPATH": ":".join(sys.path),
     }
     found = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False, timeout=600
     )
     assert found.stdout.strip() == str(cache / "snapshots" / ("a" * 40)), found.stderr

@@ -80,7 +80,7 @@ def show(root: Path, *args: str) -> subprocess.CompletedProcess[str]:
 def started(root: Path) -> list[str]:
     """The name and arguments that a program wrote down, once it has."""
     log = root.parent / "log"
-    for _ in range(600):
+    for _ in range(6000):
         if log.exists():
             break
         time.sleep(0.1)

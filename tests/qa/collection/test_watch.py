@@ -34,7 +34,7 @@ from tests.robustness.program import command, growing_to, has_namespaces, held
 
 ADDED, CHANGED, REMOVED, SKIPPED = EventKind
 # Seconds that a busy machine may take for anything; nothing here needs a tenth of them.
-PATIENCE = 60
+PATIENCE = 600
 
 
 class Watching:
