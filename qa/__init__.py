@@ -10,8 +10,32 @@ with Retriever.open("notes/") as retriever:
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+
+def _import_beside(name: str) -> None:
+    """Import a package from beside this one, and not from a script's own folder, which Python searches first."""
+    folder = Path(__file__).resolve().parents[1] / name
+    if (module := sys.modules.get(name)) is None:
+        spec = spec_from_file_location(name, folder / "__init__.py", submodule_search_locations=[str(folder)])
+        if spec is None or spec.loader is None:
+            raise ImportError(f"qa is not completely installed: {folder} is missing")
+        module = sys.modules[name] = module_from_spec(spec)
+        spec.loader.exec_module(module)
+    elif folder not in (Path(found).resolve() for found in getattr(module, "__path__", ())):
+        other = getattr(module, "__file__", None) or module
+        raise ImportError(
+            f"qa has a package of its own named {name}, and {other} was "
+            "imported under that name before. Rename that one, or use qa in a process of its own."
+        )
+
+
+_import_beside("corpus")
+_import_beside("index")
 
 if TYPE_CHECKING:
     from corpus.errors import QAError
