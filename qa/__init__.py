@@ -78,7 +78,7 @@ def __getattr__(name: str) -> Any:
         from importlib import metadata  # noqa: PLC0415 - takes longer than the rest of this import
 
         try:
-            return metadata.version("qa")
+            return metadata.version("qa-passages")
         except metadata.PackageNotFoundError:
             return "(not installed; run from its source)"
     if name not in _HOMES:

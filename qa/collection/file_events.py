@@ -55,4 +55,4 @@ def require_watchfiles() -> None:
     try:
         import watchfiles  # noqa: F401, PLC0415 - an extra
     except ImportError as error:
-        raise UsageError("qa watch needs the package watchfiles. Install it with: pip install 'qa[watch]'") from error
+        raise UsageError("qa watch needs the package watchfiles. Run: pip install 'qa-passages[watch]'") from error

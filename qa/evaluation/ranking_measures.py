@@ -11,7 +11,7 @@ from typing import Any
 
 from corpus.errors import UsageError
 
-_INSTALL = "qa eval computes its measures with ir-measures, which is not installed. Run: pip install 'qa[eval]'"
+_INSTALL = "qa eval needs the package ir-measures. Run: pip install 'qa-passages[eval]'"
 # Deeper than any ranking.
 _ALL = 1_000_000
 

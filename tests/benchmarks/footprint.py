@@ -78,7 +78,7 @@ def table(result: dict[str, Any]) -> str:
     bare = result["installations"][0]
     rows = ["| installed | distributions | MB | more than without, MB | `qa ask`, s |", "|---|---:|---:|---:|---:|"]
     for one in result["installations"]:
-        name = f"`qa[{one['extra']}]`" if one["extra"] else "`qa`"
+        name = f"`qa-passages[{one['extra']}]`" if one["extra"] else "`qa`"
         more = f"{one['megabytes'] - bare['megabytes']:,.1f}" if one is not bare else "–"
         took = one["seconds"]
         spread = f"{statistics.median(took):.3f} ({min(took):.3f}–{max(took):.3f})"

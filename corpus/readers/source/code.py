@@ -1,6 +1,6 @@
 """Source code: functions and classes as headings, the text exactly as in the file.
 
-Python by its own parser, other languages by tree-sitter with the extra `qa[code]`, and without it by blank lines.
+Python by its own parser, other languages by tree-sitter with the extra `code`, and without it by blank lines.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Definitions in source code by tree-sitter, with the extra `qa[code]`.
+"""Definitions in source code by tree-sitter, with the extra `code`.
 
 Each grammar is a wheel of its own; nothing is fetched when a file is read. Behind a syntax error the parser goes on.
 """

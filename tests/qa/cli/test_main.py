@@ -158,5 +158,5 @@ def test_a_command_without_its_library_names_the_extra(notes: Path, command: str
         cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=600,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (2, "")
-    assert f"pip install 'qa[{extra}]'" in done.stderr
+    assert f"pip install 'qa-passages[{extra}]'" in done.stderr
     assert not (notes / ".qa").exists()
