@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from index.integrity.verify import Verified, verify
     from index.lexical.analyzer import Word, terms, word_terms, words
     from index.lexical.query_terms import STOP_WORDS, Analysis, analyse
-    from index.snapshot import Snapshot, require_same_encoder
+    from index.snapshot import Among, Snapshot, require_same_encoder
     from index.storage.database import DATABASE, FORMAT_VERSION
+    from index.storage.derived import read_derived, write_derived
     from index.storage.locking import wait_for_writer
     from index.storage.metadata import Info
     from index.storage.rows import Link, StoredDocument, StoredPassage
@@ -43,8 +44,9 @@ _NAMES = {
     "integrity.verify": "Verified verify",
     "lexical.analyzer": "Word terms word_terms words",
     "lexical.query_terms": "STOP_WORDS Analysis analyse",
-    "snapshot": "Snapshot require_same_encoder",
+    "snapshot": "Among Snapshot require_same_encoder",
     "storage.database": "DATABASE FORMAT_VERSION",
+    "storage.derived": "read_derived write_derived",
     "storage.locking": "wait_for_writer",
     "storage.metadata": "Info",
     "storage.rows": "Link StoredDocument StoredPassage",

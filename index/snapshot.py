@@ -10,9 +10,9 @@ from typing import TypeVar
 
 from corpus.errors import IncompatibleError, NoIndexError, UsageError
 from index.dense.faiss_segments import Stored
-from index.dense.filters import Scope, read_scope
+from index.dense.filters import Scope, read_scope, scope_of
 from index.dense.search import Candidate, DenseIndex
-from index.dense.vector_rows import read_vectors
+from index.dense.vector_rows import PassageColumns, read_columns, read_vectors
 from index.encoder.protocol import Encoder, Vectors
 from index.lexical.bm25 import LexicalIndex
 from index.lexical.posting_blocks import Floats
@@ -27,6 +27,7 @@ from index.storage.rows import (
     count_documents,
     damaged,
     ids_json,
+    read_document,
     read_documents,
     read_links,
     read_passages,
@@ -34,6 +35,8 @@ from index.storage.rows import (
 from index.storage.wal import require_log_follows
 
 _Row = TypeVar("_Row")
+# What to choose from: documents by row id, or passages.
+Among = frozenset[int] | Scope | None
 
 
 class Snapshot:
@@ -51,7 +54,7 @@ class Snapshot:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         self._file = folder / DATABASE
         require_log_follows(self._file)
         self._connection = open_for_reading(self._file)
@@ -87,18 +90,27 @@ class Snapshot:
             raise damaged(self._file, "the number of documents is inconsistent")
         return found
 
+    def document(self, path: str) -> StoredDocument | None:
+        """Return the file with this path, or None."""
+        with translate_errors(self._file):
+            found = read_document(self._connection, self._file, path)
+        if found is None or found.path != path:
+            # Only the table itself proves that there is none; a damaged index of it can lack the row.
+            found = next((one for one in self.documents() if one.path == path), None)
+        return found
+
     def skipped(self) -> tuple[SkippedRow, ...]:
         """Return the files and folders that were skipped, by path."""
         with translate_errors(self._file):
             return read_skipped(self._connection, self._file, self.info.skipped)
 
-    def dense(self, vector: Vectors, limit: int, *, documents: frozenset[int] | None = None) -> list[Candidate]:
+    def dense(self, vector: Vectors, limit: int, *, documents: Among = None) -> list[Candidate]:
         """Return the passages whose vectors are nearest, best first; ties by passage key.
 
         Args:
             vector: `(dim,) float32`, unit L2 norm.
             limit: At most this many.
-            documents: Row ids of the documents to choose from, or None for all.
+            documents: Row ids of the documents to choose from, a scope of passages, or None for all.
 
         Returns:
             Scores are cosines, computed in float64 from the stored vectors.
@@ -115,25 +127,23 @@ class Snapshot:
             return []
         return self._nearest.search(vector, limit, None if documents is None else self._scope(documents))
 
-    def keyword(
-        self, question: str | Mapping[str, float], limit: int, *, documents: frozenset[int] | None = None
-    ) -> list[Candidate]:
+    def keyword(self, question: str | Mapping[str, float], limit: int, *, documents: Among = None) -> list[Candidate]:
         """Return the passages with the terms of a question, by BM25, best first; ties by passage key.
 
         Args:
             question: Any text, in which nothing is an operator, or terms with their weights.
             limit: At most this many.
-            documents: Row ids of the documents to choose from, or None for all.
+            documents: Row ids of the documents to choose from, a scope of passages, or None for all.
         """
         wanted = analyse(question).terms if isinstance(question, str) else question
         if not wanted or limit < 1:
             return []
-        among = None if documents is None else self._scope(documents).passages
+        scope = None if documents is None else self._scope(documents)
         with translate_errors(self._file):
-            ids, scores = self._postings.search(wanted, limit, among=among)
+            ids, scores = self._postings.search(wanted, limit, among=None if scope is None else scope.passages)
             rows = read_links(self._connection, self._file, f"id IN {AMONG}", (ids_json(ids.tolist()),))
             links = self._require_all({link.id: link for link in rows}, ids.tolist())
-        if documents is not None and any(link.document not in documents for link in links):
+        if scope is not None and not all(map(scope.has, links)):
             raise damaged(self._file, "the passages of documents are inconsistent")
         found = map(Candidate, links, scores.tolist())
         return sorted(found, key=lambda one: (-one.score, one.key))[:limit]
@@ -142,6 +152,19 @@ class Snapshot:
         """Return the number of passages that have each term."""
         with translate_errors(self._file):
             return self._postings.frequencies(terms)
+
+    def scope(self, passages: frozenset[int]) -> Scope:
+        """Return some passages, by row id, as what `dense` and `keyword` are to choose from."""
+        with translate_errors(self._file):
+            return scope_of(self._connection, self._file, passages)
+
+    def columns(self, documents: frozenset[int] | None = None) -> PassageColumns:
+        """Return the row ids of all passages, or of those of some documents, with their documents and vectors."""
+        with translate_errors(self._file):
+            found = read_columns(self._connection, self._file, documents)
+        if documents is None and len(found.passages) != self.info.passages:
+            raise damaged(self._file, "the number of passages is inconsistent")
+        return found
 
     def passages(self, ids: Sequence[int]) -> list[StoredPassage]:
         """Return passages by row id, in the order asked."""
@@ -188,7 +211,7 @@ class Snapshot:
 
     def passages_of(self, path: str) -> tuple[StoredPassage, ...]:
         """Return the passages of a document in the order of the text; none where there is no such document."""
-        document = next((one for one in self.documents() if one.path == path), None)
+        document = self.document(path)
         if document is None:
             return ()
         rows = self._passages("p.document = ? ORDER BY p.start, p.end", document.id)
@@ -214,7 +237,7 @@ class Snapshot:
     def _read_info(self) -> Info:
         info = read_info(self._connection, self._file)
         if info is None:
-            raise NoIndexError(f"the first index in {self._folder} was never finished. Run `qa index` again.")
+            raise NoIndexError(f"the first index in {self.folder} was never finished. Run `qa index` again.")
         if count_documents(self._connection) != (info.files, info.documents):
             raise damaged(self._file, "the number of documents is inconsistent")
         return info
@@ -229,7 +252,9 @@ class Snapshot:
             raise damaged(self._file, f"passage {missing[0]} is missing")
         return [found[number] for number in ids]
 
-    def _scope(self, documents: frozenset[int]) -> Scope:
+    def _scope(self, documents: frozenset[int] | Scope) -> Scope:
+        if isinstance(documents, Scope):
+            return documents
         scope = self._last_scope
         if scope is None or scope.documents != documents:
             size = sum(document.passages for document in self.documents() if document.id in documents)

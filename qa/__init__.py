@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from index import BuildMode, BuildReport, Progress
     from qa.answer.results import Answer, Hit, Mode, Result, State
     from qa.collection.build import OnEmpty, OnLocked, build_index
+    from qa.explore.results import Similar, SimilarDocument, Topic, Topics
     from qa.retrieval.retriever import Retriever
 
     __version__: str
@@ -52,6 +53,7 @@ _NAMES = {
     "index": ("BuildMode", "BuildReport", "Progress"),
     "qa.answer.results": ("Answer", "Hit", "Mode", "Result", "State"),
     "qa.collection.build": ("OnEmpty", "OnLocked", "build_index"),
+    "qa.explore.results": ("Similar", "SimilarDocument", "Topic", "Topics"),
     "qa.retrieval.retriever": ("Retriever",),
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
@@ -68,7 +70,11 @@ __all__ = [
     "QAError",
     "Result",
     "Retriever",
+    "Similar",
+    "SimilarDocument",
     "State",
+    "Topic",
+    "Topics",
     "build_index",
 ]
 

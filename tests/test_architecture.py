@@ -23,10 +23,12 @@ MODULES = {
 }
 # What is heavy or an extra is imported in these modules alone, a folder standing for all in it.
 ADAPTERS = {
-    "faiss": {"index/dense/faiss_segments.py"},
+    "faiss": {"index/dense/faiss_segments.py", "qa/explore/clusters.py"},
+    "scipy": {"qa/explore/clusters.py", "qa/evaluation/"},
+    "sklearn": {"qa/explore/"},
     "torch": {"index/encoder/torch_backend.py", "index/encoder/openvino_conversion.py"},
     "sentence_transformers": {"index/encoder/torch_backend.py"},
-    "safetensors": {"index/encoder/openvino_graph.py"},
+    "safetensors": {"index/encoder/openvino_graph.py", "qa/explore/grouping.py"},
     "transformers": {"index/encoder/"},
     "tokenizers": {"index/encoder/tokenizer.py"},
     "huggingface_hub": {"index/encoder/"},

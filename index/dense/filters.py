@@ -1,4 +1,4 @@
-"""The passages and vectors of the documents that a path pattern selects."""
+"""Part of a collection to search: the documents that a path pattern selects, or the passages of a topic."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from index.dense.faiss_segments import Ids
-from index.storage.rows import AMONG, damaged, ids_json, read_links
+from index.storage.rows import AMONG, Link, damaged, ids_json, read_links
 
 # With so few passages each is compared, instead of searching among all.
 _FEW = 20_000
@@ -17,11 +17,16 @@ _FEW = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Documents to search."""
+    """What to search, as row numbers."""
 
-    documents: frozenset[int]  # their row numbers
-    passages: Ids  # row numbers of their passages
-    vectors: Ids | None  # row numbers of their vectors; None if they are many
+    documents: frozenset[int]
+    passages: Ids
+    vectors: Ids | None  # None if they are many
+    only: frozenset[int] | None = None  # the passages again, where they are not all of their documents
+
+    def has(self, link: Link) -> bool:
+        """Whether it has a passage."""
+        return link.document in self.documents and (self.only is None or link.id in self.only)
 
 
 def read_scope(connection: sqlite3.Connection, file: Path, documents: frozenset[int], size: int) -> Scope:
@@ -37,6 +42,20 @@ def read_scope(connection: sqlite3.Connection, file: Path, documents: frozenset[
     else:
         rows = connection.execute(f"SELECT id FROM passages WHERE document IN {AMONG}", among).fetchall()
         passages = np.array(rows, dtype=np.int64).reshape(-1)
-    if len(passages) != size or len(np.unique(passages)) != size:
-        raise damaged(file, "the number of passages of documents is inconsistent")
+    _require(len(passages) == size and len(np.unique(passages)) == size, file)
     return Scope(documents, passages, vectors)
+
+
+def scope_of(connection: sqlite3.Connection, file: Path, passages: frozenset[int]) -> Scope:
+    """Look up some passages."""
+    links = list(read_links(connection, file, f"id IN {AMONG}", (ids_json(tuple(passages)),)))
+    _require(len(links) == len(passages) and {link.id for link in links} == passages, file)
+    vectors = np.unique(np.array([link.vector for link in links], dtype=np.int64))
+    ids = np.array(sorted(passages), dtype=np.int64)
+    documents = frozenset(link.document for link in links)
+    return Scope(documents, ids, vectors if len(links) <= _FEW else None, passages)
+
+
+def _require(consistent: bool, file: Path) -> None:  # noqa: FBT001
+    if not consistent:
+        raise damaged(file, "the number of passages of documents is inconsistent")

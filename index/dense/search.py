@@ -72,7 +72,7 @@ class DenseIndex:
         Args:
             vector: `(dim,) float32`, unit L2 norm.
             limit: At most this many, at least 1.
-            scope: Documents to search, or None for all.
+            scope: What to search, or None for all.
         """
         share, wanted = 1.0, limit
         if scope is not None:
@@ -133,11 +133,7 @@ class DenseIndex:
         if counted != refcounts:
             wrong = min(vector for vector in counted | refcounts if counted[vector] != refcounts[vector])
             raise damaged(self._file, f"the refcount of vector {wrong} is inconsistent")
-        return sorted(
-            (negative_of[link.vector], link.key, link)
-            for link in links
-            if scope is None or link.document in scope.documents
-        )
+        return sorted((negative_of[link.vector], link.key, link) for link in links if scope is None or scope.has(link))
 
 
 def _candidates(ranked: Sequence[_Ranked], limit: int) -> list[Candidate]:

@@ -7,13 +7,14 @@ import sqlite3
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from corpus.errors import DamagedIndexError
-from index.dense.faiss_segments import Stored
+from index.dense.faiss_segments import Ids, Stored
 from index.encoder.protocol import Vectors
-from index.storage.rows import AMONG, damaged, ids_json
+from index.storage.rows import AMONG, damaged, ids_json, read_links
 
 # float16 rounds by at most 2**-11, so the length of a stored vector differs from 1 by less.
 _ROUNDED = 6e-4
@@ -33,6 +34,27 @@ def vector_checksum(digest: bytes, data: bytes) -> int:
 def pack_vector(vector: Vectors) -> bytes:
     """A unit vector as it is stored: float16 loses less than the encoder's own rounding."""
     return vector.astype("<f2").tobytes()
+
+
+class PassageColumns(NamedTuple):
+    """Passages as columns, `(n,) int64` each, in the order of documents and of the text."""
+
+    passages: Ids
+    documents: Ids
+    vectors: Ids
+
+
+def read_columns(connection: sqlite3.Connection, file: Path, documents: frozenset[int] | None) -> PassageColumns:
+    """Row numbers of all passages or those of some documents, of their documents and vectors."""
+    condition, values = ("true", ()) if documents is None else (f"document IN {AMONG}", (ids_json(tuple(documents)),))
+    links = read_links(connection, file, condition, values)
+    wanted = (number for one in links for number in (one.id, one.document, one.vector, one.start))
+    rows = np.fromiter(wanted, dtype=np.int64).reshape(-1, 4)
+    order = np.lexsort((rows[:, 0], rows[:, 3], rows[:, 1]))
+    columns = PassageColumns(*rows[order, :3].T)
+    if len(np.unique(columns.passages)) != len(rows):
+        raise damaged(file, "a passage is there twice")
+    return columns
 
 
 def read_vectors(connection: sqlite3.Connection, file: Path, ids: Sequence[int], dimension: int) -> Stored:

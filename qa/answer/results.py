@@ -173,22 +173,22 @@ class Result:
             "corrections": [one._asdict() for one in self.corrections],
             "found": self.found,
             "confidence": self.confidence,
-            "answer": _json(self.answer),
-            "passages": _json(self.passages),
-            "index": _json(self.index),
+            "answer": json_value(self.answer),
+            "passages": json_value(self.passages),
+            "index": json_value(self.index),
             "timings_ms": self.timings_ms,
         }
 
 
-def _json(value: Any) -> Any:
+def json_value(value: Any) -> Any:
     """Dataclasses as objects, tuples as lists; boxes only where they were looked up."""
     if isinstance(value, Highlight):
         boxes = {"boxes": [{"page": page, "box": box} for page, *box in value.boxes]} if value.boxes else {}
         return {"chars": list(value.chars), "text": value.text, **boxes}
     if is_dataclass(value):
-        return {field.name: _json(getattr(value, field.name)) for field in fields(value)}
+        return {field.name: json_value(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, tuple):
-        return [_json(part) for part in value]
+        return [json_value(part) for part in value]
     return value.value if isinstance(value, State) else value
 
 

@@ -14,7 +14,7 @@ from qa.answer.results import Mode
 from qa.cli import session
 from qa.cli.batch import questions_of
 from qa.cli.errors import FOUND, NOT_FOUND
-from qa.cli.options import CORPUS, COUNT, INDEX, JSON, MODE, NO_UPDATE, RERANK
+from qa.cli.options import CORPUS, COUNT, INDEX, JSON, MODE, NO_UPDATE, PATH, RERANK
 from qa.retrieval.question_text import LONGEST_QUESTION
 from qa.terminal import answers, reports
 
@@ -32,7 +32,8 @@ _DEFAULT_K = 5
 )
 @MODE
 @RERANK
-@click.option("--path", "glob", metavar="GLOB", help="Only files whose path matches, such as 'talks/*.md'.")
+@PATH
+@click.option("--topic", metavar="N", help="Only passages of this topic, as `qa topics` numbers them.")
 @CORPUS
 @NO_UPDATE
 @INDEX
@@ -45,6 +46,7 @@ def ask(
     mode: str | None,
     rerank: bool | None,
     glob: str | None,
+    topic: str | None,
     corpus: Path | None,
     no_update: bool,
     index: Path | None,
@@ -72,6 +74,7 @@ def ask(
                 path=glob,
                 rerank=reranks,
                 question_id=each.id,
+                **({} if topic is None else {"topic": topic}),
             )
             answers.note(reports.corrected(answer.corrections, each.prefix))
             if as_json or batch is not None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
+from importlib import import_module
 from typing import Any, NoReturn, TextIO
 
 import click
@@ -26,11 +27,27 @@ _log = logging.getLogger(__name__)
 
 
 class Boundary(click.Group):
-    """A group of commands that return their exit code and may raise anything."""
+    """A group of commands that return their exit code and may raise anything.
+
+    Args:
+        lazy: Further commands by name, each as "module:function", imported when it is run or listed.
+    """
+
+    def __init__(self, *args: Any, lazy: Mapping[str, str], **extra: Any) -> None:
+        super().__init__(*args, **extra)
+        self._lazy = lazy
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in the order in which they are needed, not alphabetically."""
-        return list(self.commands)
+        return [*self.commands, *self._lazy]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command by its name."""
+        if cmd_name not in self._lazy:
+            return super().get_command(ctx, cmd_name)
+        module, _, name = self._lazy[cmd_name].partition(":")
+        command: click.Command = getattr(import_module(module), name)
+        return command
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run the command line and exit; it raises nothing but SystemExit."""

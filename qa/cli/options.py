@@ -45,3 +45,4 @@ CORPUS = click.option(
     "--corpus", type=click.Path(path_type=Path), metavar="DIR", help="Build or update the index of this folder first."
 )
 NO_UPDATE = click.option("--no-update", is_flag=True, help="Do not look for changed files first.")
+PATH = click.option("--path", "glob", metavar="GLOB", help="Only files whose path matches, such as 'talks/*.md'.")

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain, takewhile
+from itertools import accumulate
 from pathlib import Path
 
-from corpus import INDEX_FOLDER, FileLines, LineMap, from_os_name, load, to_os_name
+from corpus import INDEX_FOLDER, FileLines, LineMap, load
 from corpus.errors import Unreadable, UsageError
 from corpus.formats import HTML, PDF
 from corpus.types import Document
 from index import Snapshot, StoredDocument, StoredPassage
 from qa.answer.results import State
-
-_KEY = re.compile(r"[0-9a-f]{16}")
-_LINES = re.compile(r"(?P<path>.+?):(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?", re.DOTALL)
-_PAGE = re.compile(
-    r"(?P<path>.+?)(?:#page=|, (?:p\.|slide|sheet|cell|row|record|message) )(?P<page>\d{1,9})", re.DOTALL
-)
-_SECTION = re.compile(r"(?P<path>.+?) § (?P<heading>.+)|(?P<file>[^#]+)#(?P<anchor>.+)", re.DOTALL)
+from qa.places import Place, required_place
 
 # Each with its number in the file, None where the file has no lines or the line is blank.
 Lines = tuple[tuple[int | None, str], ...]
@@ -54,17 +46,6 @@ class ShowTarget:
     state: State
 
 
-@dataclass(frozen=True, slots=True)
-class _ShowRequest:
-    """What the user asked for: a document, or some lines, a page or passages of it."""
-
-    path: str
-    document: StoredDocument | None
-    lines: tuple[int, int] | None = None
-    page: int | None = None
-    passages: tuple[StoredPassage, ...] = ()
-
-
 def show(root: Path, location: str, *, context: int = 3, here: Path | None = None) -> View:
     """Return the lines at a location, and `context` lines before and after.
 
@@ -73,7 +54,7 @@ def show(root: Path, location: str, *, context: int = 3, here: Path | None = Non
     the root. One that is not in the collection is a UsageError.
     """
     with Snapshot(root / INDEX_FOLDER) as snapshot:
-        request, formats = _resolve(snapshot, root, location, here), snapshot.info.formats
+        request, formats = required_place(snapshot, root, location, here), snapshot.info.formats
         stored = snapshot.passages_of(request.path)
     try:
         document = load(root, request.path, formats=formats)
@@ -101,7 +82,7 @@ def find_target(root: Path, location: str, *, here: Path | None = None) -> ShowT
     A file that is missing, unreadable or not indexed is a UsageError.
     """
     with Snapshot(root / INDEX_FOLDER) as snapshot:
-        request, formats = _resolve(snapshot, root, location, here), snapshot.info.formats
+        request, formats = required_place(snapshot, root, location, here), snapshot.info.formats
     try:
         document = load(root, request.path, formats=formats)
     except Unreadable as error:
@@ -122,75 +103,13 @@ def find_target(root: Path, location: str, *, here: Path | None = None) -> ShowT
     return ShowTarget(Path(os.path.realpath(root), request.path), page if is_pdf else None, line, state)
 
 
-def _resolve(snapshot: Snapshot, root: Path, location: str, here: Path | None) -> _ShowRequest:
-    if _KEY.fullmatch(location):
-        passage = snapshot.find(location)
-        if passage is not None:
-            return _ShowRequest(passage.document.path, passage.document, passages=(passage,))
-    documents = {document.path: document for document in snapshot.documents()}
-    spellings = {location: None}
-    with suppress(UnicodeEncodeError):  # as a file name where the locale's encoding is not that of names
-        spellings[from_os_name(location)] = None
-    for path, lines, page, section in chain.from_iterable(map(_parse, spellings)):
-        for candidate in _candidates(root, path, here):
-            document = documents.get(candidate)
-            with suppress(OSError, UnicodeEncodeError):  # not a possible name, such as one of 5,000 characters
-                if document is not None or (root / to_os_name(candidate)).is_file():
-                    passages = _in_section(snapshot, candidate, section) if section else ()
-                    return _ShowRequest(candidate, document, lines, page, passages)
-    raise UsageError(
-        f"{location} is not in the collection {root}. Give a path, path:line, path:first-last or a passage id."
-    )
-
-
-def _parse(location: str) -> Iterator[tuple[str, tuple[int, int] | None, int | None, str]]:
-    """What a text may mean, likeliest first: a name may itself end like a line number."""
-    yield location, None, None, ""
-    if found := _LINES.fullmatch(location):
-        first = int(found["first"])
-        yield found["path"], (first, int(found["last"] or first)), None, ""
-    if found := _PAGE.fullmatch(location):
-        yield found["path"], None, int(found["page"]), ""
-    if found := _SECTION.fullmatch(location):
-        yield found["path"] or found["file"], None, None, found["heading"] or f"#{found['anchor']}"
-
-
-def _in_section(snapshot: Snapshot, path: str, section: str) -> tuple[StoredPassage, ...]:
-    """The passages with a heading path or an `#anchor`, up to the first that has another."""
-    wanted = tuple(re.split(r" [›>] ", section))
-
-    def is_there(passage: StoredPassage) -> bool:
-        if section.startswith("#"):
-            return passage.anchor == section[1:]
-        return passage.heading[-len(wanted) :] == wanted
-
-    stored = snapshot.passages_of(path)
-    first = next((i for i, passage in enumerate(stored) if is_there(passage)), None)
-    if first is None:
-        raise UsageError(f"{path} has no passage at {section}")
-    return tuple(takewhile(is_there, stored[first:]))
-
-
-def _candidates(root: Path, path: str, here: Path | None) -> Iterator[str]:
-    """Paths in the collection that a path may mean: relative to here, as in a shell, then to the root."""
-    base = os.path.realpath(root)
-    for start in (here, root):
-        if start is None or "\0" in path:
-            continue
-        full = os.path.normpath(Path(os.path.realpath(start), to_os_name(path)))
-        with suppress(ValueError):  # outside the collection
-            relative = Path(full).relative_to(base)
-            if relative.parts:
-                yield from_os_name(relative.as_posix())
-
-
 def _compare(document: Document, indexed: StoredDocument | None) -> State | None:
     if indexed is None:
         return None
     return State.VERIFIED if document.sha256 == indexed.sha256 else State.CHANGED
 
 
-def _span(document: Document, request: _ShowRequest, state: State | None) -> tuple[int, int] | None:
+def _span(document: Document, request: Place, state: State | None) -> tuple[int, int] | None:
     """The characters of a page or of passages; None for a whole document, and for a passage that is no longer there."""
     if request.page is not None:
         return _page_span(document, request.page)
@@ -246,7 +165,7 @@ def _asked(document: Document, asked: tuple[int, int]) -> tuple[int, int]:
     return places[0], places[-1] + 1
 
 
-def _stored_view(request: _ShowRequest, stored: Sequence[StoredPassage], state: State | None) -> View:
+def _stored_view(request: Place, stored: Sequence[StoredPassage], state: State | None) -> View:
     """What the index has of a location that the file no longer has."""
     first, last = request.lines or (0, sys.maxsize)
     chosen = request.passages or tuple(stored)

@@ -6,7 +6,6 @@ asks for more gets the same passages first, with the same scores.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,11 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from index import Snapshot, StoredPassage
+from qa.near_duplicates import nearly_same, words_of
 from qa.retrieval.hybrid import Pool
 
-# The share of the words of two passages that near-duplicates have in common, numbers left out.
-_NEARLY = 0.9
-_WORD = re.compile(r"[^\W\d_]+")
 # Behind a pool of this depth, near-duplicates come before what deeper pools bring.
 DEEPEST_POOL = 1600
 # Passages that are read at once.
@@ -55,8 +52,8 @@ def distinct(snapshot: Snapshot, pools: Iterable[Pool], wanted: int) -> list[Ran
             if passage.text_digest in texts:
                 continue
             texts.add(passage.text_digest)
-            own, known = _words(passage), words[passage.document.id]
-            if any(_nearly_same(own, other) for other in known):
+            own, known = words_of(passage), words[passage.document.id]
+            if any(nearly_same(own, other) for other in known):
                 near.append(replace(candidate, level=level))
                 continue
             known.append(own)
@@ -103,12 +100,3 @@ def with_final_scores(ranked: Iterable[RankedPassage]) -> list[RankedPassage]:
         lowest = min(lowest, score)
         found.append(replace(one, score=float(np.round(score, 6))))
     return found
-
-
-def _words(passage: StoredPassage) -> frozenset[str]:
-    """The words of a passage's text proper."""
-    return frozenset(_WORD.findall(passage.text[passage.body :].lower()))
-
-
-def _nearly_same(one: frozenset[str], other: frozenset[str]) -> bool:
-    return len(one & other) >= _NEARLY * len(one | other)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from index import STOP_WORDS, Encoder, Snapshot, TokenVectors, Vectors, Word, analyse, word_terms
+from index import STOP_WORDS, Among, Encoder, Snapshot, TokenVectors, Vectors, Word, analyse, word_terms
 from qa.answer.results import Correction, Mode
 from qa.retrieval.spelling import correct_spelling
 from qa.retrieval.stopwatch import Stopwatch
@@ -49,7 +49,7 @@ class Query:
         vector: `(dim,) float32`, unit L2 norm.
         tokens: None where late interaction is not wanted, or impossible as the script is unknown.
         mode: Which halves of the index bring in candidates.
-        documents: Row numbers of the documents to choose from, or None for all.
+        documents: What to choose from: row numbers of documents, a scope of passages, or None for all.
         in_unknown_script: Whether the model has no words for much of the question.
     """
 
@@ -61,7 +61,7 @@ class Query:
     vector: Vectors
     tokens: QueryTokens | None
     mode: Mode
-    documents: frozenset[int] | None
+    documents: Among
     in_unknown_script: bool = False
 
 
@@ -71,7 +71,7 @@ def analyse_question(
     encoder: Encoder,
     *,
     mode: Mode,
-    documents: frozenset[int] | None,
+    documents: Among,
     rerank: bool,
     clock: Stopwatch,
 ) -> Query:
@@ -82,7 +82,7 @@ def analyse_question(
         snapshot: The generation to ask; misspelt and rare is what its passages say.
         encoder: The snapshot's model.
         mode: As asked for; a hybrid search is one by keywords where the model does not know the question's script.
-        documents: Row numbers of the documents to choose from, or None for all.
+        documents: What to choose from: row numbers of documents, a scope of passages, or None for all.
         rerank: Whether token vectors are wanted.
         clock: Takes the time.
     """

@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING, Literal
 
 from corpus import INDEX_FOLDER
 from corpus.errors import UsageError
-from index import Encoder, Hint, Snapshot, StoredPassage, load_encoder, require_same_encoder
+from index import Among, Encoder, Hint, Snapshot, StoredPassage, load_encoder, require_same_encoder
 from qa.answer import confidence
 from qa.answer.citation import cited
 from qa.answer.extract import Extract, SpanScore, answer_of, extract
@@ -27,6 +28,9 @@ from qa.retrieval.query import Query, analyse_question
 from qa.retrieval.question_text import LONGEST_QUESTION, whole
 from qa.retrieval.stopwatch import Stopwatch
 from qa.retrieval.word_overlap import overlap, term_shares
+
+if TYPE_CHECKING:
+    from qa.explore.results import Similar, Topics
 
 _log = logging.getLogger(__name__)
 
@@ -107,6 +111,7 @@ class Retriever:
         mode: Mode = Mode.HYBRID,
         path: str | None = None,
         rerank: bool = True,
+        topic: str | None = None,
         question_id: str | int | None = None,
     ) -> Result:
         """Answer one question.
@@ -120,6 +125,7 @@ class Retriever:
             rerank: Let late interaction re-rank the first passages and choose sentences, if the model knows the
                 question's script. Without it a question takes a few milliseconds, and sentences are chosen by the words
                 they share with it.
+            topic: Only passages of this topic, by its id; see `topics`.
             question_id: Returned in the result.
 
         Raises:
@@ -127,14 +133,74 @@ class Retriever:
                 a fork.
             DamagedIndexError: What would be shown is damaged.
         """
-        return self._answer(question, k=k, mode=mode, path=path, rerank=rerank, question_id=question_id)[0]
+        return self._answer(question, k=k, mode=mode, path=path, rerank=rerank, question_id=question_id, topic=topic)[0]
+
+    def similar(
+        self,
+        what: str,
+        *,
+        k: int = 5,
+        unit: Literal["passages", "documents"] = "passages",
+        path: str | None = None,
+        here: Path | None = None,
+        keep_all: bool = False,
+    ) -> Similar:
+        """Return what is most like a place, a document or a text; what is indexed is not embedded again.
+
+        Args:
+            what: A place as cited, a passage id, a path, or a text.
+            k: How many to return, 1 to 1,000.
+            unit: Whether to rank passages, or whole documents and records.
+            path: Only documents whose paths match this pattern.
+            here: A folder that paths in `what` are relative to before the root.
+            keep_all: Keep the thing itself, its duplicates and its near-duplicates.
+
+        Raises:
+            UsageError: There is no such place, it has no passages, or k is out of range.
+        """
+        from qa.explore import similar  # noqa: PLC0415 - no question needs it
+
+        self._require_open()
+        find = similar.similar_documents if unit == "documents" else similar.similar_passages
+        return find(self.root, self.snapshot, self._encoder, similar.SimilarRequest(what, k, path, here, keep_all))
+
+    def topics(
+        self,
+        *,
+        n: int | None = None,
+        unit: Literal["passages", "documents"] = "passages",
+        path: str | None = None,
+    ) -> Topics:
+        """Return what the collection is about; topics of the whole of it are saved with the index.
+
+        Args:
+            n: How many topics, 1 to 200; as many as the data suggest by default.
+            unit: Whether to group passages, or whole documents and records.
+            path: Only documents whose paths match this pattern.
+
+        Raises:
+            UsageError: n is out of range.
+        """
+        from qa.explore import topics  # noqa: PLC0415 - no question needs it
+
+        self._require_open()
+        found = topics.find_topics(self.snapshot, unit=unit, wanted=n, path=path)
+        return topics.topics_of(self.root, self.snapshot, found)
 
     def _answer(
-        self, question: str, *, k: int, mode: Mode, path: str | None, rerank: bool, question_id: str | int | None
+        self,
+        question: str,
+        *,
+        k: int,
+        mode: Mode,
+        path: str | None,
+        rerank: bool,
+        question_id: str | int | None,
+        topic: str | None = None,
     ) -> tuple[Result, confidence.Features | None]:
         """The result, and what its confidence was computed from; None where there is nothing to show."""
         clock = Stopwatch()
-        query = self._analyse(question, k, mode, path, rerank=rerank, clock=clock)
+        query = self._analyse(question, k, mode, path, rerank=rerank, clock=clock, topic=topic)
         ranked, matches = self._rank(query, k, clock)
         passages = [one.passage for one in ranked]
         extracts = _extract(query, passages, matches)
@@ -161,15 +227,32 @@ class Retriever:
         )
         return result, features
 
-    def _analyse(self, question: str, k: int, mode: Mode, path: str | None, *, rerank: bool, clock: Stopwatch) -> Query:
-        """Check what is asked for, and analyse the question."""
+    def _require_open(self) -> None:
         if self._closed:
             raise UsageError("this retriever is closed; open another with Retriever.open.")
         if os.getpid() != self._process:
             # Neither the locks that hold its generation nor FAISS's threads survive a fork.
             raise UsageError("this retriever was opened by another process; open one here with Retriever.open.")
+
+    def _analyse(
+        self,
+        question: str,
+        k: int,
+        mode: Mode,
+        path: str | None,
+        *,
+        rerank: bool,
+        clock: Stopwatch,
+        topic: str | None = None,
+    ) -> Query:
+        """Check what is asked for, and analyse the question."""
+        self._require_open()
         asked = _checked(question, k)
-        documents = None if path is None else self.snapshot.match_paths(path)
+        documents: Among = None if path is None else self.snapshot.match_paths(path)
+        if topic is not None:
+            from qa.explore.topics import scope_of  # noqa: PLC0415 - only then
+
+            documents = scope_of(self.snapshot, topic, path)
         query = analyse_question(
             asked, self.snapshot, self._encoder, mode=mode, documents=documents, rerank=rerank, clock=clock
         )

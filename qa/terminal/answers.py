@@ -105,9 +105,12 @@ class Places:
 
 def result(answer: Result, style: TerminalStyle, place: Places) -> str:
     """Return the answer to a question, then the passages it comes from."""
-    parts = [_verdict(answer, style)]
-    parts.extend(_hit(hit, style, place) for hit in answer.passages)
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join([_verdict(answer, style), *hits(answer.passages, style, place)]) + "\n"
+
+
+def hits(passages: Sequence[Hit], style: TerminalStyle, place: Places) -> list[str]:
+    """Return passages, each as several lines."""
+    return [_hit(hit, style, place) for hit in passages]
 
 
 def _verdict(answer: Result, style: TerminalStyle) -> str:

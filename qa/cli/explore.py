@@ -1,0 +1,82 @@
+"""Commands that explore a collection: `qa similar`, `qa topics`, `qa map`; imported when one of them is run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from qa import locate
+from qa.cli import session
+from qa.cli.errors import FOUND, NOT_FOUND
+from qa.cli.options import COUNT, INDEX, JSON, NO_UPDATE, PATH
+from qa.terminal import answers, explore_report
+
+_DEFAULT_K = 5
+_DOCUMENTS = click.option(
+    "--documents", is_flag=True, help="Whole documents and records, such as abstracts, instead of passages."
+)
+_NUMBER = click.option("-n", "number", type=click.IntRange(1, 200), metavar="N", help="How many topics.")
+
+
+def _unit(documents: bool) -> Literal["passages", "documents"]:  # noqa: FBT001 - a flag of the command line
+    return "documents" if documents else "passages"
+
+
+@click.command()
+@click.argument("what", nargs=-1, required=True)
+@click.option("-k", type=COUNT, metavar="N", help=f"How many to show.  [default: {_DEFAULT_K}]")
+@_DOCUMENTS
+@click.option("--all", "keep_all", is_flag=True, help="Keep the thing itself, its duplicates and near-duplicates.")
+@JSON
+@PATH
+@NO_UPDATE
+@INDEX
+def similar(
+    *,
+    what: tuple[str, ...],
+    k: int | None,
+    documents: bool,
+    keep_all: bool,
+    as_json: bool,
+    glob: str | None,
+    no_update: bool,
+    index: Path | None,
+) -> int:
+    """Show what is most like a place, a document, a record or a text.
+
+    WHAT is path:line, path:first-last, "path, p. 3", a passage id, a path, or any text.
+    """
+    root, here = locate.find_index(index=index), locate.working_directory()
+    with session.opened(root, corpus=False, update=not no_update) as retriever:
+        found = retriever.similar(
+            " ".join(what), k=k or _DEFAULT_K, unit=_unit(documents), path=glob, here=here, keep_all=keep_all
+        )
+        places = answers.Places(retriever.root, here)
+        text = "" if as_json else explore_report.similar(found, session.style(), places)
+        answers.out(session.as_line(found.as_json()) if as_json else text)
+    return FOUND if found.passages or found.documents else NOT_FOUND
+
+
+@click.command()
+@_NUMBER
+@_DOCUMENTS
+@JSON
+@PATH
+@NO_UPDATE
+@INDEX
+def topics(
+    *, number: int | None, documents: bool, as_json: bool, glob: str | None, no_update: bool, index: Path | None
+) -> int:
+    """Show what the collection is about, on two levels.
+
+    `qa ask --topic N` asks within a topic of the last grouping of the whole collection.
+    """
+    root = locate.find_index(index=index)
+    with session.opened(root, corpus=False, update=not no_update) as retriever:
+        found = retriever.topics(n=number, unit=_unit(documents), path=glob)
+        places = answers.Places(retriever.root, locate.working_directory())
+        text = "" if as_json else explore_report.topics(found, session.style(), places)
+        answers.out(session.as_line(found.as_json()) if as_json else text)
+    return FOUND if found.topics else NOT_FOUND

@@ -1,0 +1,117 @@
+"""Clusters of unit vectors: a Ward tree over a sample, refined by k-means; the libraries are scipy, sklearn and FAISS.
+
+K-means from random starts cuts large groups and joins small ones: of the passages of 35 articles it found an adjusted
+Rand index of .82 to .92, Ward's tree .98, and k-means that starts from Ward's clusters .99.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from index import Vectors
+
+# The tree takes memory and time quadratic in the sample; silhouettes too, for each number of clusters tried.
+_TREE_MOST = 4000
+_SILHOUETTE_MOST = 1500
+_TRIED = 24
+_ROUNDS = 10
+# More clusters than this are a list to search, not to read.
+MOST_CLUSTERS = 50
+# Below the median by so many (robust) standard deviations, a member is none; fewer members tell no deviation.
+_OUTLYING = 3.0
+_TELLING = 20
+
+Labels = npt.NDArray[np.int64]
+Cosines = npt.NDArray[np.float32]
+Cut = Callable[[int], Labels]
+
+
+def learn(vectors: Vectors, *, wanted: int | None = None, most: int = MOST_CLUSTERS) -> Vectors:
+    """Find clusters.
+
+    Args:
+        vectors: `(n, dim) float32`, unit L2 norm, at least one.
+        wanted: How many clusters; None for the number with the highest mean silhouette.
+        most: Of clusters, if the data choose; never more than the root of n.
+
+    Returns:
+        Their centroids, `(k, dim) float32`, unit L2 norm, the largest cluster first; fewer than wanted where vectors
+        are the same.
+    """
+    from scipy.cluster.hierarchy import fcluster, linkage  # noqa: PLC0415 - only where there is something to cluster
+
+    sample = vectors[_spread(len(vectors), _TREE_MOST)]
+    if len(sample) < 2 or wanted == 1:
+        return _centroids(sample, np.zeros(len(sample), dtype=np.int64))
+    squares = 2 - 2 * np.clip(sample @ sample.T, -1, 1)
+    np.fill_diagonal(squares, 0)
+    tree = linkage(np.sqrt(squares[np.triu_indices(len(sample), 1)], dtype=np.float64), "ward")
+
+    def cut(number: int) -> Labels:
+        labels: Labels = np.unique(fcluster(tree, number, "maxclust"), return_inverse=True)[1]
+        return labels
+
+    number = wanted or _best_number(squares, cut, min(most, int(len(vectors) ** 0.5)))
+    found = refine(vectors, _centroids(sample, cut(number)))
+    counts = np.bincount(nearest(vectors, found)[0], minlength=len(found))
+    return found[np.argsort(-counts, kind="stable")]
+
+
+def refine(vectors: Vectors, start: Vectors) -> Vectors:
+    """Improve centroids by k-means, which keeps their order."""
+    import faiss  # noqa: PLC0415
+
+    means = faiss.Kmeans(vectors.shape[1], len(start), niter=_ROUNDS, spherical=True, min_points_per_centroid=1, seed=1)
+    if len(vectors) <= len(start):
+        return start
+    means.cp.max_points_per_centroid = len(vectors)
+    means.train(np.ascontiguousarray(vectors), init_centroids=np.ascontiguousarray(start))
+    return np.asarray(means.centroids, dtype=np.float32)
+
+
+def nearest(vectors: Vectors, centroids: Vectors) -> tuple[Labels, Cosines]:
+    """Return for each vector its nearest centroid, and their cosine."""
+    cosines = vectors @ centroids.T
+    labels: Labels = cosines.argmax(axis=1)
+    return labels, cosines[np.arange(len(labels)), labels]
+
+
+def floors(labels: Labels, cosines: Cosines, count: int) -> Cosines:
+    """Return for each cluster the cosine below which a vector does not belong to it: `(count,)`."""
+    found = np.full(count, -1, dtype=np.float32)
+    for cluster in range(count):
+        own = cosines[labels == cluster]
+        if len(own) >= _TELLING:
+            middle = np.median(own)
+            # 1.4826 times the median deviation is the standard deviation, where that is normal.
+            found[cluster] = middle - _OUTLYING * 1.4826 * np.median(np.abs(own - middle))
+    return found
+
+
+def _best_number(squares: Vectors, cut: Cut, most: int) -> int:
+    """The number of clusters with the highest mean silhouette, over cosine distances."""
+    from sklearn.metrics import silhouette_score  # noqa: PLC0415 - takes a second to import
+
+    chosen = _spread(len(squares), _SILHOUETTE_MOST)
+    distances = squares[np.ix_(chosen, chosen)]
+    scores = {}
+    for number in sorted(set(np.geomspace(2, max(most, 2), _TRIED).astype(int).tolist())):
+        labels = cut(number)[chosen]
+        if 1 < len(set(labels.tolist())) < len(labels):
+            scores[number] = float(silhouette_score(distances, labels, metric="precomputed"))
+    return max(scores, key=lambda number: scores[number], default=1)
+
+
+def _centroids(vectors: Vectors, labels: Labels) -> Vectors:
+    sums = np.zeros((labels.max() + 1, vectors.shape[1]), dtype=np.float32)
+    np.add.at(sums, labels, vectors)
+    unit: Vectors = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
+    return unit
+
+
+def _spread(count: int, most: int) -> Labels:
+    """At most so many of the first numbers, evenly spread."""
+    return np.unique(np.linspace(0, count - 1, min(count, most)).astype(np.int64))

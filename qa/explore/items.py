@@ -1,0 +1,83 @@
+"""What is grouped: every passage by itself, or those of a document or record together; read a batch at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from index import Snapshot, Vectors
+from qa.explore.clusters import Labels
+from qa.explore.similar import group_of, unit_rows
+
+PASSAGES, DOCUMENTS = "passages", "documents"
+# Passages whose vectors are in memory at once.
+_BATCH = 16_384
+# Items that clusters are learned from: enough for the means of fifty.
+_LEARNED_FROM = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """The items of a collection.
+
+    Attributes:
+        unit: What an item is.
+        passages: `(n,)`, row numbers of all passages, in the order of documents and of the text.
+        vectors: `(n,)`, row numbers of their vectors.
+        of: `(n,)`, the item that each is in, ascending from 0.
+        count: How many items there are.
+    """
+
+    unit: str
+    passages: Labels
+    vectors: Labels
+    of: Labels
+    count: int
+
+    @classmethod
+    def read(cls, snapshot: Snapshot, unit: str, documents: frozenset[int] | None = None) -> Items:
+        """Read which items there are, of all documents or some."""
+        columns = snapshot.columns(documents)
+        size = len(columns.passages)
+        if unit == PASSAGES:
+            return cls(unit, columns.passages, columns.vectors, np.arange(size), size)
+        borders = np.diff(columns.documents, prepend=-1) != 0
+        several = [document.id for document in snapshot.documents() if document.records]
+        places = np.flatnonzero(np.isin(columns.documents, several))
+        last = None
+        for at in range(0, len(places), _BATCH):
+            chunk = places[at : at + _BATCH]
+            for place, passage in zip(chunk, snapshot.passages(columns.passages[chunk].tolist()), strict=True):
+                borders[place], last = group_of(passage) != last, group_of(passage)
+        of = np.cumsum(borders) - 1
+        return cls(unit, columns.passages, columns.vectors, of, int(of[-1]) + 1 if size else 0)
+
+    def sample(self, snapshot: Snapshot) -> Vectors:
+        """Return the vectors of items spread evenly over the collection: `(n, dim) float32`, unit L2 norm."""
+        chosen = np.unique(np.linspace(0, self.count - 1, min(self.count, _LEARNED_FROM)).astype(np.int64))
+        places = np.flatnonzero(np.isin(self.of, chosen))
+        parts = [means for _, _, means in self._batches(snapshot, places)]
+        return np.concatenate([np.empty((0, snapshot.info.dimension), dtype=np.float32), *parts])
+
+    def batches(self, snapshot: Snapshot) -> Iterator[tuple[slice, Vectors, Vectors]]:
+        """Yield whole items: where their passages are, the vectors of those, and of the items; both of unit norm."""
+        for chunk, vectors, means in self._batches(snapshot, np.arange(len(self.of))):
+            yield slice(int(chunk[0]), int(chunk[-1]) + 1), vectors, means
+
+    def _batches(self, snapshot: Snapshot, places: Labels) -> Iterator[tuple[Labels, Vectors, Vectors]]:
+        of = self.of[places]
+        start = 0
+        while start < len(places):
+            end = min(start + _BATCH, len(places))
+            if end < len(places) and of[end] == of[end - 1]:
+                begun = int(np.searchsorted(of, of[end]))
+                # An item of more passages than a batch is read whole.
+                end = begun if begun > start else int(np.searchsorted(of, of[end], side="right"))
+            chunk = places[start:end]
+            vectors = unit_rows(snapshot.vectors(self.vectors[chunk].tolist()).astype(np.float32))
+            firsts = np.flatnonzero(np.diff(of[start:end], prepend=-1))
+            means = vectors if self.unit == PASSAGES else unit_rows(np.add.reduceat(vectors, firsts, axis=0))
+            yield chunk, vectors, means
+            start = end

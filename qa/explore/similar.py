@@ -1,0 +1,258 @@
+"""Passages and documents like a place, a document, a record, or a text: by the cosine of vectors that are there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from corpus import split
+from corpus.errors import UsageError
+from corpus.types import Block, BlockKind, Document
+from index import Encoder, Snapshot, StoredPassage, Vectors
+from qa.answer.citation import cited
+from qa.answer.results import MAX_HITS, cite
+from qa.explore.results import Similar, SimilarDocument, Subject
+from qa.near_duplicates import nearly_same, words_of
+from qa.places import Place, find_place, looks_like_path
+
+# A longer text is a document: index it.
+_LONGEST = 100_000
+# Passages that are compared one by one to find documents, and how many each brings.
+_PROBES = 16
+_FOUND_BY_PROBE = 50
+_FOUND_BY_MEAN = 200
+# Pairs of passages that say why a document is similar.
+_PAIRS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What others are compared with.
+
+    Attributes:
+        subject: As the result names it.
+        passages: Those it consists of; () for a text.
+        vectors: `(n, dim) float32`, of its passages or of the parts of a text.
+    """
+
+    subject: Subject
+    passages: tuple[StoredPassage, ...]
+    vectors: Vectors
+
+    @property
+    def mean(self) -> Vectors:
+        """`(dim,) float32`, unit L2 norm."""
+        return unit_mean(self.vectors)
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarRequest:
+    """A search for what is similar.
+
+    Attributes:
+        what: A place, a path, a passage id, or a text.
+        k: How many to return.
+        path: Only documents whose paths match this pattern.
+        here: The working directory, which paths are relative to before the root.
+        keep_all: Whether to keep the thing itself, its duplicates and its near-duplicates.
+    """
+
+    what: str
+    k: int = 5
+    path: str | None = None
+    here: Path | None = None
+    keep_all: bool = False
+
+
+def similar_passages(root: Path, snapshot: Snapshot, encoder: Encoder, request: SimilarRequest) -> Similar:
+    """Return the passages most like something, best first."""
+    compared = _compared(root, snapshot, encoder, request, whole=False)
+    documents = None if request.path is None else snapshot.match_paths(request.path)
+    seen = _Seen(compared.passages, keep_all=request.keep_all)
+    depth = request.k + 16
+    found: list[tuple[StoredPassage, float]] = []
+    while len(found) < request.k:
+        candidates = snapshot.dense(compared.mean, depth, documents=documents)
+        found = list(seen.others(snapshot, [(one.passage, one.score) for one in candidates], request.k))
+        if len(candidates) < depth:
+            break
+        depth = 4 * (depth + len(compared.passages))
+    return Similar(compared.subject, passages=cited(root, snapshot, found, {}))
+
+
+class _Seen:
+    """Leaves out the thing itself, its duplicates and near-duplicates, and all but one passage of each text."""
+
+    def __init__(self, passages: Sequence[StoredPassage], *, keep_all: bool) -> None:
+        left_out = () if keep_all else passages
+        self._ids = {passage.id for passage in left_out}
+        self._texts = {passage.text_digest for passage in left_out}
+        self._words = {words_of(passage) for passage in left_out}
+
+    def others(
+        self, snapshot: Snapshot, ranked: Sequence[tuple[int, float]], wanted: int
+    ) -> Iterator[tuple[StoredPassage, float]]:
+        """Yield the first passages that are none of these, with their scores in [0, 1]."""
+        texts = set(self._texts)
+        left = [pair for pair in ranked if pair[0] not in self._ids]
+        for at in range(0, len(left), 16):
+            several = left[at : at + 16]
+            for passage, (_, score) in zip(snapshot.passages([one for one, _ in several]), several, strict=True):
+                if passage.text_digest in texts or self.is_near(words_of(passage)):
+                    continue
+                texts.add(passage.text_digest)
+                yield passage, round(max(score, 0.0), 6)
+                wanted -= 1
+                if not wanted:
+                    return
+
+    def is_near(self, words: frozenset[str]) -> bool:
+        """Return whether a passage with these words is a near-duplicate of the thing."""
+        return any(nearly_same(words, own) for own in self._words)
+
+
+def similar_documents(root: Path, snapshot: Snapshot, encoder: Encoder, request: SimilarRequest) -> Similar:
+    """Return the documents and records most like the one that something is in, best first."""
+    compared = _compared(root, snapshot, encoder, request, whole=True)
+    among = None if request.path is None else snapshot.match_paths(request.path)
+    own = {group_of(passage) for passage in compared.passages}
+    words = _all_words(compared.passages)
+    ranked = []
+    for passages in _candidates(snapshot, compared, among, 3 * request.k + 20):
+        same = compared.passages and (group_of(passages[0]) in own or nearly_same(_all_words(passages), words))
+        if same and not request.keep_all:
+            continue
+        vectors = _stored_vectors(snapshot, passages)
+        ranked.append((float(unit_mean(vectors) @ compared.mean), passages, vectors))
+    ranked.sort(key=lambda one: (-one[0], one[1][0].key))
+    documents = tuple(
+        SimilarDocument(
+            rank=rank,
+            score=round(max(score, 0.0), 6),
+            path=passages[0].document.path,
+            title=passages[0].title,
+            place=cite_passage(passages[0]) if passages[0].document.records else passages[0].document.path,
+            because=tuple(_pairs(compared, passages, vectors)),
+        )
+        for rank, (score, passages, vectors) in enumerate(ranked[: request.k], 1)
+    )
+    return Similar(compared.subject, documents=documents)
+
+
+def _candidates(
+    snapshot: Snapshot, compared: Compared, among: frozenset[int] | None, wanted: int
+) -> Iterator[list[StoredPassage]]:
+    """The passages of each document or record that may be similar, likeliest first."""
+    places = np.linspace(0, len(compared.vectors) - 1, min(_PROBES, len(compared.vectors))).astype(int)
+    probes = [(compared.mean, _FOUND_BY_MEAN + len(compared.passages))]
+    probes += [(compared.vectors[place], _FOUND_BY_PROBE) for place in places] if len(places) > 1 else []
+    scores: dict[int, float] = {}
+    for vector, limit in probes:
+        for one in snapshot.dense(vector, limit, documents=among):
+            scores[one.passage] = max(scores.get(one.passage, -1.0), one.score)
+    ranked = sorted(scores, key=lambda number: (-scores[number], number))
+    groups = dict.fromkeys(group_of(passage) for passage in snapshot.passages(ranked))
+    paths = {passage.document.id: passage.document.path for passage in snapshot.passages(ranked)}
+    for group in list(groups)[:wanted]:
+        yield [one for one in snapshot.passages_of(paths[group[0]]) if group_of(one) == group]
+
+
+def _pairs(compared: Compared, passages: Sequence[StoredPassage], vectors: Vectors) -> Iterator[tuple[str, str]]:
+    """The pairs of passages with the highest cosines, each passage in one of them at most."""
+    cosines = unit_rows(compared.vectors) @ unit_rows(vectors).T
+    for _ in range(min(_PAIRS, *cosines.shape)):
+        ours, theirs = divmod(int(cosines.argmax()), cosines.shape[1])
+        yield cite_passage(compared.passages[ours]) if compared.passages else "", cite_passage(passages[theirs])
+        cosines[ours, :] = cosines[:, theirs] = -np.inf
+
+
+def _compared(root: Path, snapshot: Snapshot, encoder: Encoder, request: SimilarRequest, *, whole: bool) -> Compared:
+    """What is compared: the passages of a place, or with `whole` those of its documents or records; or a text."""
+    if not 1 <= request.k <= MAX_HITS:
+        raise UsageError(f"cannot give {request.k}: -k takes 1 to {MAX_HITS:,}.")
+    place = find_place(snapshot, root, request.what, request.here)
+    if place is None:
+        return _of_text(encoder, request.what)
+    if place.document is None:
+        raise UsageError(f"{place.path} is not in the index; `qa index` says why, or indexes it.")
+    passages = list(_passages_of(snapshot, place))
+    if not passages:
+        raise UsageError(f"{request.what} has no passage: there is no text, or the file is empty.")
+    where = cite_passages(passages) if place.lines or place.page or place.passages else place.path
+    if whole:
+        groups = {group_of(passage) for passage in passages}
+        passages = [one for one in snapshot.passages_of(place.path) if group_of(one) in groups]
+        where = cite_passages(passages) if place.document.records else place.path
+    title = passages[0].title if len({one.title for one in passages}) == 1 else place.document.title
+    subject = Subject(request.what, where, title, len(passages))
+    return Compared(subject, tuple(passages), _stored_vectors(snapshot, passages))
+
+
+def _passages_of(snapshot: Snapshot, place: Place) -> Iterator[StoredPassage]:
+    if place.passages:
+        yield from place.passages
+        return
+    for passage in snapshot.passages_of(place.path):
+        if place.lines is not None:
+            own = passage.lines
+            if own is not None and own[0] <= place.lines[1] and place.lines[0] <= own[1]:
+                yield passage
+        elif place.page is None or passage.page == place.page:
+            yield passage
+
+
+def _of_text(encoder: Encoder, text: str) -> Compared:
+    """A text as it would be indexed: cut where it is longer than what the model reads."""
+    if not text.strip():
+        raise UsageError("there is nothing to compare: give a place, a file or a text.")
+    if looks_like_path(text):
+        raise UsageError(f"{text} is not in the collection. Give a path, path:line, a passage id, or a text.")
+    if len(text) > _LONGEST:
+        raise UsageError(f"the text has {len(text):,} characters; {_LONGEST:,} at most. Index it as a file.")
+    block = Block(BlockKind.PARAGRAPH, 0, len(text))
+    document = Document(text, "", (block,), path="", sha256="")
+    cut = split(document, count_tokens=encoder.count_tokens, max_tokens=encoder.max_tokens)
+    vectors = encoder.encode_passages([passage.text for passage in cut])
+    return Compared(Subject(text, None, "", 0), (), vectors)
+
+
+def group_of(passage: StoredPassage) -> tuple[int, int | None, str | None]:
+    """Return what tells documents and records apart: the file, and of a record its page and title."""
+    if not passage.document.records:
+        return passage.document.id, None, None
+    return passage.document.id, passage.page, passage.record_title
+
+
+def _all_words(passages: Sequence[StoredPassage]) -> frozenset[str]:
+    return frozenset().union(*map(words_of, passages))
+
+
+def _stored_vectors(snapshot: Snapshot, passages: Sequence[StoredPassage]) -> Vectors:
+    return snapshot.vectors([passage.vector for passage in passages]).astype(np.float32)
+
+
+def unit_rows(vectors: Vectors) -> Vectors:
+    """Return vectors with unit L2 norm; zeros stay."""
+    unit: Vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.float32(1e-9))
+    return unit
+
+
+def unit_mean(vectors: Vectors) -> Vectors:
+    """Return the mean of some vectors, scaled to unit L2 norm: `(dim,)`."""
+    mean: Vectors = unit_rows(vectors.sum(axis=0, keepdims=True))[0]
+    return mean
+
+
+def cite_passage(passage: StoredPassage) -> str:
+    """Return where a passage is, as cited."""
+    return cite(passage.document.path, passage.lines, passage.page, passage.heading)
+
+
+def cite_passages(passages: Sequence[StoredPassage]) -> str:
+    """Return where several passages of a document are together."""
+    first, last = passages[0], passages[-1]
+    lines = (first.lines[0], last.lines[1]) if first.lines and last.lines else None
+    return cite(first.document.path, lines, first.page, first.heading)

@@ -1,0 +1,59 @@
+"""What people see of similar passages and documents, and of topics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from qa.answer.results import Hit, cite
+from qa.explore.results import Similar, SimilarDocument, Topic, Topics
+from qa.terminal.answers import BOLD, DIM, Places, TerminalStyle, hits
+from qa.terminal.reports import count
+from qa.terminal.text import clean_line, clean_name
+
+_INDENT = "    "
+
+
+def similar(found: Similar, style: TerminalStyle, place: Places) -> str:
+    """Return what is like something, best first."""
+    if found.documents is not None:
+        parts = [_document(one, style) for one in found.documents]
+    else:
+        parts = hits(found.passages or (), style, place)
+    return "\n\n".join(parts or ["Nothing in the collection is like it."]) + "\n"
+
+
+def _document(one: SimilarDocument, style: TerminalStyle) -> str:
+    name = clean_line(one.title) or clean_name(one.path)
+    lines = [f"{style.paint(f'[{one.rank}] {name}', BOLD)}  {style.paint(f'{one.score:.2f}', DIM)}"]
+    lines.append(_INDENT + clean_name(one.place))
+    for ours, theirs in one.because:
+        pair = f"{ours} and {theirs}" if ours else theirs
+        lines.append(_INDENT + style.paint(f"alike: {clean_name(pair)}", DIM))
+    return "\n".join(lines)
+
+
+def topics(found: Topics, style: TerminalStyle, place: Places) -> str:
+    """Return topics, each with its parts and where to begin reading."""
+    noun = found.unit.removesuffix("s")
+    if not found.topics:
+        return f"There are no {found.unit}.\n"
+    lines = [f"{count(len(found.topics), 'topic')} of {count(found.total, noun)}"]
+    if found.unassigned:
+        lines[0] += f"; {count(found.unassigned, noun)} in none of them"
+    for topic in found.topics:
+        lines += ["", *_topic(topic, noun, style, place)]
+    return "\n".join(lines) + "\n"
+
+
+def _topic(topic: Topic, noun: str, style: TerminalStyle, place: Places) -> Iterator[str]:
+    label = style.paint(clean_line(topic.label), BOLD)
+    yield f"{topic.id:>3} {label}  {style.paint(count(topic.size, noun), DIM)}"
+    if topic.topics:
+        parts = "; ".join(f"{part.id} {clean_line(part.label)} ({part.size:,})" for part in topic.topics)
+        yield style.fit(parts, indent=_INDENT)
+    for hit in topic.passages:
+        yield _INDENT + style.paint(_cited(hit, place), DIM)
+
+
+def _cited(hit: Hit, place: Places) -> str:
+    return clean_name(cite(place(hit.source.path), hit.source.lines, hit.source.page, hit.heading))

@@ -1,0 +1,89 @@
+"""`qa similar` and `qa topics` as a person runs them; `qa ask` imports nothing of them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from qa.collection import build
+from qa.retrieval.retriever import Retriever
+from tests.encoders import BagEncoder
+from tests.paths import REPOSITORY
+from tests.qa.commands import qa
+
+
+class BagRetriever(Retriever):
+    """A real retriever with the small encoder."""
+
+    @classmethod
+    def open(cls, path: object = None, *, encoder: object = None) -> Retriever:
+        return Retriever.open(path, encoder=BagEncoder(name="sentence-transformers/all-MiniLM-L6-v2"))  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def real(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(build, "Retriever", BagRetriever)
+    return indexed
+
+
+def test_similar(real: Path) -> None:
+    done = qa("similar", "talks.md:3")
+    assert done.exit_code == 0, done.output
+    assert "[1] talks.md:5-7" in done.stdout
+    assert "talks.md:1-3" not in done.stdout
+
+
+def test_similar_to_words(real: Path) -> None:
+    """Several words without quotes are one text."""
+    done = qa("similar", "train", "to", "Lyon", "-k", "1", "--json")
+    assert [hit["source"]["path"] for hit in json.loads(done.stdout)["passages"]] == ["sub/travel.md"]
+
+
+def test_similar_documents(real: Path) -> None:
+    done = qa("similar", "talks.md:3", "--documents")
+    assert done.exit_code == 0
+    assert "[1] Travel" in done.stdout
+    assert "sub/travel.md" in done.stdout
+    assert "alike: talks.md:" in done.stdout
+
+
+def test_nothing_similar(real: Path) -> None:
+    done = qa("similar", "talks.md", "--path", "talks.md")
+    assert (done.exit_code, done.stdout) == (1, "Nothing in the collection is like it.\n")
+
+
+def test_no_such_place(real: Path) -> None:
+    done = qa("similar", "nowhere.md:3")
+    assert done.exit_code == 2
+    assert "nowhere.md:3 is not in the collection" in done.stderr
+
+
+def test_topics(real: Path) -> None:
+    done = qa("topics", "-n", "2")
+    assert done.exit_code == 0
+    assert done.stdout.startswith("2 topics of 3 passages\n")
+    assert "sub/travel.md:1-3" in done.stdout
+    found = json.loads(qa("topics", "-n", "2", "--json").stdout)
+    assert found.keys() >= {"version", "topics", "unassigned"}
+    assert found["topics"][0].keys() == {"id", "label", "terms", "size", "passages", "topics"}
+    asked = qa("ask", "Lyon", "--topic", "9")
+    assert asked.exit_code == 2
+    assert "no topic 9" in asked.stderr
+
+
+def test_they_are_listed(real: Path) -> None:
+    assert {"similar", "topics"} <= {line.split()[0] for line in qa("--help").stdout.splitlines() if line.strip()}
+
+
+def test_a_question_imports_nothing_of_it() -> None:
+    program = (
+        "import sys; import qa.cli.main, qa.retrieval.retriever; print([n for n in sys.modules if 'explore' in n])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout == "[]\n"
