@@ -20,6 +20,8 @@ class BlockKind(StrEnum):
     CODE = "code"
     TABLE = "table"
     META = "meta"
+    # Stated about the document as a whole; what metadata has is no passage.
+    DATA = "data"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from corpus.text.lines import BULLETS, FileLines
 from corpus.types import Block, BlockKind, Document, Passage, Record
 
 # Raised whenever the same document would be cut differently; indexes are then split again.
-VERSION = 3
+VERSION = 4
 # More would take too much time and memory; such a document is skipped.
 MAX_PASSAGES = 20_000
 MAX_SENTENCES = 500_000
@@ -114,7 +114,8 @@ def _sections(document: Document) -> Iterator[_Section]:
     headings: list[Block] = []
     body: list[Block] = []
     record: Record | None = None
-    for block in document.blocks:
+    blocks = [block for block in document.blocks if block.kind is not BlockKind.DATA]
+    for block in blocks or document.blocks:
         is_heading = block.kind is BlockKind.HEADING
         previous, record = record, document.record_of(block.start)
         ends = record is not previous or (body and (is_heading or block.heading != body[0].heading))

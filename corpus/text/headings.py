@@ -38,6 +38,23 @@ class HeadingStack:
         return self.path
 
 
+class TopHeading:
+    """Finds the heading that is a document's title: the first, if no other is of its level or above."""
+
+    def __init__(self) -> None:
+        self.title = ""
+        self._level = 0
+
+    def add(self, level: int, title: str) -> None:
+        """Take the next heading; `level` 1 is the outermost."""
+        if not title:
+            return
+        if not self._level:
+            self._level, self.title = level, title
+        elif level <= self._level:
+            self.title = ""
+
+
 def heading_title(text: str) -> str:
     """Return a heading as paths show it: one line without final punctuation."""
     return " ".join(text.split()).rstrip(":. ") or text.strip()

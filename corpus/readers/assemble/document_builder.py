@@ -9,7 +9,7 @@ from itertools import accumulate
 from corpus.errors import Unreadable
 from corpus.formats import MAX_BYTES, MAX_LINES, MIB
 from corpus.readers.assemble.coverage import fill_gaps
-from corpus.text.headings import MAX_HEADING, HeadingStack, heading_title
+from corpus.text.headings import MAX_HEADING, HeadingStack, TopHeading, heading_title
 from corpus.types import Block, BlockKind, Extracted, Record
 
 # Control characters are invisible, and lone surrogates cannot be stored.
@@ -70,7 +70,7 @@ def _placed(marks: Marks, text: str, *, item: bool) -> Iterator[tuple[int, int]]
 
 
 class DocumentBuilder:
-    """Takes blocks in order; `build` returns the document, whose `title` is by default its first heading."""
+    """Takes blocks in order; `build` returns the document, whose `title` is by default its one top heading."""
 
     def __init__(self) -> None:
         self.title = ""
@@ -83,7 +83,8 @@ class DocumentBuilder:
         self._new_pages = 0
         self._records: list[Record] = []
         self._new_record: str | None = None
-        self._first_heading = ""
+        self.metadata: tuple[tuple[str, str], ...] = ()
+        self._top = TopHeading()
         self._new_anchor = ""
         self._anchors: list[tuple[int, str]] = []
         self._file_lines: list[tuple[int, int]] = []
@@ -107,7 +108,7 @@ class DocumentBuilder:
             self.block(text, lines=lines)
         elif words:
             self.section(level, words)
-            self._first_heading = self._first_heading or words
+            self._top.add(level, words)
             self._add(BlockKind.HEADING, one_line(text), lines=lines)
 
     def section(self, level: int, title: str) -> None:
@@ -130,6 +131,10 @@ class DocumentBuilder:
         marks = [(start, line) for start, line, text in zip(starts, lines, texts, strict=False) if text]
         self.block("\n".join(filter(None, texts)), BlockKind.TABLE, lines=marks)
 
+    def preface(self, fields: Sequence[tuple[str, str]]) -> None:
+        """Add names and values that belong to the headings above, and are no passage by themselves."""
+        self._add(BlockKind.HEADING, "\n".join(f"{one_line(name)}: {few_lines(value)}" for name, value in fields))
+
     def fields(self, fields: Sequence[tuple[str, str]]) -> None:
         """Add names and values, one pair a line."""
         lines = [f"{one_line(name)}: {few_lines(value)}" if name else few_lines(value) for name, value in fields]
@@ -140,11 +145,10 @@ class DocumentBuilder:
         self._begin_pages(self._length)
         text = "".join(self._parts)
         blocks = fill_gaps(text, self._blocks)
-        title = one_line(self.title or self._first_heading if title is None else title)[:MAX_HEADING]
+        title = one_line(self.title or self._top.title if title is None else title)[:MAX_HEADING]
         records, lines = tuple(self._records), tuple(self._file_lines) or None
-        return Extracted(
-            text, title, blocks, tuple(self._pages), media_type, note, records, lines, tuple(self._anchors)
-        )
+        pages, anchors = tuple(self._pages), tuple(self._anchors)
+        return Extracted(text, title, blocks, pages, media_type, note, records, lines, anchors, self.metadata)
 
     def _add(self, kind: BlockKind, text: str, depth: int = 0, lines: Marks = ()) -> None:
         if self._blocks:

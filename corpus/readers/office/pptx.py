@@ -1,7 +1,9 @@
-"""Slides (PPTX): each slide is a page, its title a heading; lists, tables and speaker notes."""
+"""Slides (PPTX): each slide is a page, its title a heading; lists, tables, charts, diagrams and speaker notes."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import zip_longest
 from xml.etree.ElementTree import Element
 
 from corpus.formats import PPTX
@@ -11,6 +13,7 @@ from corpus.readers.office.zip_archive import Archive
 from corpus.types import BlockKind, Extracted
 
 _TITLES = ("title", "ctrTitle")
+_FRAMES = ("chart", "diagramData")
 # Numbers, dates and footers repeat on every slide.
 _LEFT_OUT = ("sldNum", "dt", "ftr", "hdr", "sldImg")
 
@@ -18,6 +21,7 @@ _LEFT_OUT = ("sldNum", "dt", "ftr", "hdr", "sldImg")
 def read(archive: Archive, main: str) -> Extracted:
     """Read a presentation whose list of slides is in the part `main`."""
     builder = DocumentBuilder()
+    first_title = ""
     links = archive.links(main)
     for entry in each(archive.xml(main), "sldId"):
         _, name = links.get(entry.get("r:id", ""), ("", ""))
@@ -26,26 +30,50 @@ def read(archive: Archive, main: str) -> Extracted:
         builder.section(1, "")
         if slide.get("show") == "0":
             continue  # a hidden slide keeps its number
-        _add_slide(builder, slide)
-        if notes := dict(archive.links(name).values()).get("notesSlide"):
+        parts = archive.links(name)
+        frames = {key: part for key, (kind, part) in parts.items() if kind in _FRAMES}
+        title = _add_slide(builder, slide, {key: archive.optional(part) for key, part in frames.items()})
+        first_title = first_title or title
+        if notes := dict(parts.values()).get("notesSlide"):
             for shape in each(archive.xml(notes), "sp"):
-                if _placeholder(shape) == "body":
+                if _placeholder(shape) not in _LEFT_OUT:
                     builder.block("\n".join(_lines(shape)))
-    builder.title = archive.title("docProps/core.xml")
-    return builder.build(PPTX.media_type)
+    return builder.build(PPTX.media_type, title=archive.title("docProps/core.xml") or first_title)
 
 
-def _add_slide(builder: DocumentBuilder, slide: Element) -> None:
-    shapes = list(each(slide, "sp", "tbl", skip=frozenset({"Fallback"})))
+def _add_slide(builder: DocumentBuilder, slide: Element, frames: Mapping[str, Element | None]) -> str:
+    """Write a slide and return its title; `frames` are the parts of its charts and diagrams, by id."""
+    title = ""
+    shapes = list(each(slide, "sp", "cxnSp", "tbl", "chart", "relIds", skip=frozenset({"Fallback"})))
     shapes.sort(key=lambda shape: _placeholder(shape) not in _TITLES)
     for shape in shapes:
         placeholder = _placeholder(shape)
         if shape.tag == "tbl":
             builder.rows([["\n".join(_lines(cell)) for cell in each(row, "tc")] for row in each(shape, "tr")])
+        elif shape.tag == "chart":
+            _add_chart(builder, frames.get(shape.get("r:id", "")))
+        elif shape.tag == "relIds":
+            for point in each(frames.get(shape.get("dm", "")), "pt"):
+                builder.block(" ".join(_lines(point)), BlockKind.ITEM)
         elif placeholder in _TITLES:
+            title = title or " ".join(_lines(shape))
             builder.heading(1, " ".join(_lines(shape)))
         elif placeholder not in _LEFT_OUT:
             _add_text(builder, shape, is_list=bool(placeholder))
+    return title
+
+
+def _add_chart(builder: DocumentBuilder, chart: Element | None) -> None:
+    """The title of a chart, then a row for each category with the values of the series and their names."""
+    builder.block(" ".join(_lines(title)) if (title := first(chart, "title")) is not None else "")
+    series = list(each(chart, "ser"))
+    values = [[one.text or "" for name in ("val", "yVal") for one in each(first(ser, name), "v")] for ser in series]
+    named = next((first(ser, "cat") for ser in series if first(ser, "cat") is not None), None)
+    names = [" ".join(one.text or "" for one in each(first(ser, "tx"), "v", "t")) for ser in series]
+    columns = [
+        [f"{name}: {value}" if name else value for value in some] for name, some in zip(names, values, strict=True)
+    ]
+    builder.rows(list(zip_longest([one.text or "" for one in each(named, "v")], *columns, fillvalue="")))
 
 
 def _placeholder(shape: Element) -> str:

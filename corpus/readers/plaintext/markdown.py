@@ -11,18 +11,13 @@ from markdown_it.rules_block import StateBlock, table
 from markdown_it.token import Token
 
 from corpus.readers.assemble.coverage import fill_gaps
-from corpus.readers.plaintext.plain import read_plain
+from corpus.readers.plaintext.front_matter import find_front_matter
+from corpus.readers.plaintext.plain import name_of_note, read_plain
 from corpus.text.encodings import decode_lines
-from corpus.text.headings import MAX_HEADING, HeadingStack
+from corpus.text.headings import MAX_HEADING, HeadingStack, TopHeading
 from corpus.text.lines import LineMap
 from corpus.types import Block, BlockKind, Extracted
 
-# Front matter begins with a key, otherwise it is a horizontal rule.
-_FRONT_MATTER = re.compile(
-    r"\A\ufeff?---[ \t]*\r?\n(?P<body>(?=\s*[\"']?\w[^\n:]*:).*?)^(?:---|\.\.\.)[ \t]*\r?$",
-    re.DOTALL | re.MULTILINE,
-)
-_FRONT_TITLE = re.compile(r"^title[ \t]*:[ \t]*(?P<title>\S.*)", re.MULTILINE | re.IGNORECASE)
 _LEAVES = {
     "paragraph_open": BlockKind.PARAGRAPH,
     "heading_open": BlockKind.PARAGRAPH,
@@ -41,7 +36,9 @@ def read(path: str, data: bytes) -> Extracted:
     """Read a Markdown file; see `corpus.readers`."""
     text, note = decode_lines(data)
     title, blocks = read_markdown(text)
-    return Extracted(text, title, blocks, note=note)
+    front = find_front_matter(text)
+    title = title or name_of_note(path, blocks)
+    return Extracted(text, title, blocks, note=note, metadata=front.fields if front else ())
 
 
 def read_markdown(text: str) -> tuple[str, tuple[Block, ...]]:
@@ -49,8 +46,8 @@ def read_markdown(text: str) -> tuple[str, tuple[Block, ...]]:
 
     A text without headings is read as plain text, whose headings are inferred.
     """
-    front = _FRONT_MATTER.match(text)
-    offset = front.end() if front else 0
+    front = find_front_matter(text)
+    offset = front.end if front else 0
     body = text[offset:]
     tokens = _parser().parse(_same_length(body))
     is_plain = not any(token.type == "heading_open" for token in tokens)
@@ -58,8 +55,8 @@ def read_markdown(text: str) -> tuple[str, tuple[Block, ...]]:
     if front is None:
         return title, blocks
     moved = [replace(block, start=block.start + offset, end=block.end + offset) for block in blocks]
-    meta = Block(BlockKind.META, front.start(), front.end())
-    return _front_title(front) or title, fill_gaps(text, [meta, *moved])
+    about = Block(BlockKind.DATA, front.start, front.end)
+    return front.title or title, fill_gaps(text, [about, *moved])
 
 
 @cache
@@ -105,17 +102,11 @@ def _same_length(text: str) -> str:
     return _NOT_PARSED.sub(lambda match: " \n" if match[0] == "\r\n" else " ", text)
 
 
-def _front_title(front: re.Match[str]) -> str:
-    found = _FRONT_TITLE.search(front["body"])
-    title = found["title"].rstrip(" \t\r") if found else ""
-    return title.strip("\"'") if len(title) <= MAX_HEADING else ""
-
-
 def _blocks(text: str, tokens: list[Token]) -> tuple[str, tuple[Block, ...]]:
     lines = LineMap(text)
     blocks: list[Block] = []
     headings = HeadingStack()
-    title = ""
+    titles = TopHeading()
     lists = 0
     for i, token in enumerate(tokens):
         lists += (token.type == "list_item_open") - (token.type == "list_item_close")
@@ -125,12 +116,12 @@ def _blocks(text: str, tokens: list[Token]) -> tuple[str, tuple[Block, ...]]:
         end = lines.span(min(token.map[1], len(lines)))[1]
         if token.type == "heading_open" and len(tokens[i + 1].content) <= MAX_HEADING:
             words = _words(tokens[i + 1].content)
-            title = title or words
+            titles.add(int(token.tag[1]), words)
             blocks.append(Block(BlockKind.HEADING, start, end, headings.push(int(token.tag[1]), words)))
         elif token.type in _LEAVES:
             kind = BlockKind.ITEM if lists and token.type == "paragraph_open" else _LEAVES[token.type]
             blocks.append(Block(kind, start, end, headings.path, max(0, lists - 1)))
-    return title, fill_gaps(text, blocks)
+    return titles.title, fill_gaps(text, blocks)
 
 
 def _words(heading: str) -> str:

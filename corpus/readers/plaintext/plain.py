@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 
 from corpus.readers.assemble.coverage import fill_gaps, is_blank
 from corpus.readers.plaintext.record_pages import find_records
@@ -11,6 +13,7 @@ from corpus.text.encodings import decode_lines
 from corpus.text.headings import (
     MAX_HEADING,
     HeadingCandidate,
+    TopHeading,
     could_be_heading,
     heading_title,
     infer_headings,
@@ -18,6 +21,7 @@ from corpus.text.headings import (
     is_upper,
 )
 from corpus.text.lines import BULLETS, line_spans
+from corpus.text.path_words import path_words
 from corpus.types import Block, BlockKind, Extracted
 
 _BULLET = re.compile(rf"^(?P<indent>[ \t]*)(?:[{BULLETS}]|\(?(?:\d{{1,3}}|[a-zA-Z]|[ivxIVX]{{1,4}})[.)])[ \t]+(?=\S)")
@@ -57,10 +61,17 @@ def read(path: str, data: bytes) -> Extracted:
     text, note = decode_lines(data)
     title, blocks = read_plain(text)
     records = find_records(text, blocks)
+    title = title or name_of_note(path, blocks)
     if records and records[0].title == title:
         # The first title of a page of records is that of a record.
         title = ""
     return Extracted(text, title, blocks, note=note, records=records)
+
+
+def name_of_note(path: str, blocks: Sequence[Block]) -> str:
+    """Return the words of a file's name where it is a note of one line, which cannot title itself; else ""."""
+    text = [block.kind for block in blocks if block.kind is not BlockKind.DATA]
+    return path_words(PurePosixPath(path).name) if len(text) == 1 and text[0] is not BlockKind.HEADING else ""
 
 
 def read_plain(text: str) -> tuple[str, tuple[Block, ...]]:
@@ -83,12 +94,20 @@ def read_plain(text: str) -> tuple[str, tuple[Block, ...]]:
 
 
 def _title(pieces: list[_Piece]) -> str:
-    """The first line or the second, if it looks like a title."""
+    """The first line or the second, if it looks like a title; neither a whole note nor one heading of many."""
+    if len(pieces) == 1 and not pieces[0].level:
+        return ""
+    top = TopHeading()
+    for piece in pieces:
+        if piece.level:
+            top.add(piece.level, heading_title(piece.text))
     for piece in pieces[:2]:
         if piece.kind is not BlockKind.PARAGRAPH:
             return ""
         line = piece.text
-        if piece.level or (piece.alone and could_be_heading(line) and len(line.split()) >= 2):
+        if piece.level:
+            return top.title
+        if piece.alone and could_be_heading(line) and len(line.split()) >= 2:
             return heading_title(line)
         if piece.alone and 20 <= len(line) <= 160 and "\n" not in line.strip() and line.rstrip()[-1] not in ".!":
             return heading_title(line)

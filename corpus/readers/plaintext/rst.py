@@ -12,7 +12,7 @@ from collections.abc import Callable
 from corpus.readers.assemble.coverage import fill_gaps
 from corpus.readers.plaintext.plain import read_plain
 from corpus.text.encodings import decode_lines
-from corpus.text.headings import MAX_HEADING, HeadingStack
+from corpus.text.headings import MAX_HEADING, HeadingStack, TopHeading
 from corpus.text.lines import line_spans
 from corpus.types import Block, BlockKind, Extracted
 
@@ -67,7 +67,7 @@ def read_rst(text: str) -> tuple[str, tuple[Block, ...]]:
     parser.run()
     if not any(block.kind is BlockKind.HEADING for block in parser.blocks):
         return read_plain(text)
-    return parser.title, fill_gaps(text, parser.blocks)
+    return parser.titles.title, fill_gaps(text, parser.blocks)
 
 
 class _IndentedLine:
@@ -87,7 +87,7 @@ class _Parser:
 
     def __init__(self, text: str) -> None:
         self.blocks: list[Block] = []
-        self.title = ""
+        self.titles = TopHeading()
         self._lines = [_IndentedLine(text, start, end) for start, end in line_spans(text)]
         self._sections = HeadingStack()
         self._objects = HeadingStack()
@@ -127,7 +127,7 @@ class _Parser:
         level = self._styles.setdefault(under[0] + "o" * over, len(self._styles) + 1)
         self._objects.push(0, "")
         self._sections.push(level, words)
-        self.title = self.title or words
+        self.titles.add(level, words)
         self._add(BlockKind.HEADING, self._labels_above(i), at + 2)
         return at + 2 - i
 

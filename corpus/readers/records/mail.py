@@ -10,7 +10,7 @@ from email.header import decode_header, make_header
 from email.message import Message
 from email.parser import BytesParser
 from email.policy import Compat32
-from email.utils import parsedate_to_datetime
+from email.utils import getaddresses, parsedate_to_datetime
 
 from corpus.errors import Unreadable
 from corpus.readers.assemble.document_builder import DocumentBuilder, one_line
@@ -25,6 +25,8 @@ _BLANK_LINES = re.compile(r"\n\s*\n")
 _SIGNATURE = "\n-- \n"
 _MAX_PARTS = 200
 _MAX_HEADER = 4000
+# Recipients who are named above each passage of a message.
+_MAX_NAMES = 5
 
 
 class _Policy(Compat32):
@@ -75,13 +77,28 @@ def _add_message(builder: DocumentBuilder, data: bytes, *, mailbox: bool = False
         builder.begin_record(subject)
     if subject:
         builder.heading(1, subject)
-    named = zip(("From", "To", "Cc", "Date"), (sender, *others, _date(raw.get("date", ""))), strict=True)
-    builder.fields([(name, value) for name, value in named if value])
+    date = _date(raw.get("date", ""))
+    # Who wrote it, to whom and when belongs to all of its passages.
+    builder.section(2, _correspondents(sender, others, date))
+    named = zip(("From", "To", "Cc", "Date"), (sender, *others, date), strict=True)
+    if given := [(name, value) for name, value in named if value]:
+        builder.preface(given)
+    if not mailbox:
+        about = (("title", subject), ("author", sender), ("date", date))
+        builder.metadata = tuple((name, value) for name, value in about if value)
     for part in _text_parts(message):
         _add_body(builder, part)
     for name in _attachments(message):
         builder.block(f"Attachment: {name}")
     return subject
+
+
+def _correspondents(sender: str, others: list[str], date: str) -> str:
+    """For example "Ida Grün <ida@example.org> to Tom, Eva and 3 more, 2024-05-02"."""
+    names = [name or address for name, address in getaddresses(others) if name or address]
+    more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
+    to = f" to {', '.join(names[:_MAX_NAMES])}{more}" if names else ""
+    return ", ".join(filter(None, (f"{sender}{to}".strip(), date[: len("2024-05-02")])))
 
 
 def _header(raw: str) -> str:
@@ -134,7 +151,7 @@ def _add_body(builder: DocumentBuilder, part: Message) -> None:
     except (LookupError, UnicodeError):
         text = data.decode("utf-8", "replace")
     if part.get_content_type() == "text/html":
-        add_html(builder, text, level=1)
+        add_html(builder, text, level=2)
         return
     for paragraph in _BLANK_LINES.split(text.replace("\r\n", "\n").partition(_SIGNATURE)[0]):
         builder.block(paragraph)

@@ -1,8 +1,10 @@
-"""Jupyter notebooks: each cell is a page, Markdown in blocks, code as it is, without outputs."""
+"""Jupyter notebooks: each cell is a page, Markdown in blocks, code as it is, and what it printed."""
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
 from typing import Any
 
 from corpus.errors import Unreadable
@@ -10,6 +12,10 @@ from corpus.readers.assemble.document_builder import DocumentBuilder
 from corpus.readers.plaintext.markdown import read_markdown
 from corpus.text.encodings import decode
 from corpus.types import BlockKind, Extracted
+
+# Of what a cell printed; more is a log, or data.
+_MAX_LINES, _MAX_CHARACTERS = 40, 4000
+_STYLES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
 def read(path: str, data: bytes) -> Extracted:
@@ -22,12 +28,13 @@ def read(path: str, data: bytes) -> Extracted:
     builder = DocumentBuilder()
     for cell in _cells(notebook):
         builder.page()
-        source = cell.get("source", "")
-        source = "".join(map(str, source)) if isinstance(source, list) else str(source)
+        source = _joined(cell.get("source", cell.get("input", "")))
         if cell.get("cell_type") == "markdown":
             _add_markdown(builder, source)
         else:
             builder.block(source, BlockKind.CODE if cell.get("cell_type") == "code" else BlockKind.PARAGRAPH)
+            if printed := _shortened("".join(_outputs(cell))):
+                builder.block(f"Output:\n{printed}", BlockKind.CODE)
     return builder.build("application/x-ipynb+json", note=note)
 
 
@@ -39,6 +46,33 @@ def _cells(notebook: Any) -> list[dict[str, Any]]:
     if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
         raise Unreadable("content does not match its name: not a notebook")
     return cells
+
+
+def _joined(text: object) -> str:
+    return "".join(map(str, text)) if isinstance(text, list) else str(text)
+
+
+def _outputs(cell: dict[str, Any]) -> Iterator[str]:
+    """What a cell printed or resulted in as text; what it showed as an image, and its warnings, are left out."""
+    outputs = cell.get("outputs")
+    for output in outputs if isinstance(outputs, list) else ():
+        if not isinstance(output, dict) or output.get("name", output.get("stream")) == "stderr":
+            continue
+        # Before version 4 the forms of a result were beside each other.
+        data: dict[str, Any] = output
+        if isinstance(given := output.get("data"), dict):
+            data = given
+        if any(str(key).startswith(("image", "png", "jpeg", "svg")) for key in data):
+            continue
+        text = _joined(data.get("text/plain", data.get("text", "")))
+        error = ": ".join(str(output[key]) for key in ("ename", "evalue") if output.get(key))
+        yield "".join(f"{one.rstrip()}\n" for one in (text, error) if one.strip())
+
+
+def _shortened(text: str) -> str:
+    whole = _STYLES.sub("", text[: 2 * _MAX_CHARACTERS]).rstrip()
+    short = "\n".join(whole.split("\n")[:_MAX_LINES])[:_MAX_CHARACTERS]
+    return short if short == whole else f"{short}\n…"
 
 
 def _add_markdown(builder: DocumentBuilder, source: str) -> None:

@@ -12,6 +12,7 @@ import pytest
 from corpus.errors import Unreadable
 from corpus.formats import ARCHIVE, format_of
 from corpus.loading.sandbox import Sandbox
+from corpus.readers.office import detect
 from corpus.readers.office.xml_tree import parse_xml
 from corpus.readers.office.zip_archive import MAX_ALL, MAX_PART, Archive
 from tests.corpus.readers.outcome import outcome
@@ -124,3 +125,34 @@ def test_a_part_with_a_long_name_is_named_in_short(sandbox: Sandbox) -> None:
     container = f'<c><rootfile full-path="{"a" * 1_000_000}"/></c>'.encode()
     found = outcome(sandbox, "ferry.epub", changed(FILES["ferry.epub"], "META-INF/container.xml", container))
     assert found == f"damaged: {'a' * 100}… is missing"
+
+
+def test_a_slide_has_groups_charts_and_diagrams() -> None:
+    text = "<a:p><a:r><a:t>{}</a:t></a:r></a:p>"
+    shape = f"<p:sp><p:txBody>{text}</p:txBody></p:sp>"
+    frames = (
+        '<p:graphicFrame><c:chart r:id="r1"/></p:graphicFrame><p:graphicFrame><d:relIds r:dm="r2"/></p:graphicFrame>'
+    )
+    slide = (
+        f'<p:sld xmlns:p="urn:p" xmlns:c="urn:c" xmlns:d="urn:d" xmlns:a="urn:a" xmlns:r="urn:relationships">'
+        f"<p:grpSp><p:grpSp>{shape.format('Grouped')}</p:grpSp></p:grpSp>{frames}</p:sld>"
+    )
+    series = (
+        "<c:ser><c:tx><c:v>{}</c:v></c:tx><c:cat><c:pt><c:v>East</c:v></c:pt><c:pt><c:v>West</c:v></c:pt></c:cat>"
+        "<c:val><c:pt><c:v>{}</c:v></c:pt><c:pt><c:v>{}</c:v></c:pt></c:val></c:ser>"
+    )
+    chart = (
+        f'<c:chartSpace xmlns:c="urn:c" xmlns:a="urn:a"><c:title>{text.format("Weather")}</c:title>'
+        f"{series.format('Rain', 1.5, 2)}{series.format('Snow', 3, 4)}</c:chartSpace>"
+    )
+    points = "".join(f"<d:pt>{text.format(word)}</d:pt>" for word in ("Plan", "Row"))
+    parts = parts_of(archives.pptx([("Gauges", [], "")])) | {
+        "ppt/slides/slide1.xml": slide.encode(),
+        "ppt/slides/_rels/slide1.xml.rels": archives.links(
+            ("chart", "../charts/chart1.xml"), ("diagramData", "../diagrams/data1.xml")
+        ).encode(),
+        "ppt/charts/chart1.xml": chart.encode(),
+        "ppt/diagrams/data1.xml": f'<d:dataModel xmlns:d="urn:d" xmlns:a="urn:a">{points}</d:dataModel>'.encode(),
+    }
+    found = detect.read("a.pptx", archives.pack(parts))
+    assert found.text == "Grouped\n\nWeather\n\nEast | Rain: 1.5 | Snow: 3\nWest | Rain: 2 | Snow: 4\n\n- Plan\n- Row"

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from corpus.readers.plaintext.markdown import read_markdown
+from corpus.readers.plaintext.front_matter import find_front_matter
+from corpus.readers.plaintext.markdown import read, read_markdown
 from corpus.types import BlockKind
+from index.snapshot import Snapshot
+from index.update.report import Request
+from index.update.update import update_index
+from tests.encoders import BagEncoder
 
 
 def blocks(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
@@ -66,7 +73,7 @@ def test_front_matter_is_set_apart(front: str, title: str) -> None:
     text = f"{front}\n\n# Heading\n\nBody.\n"
     found, parts = read_markdown(text)
     assert found == title
-    assert [part.kind for part in parts] == [BlockKind.META, BlockKind.HEADING, BlockKind.PARAGRAPH]
+    assert [part.kind for part in parts] == [BlockKind.DATA, BlockKind.HEADING, BlockKind.PARAGRAPH]
     assert text[parts[0].start : parts[0].end] == front.lstrip("\ufeff")
     assert text[parts[1].start : parts[1].end] == "# Heading"
 
@@ -77,7 +84,7 @@ def test_front_matter_before_text_without_headings() -> None:
     title, parts = read_markdown(text)
     assert title == "Some Short Title"
     assert [(part.kind.value, text[part.start : part.end][:16]) for part in parts] == [
-        ("meta", "---\nkey: value\n-"),
+        ("data", "---\nkey: value\n-"),
         ("heading", "Some Short Title"),
         ("paragraph", "Body text. Body "),
     ]
@@ -126,3 +133,48 @@ def test_one_text_of_markdown_leaves_nothing_to_the_next() -> None:
     before = read_markdown("# D [b]\n\ne\n")
     assert read_markdown(first) == read_markdown(first)
     assert read_markdown("# D [b]\n\ne\n") == before
+
+
+def test_front_matter_is_data(tmp_path: Path) -> None:
+    """Names with their values, found by every passage of the file, and never an answer; only its words are searched."""
+    front = "---\ntitle: 'Boats: a guide'\nauthor: [{name: Ida, email: i@x.org}, Tom]\ndate: 2024-05-02\n---\n"
+    (tmp_path / "a.md").write_text(f"{front}\n# Oars\n\nOf ash.\n\n# Hull\n\nOf oak.\n")
+    update_index(Request(tmp_path, BagEncoder()))
+    with Snapshot(tmp_path / ".qa") as snapshot:
+        (document,) = snapshot.documents()
+        assert (document.title, document.fields[1:]) == (
+            "Boats: a guide",
+            (("author", "Ida"), ("author.email", "i@x.org"), ("author", "Tom"), ("date", "2024-05-02")),
+        )
+        assert [passage.text for passage in snapshot.passages_of("a.md")] == ["# Oars\n\nOf ash.", "# Hull\n\nOf oak."]
+        assert len(snapshot.keyword("Ida", 9)) == 2
+
+
+@pytest.mark.parametrize(
+    ("front", "fields"),
+    [
+        ("title: Boats: a guide", (("title", "Boats: a guide"),)),
+        ("a: &x [1, 2]\nb: [*x, *x]", (("a", "1"), ("a", "2"), ("b", "1"), ("b", "2"), ("b", "1"), ("b", "2"))),
+        ("a: &x [*x]", (("a", "&x [*x]"),)),
+        ("a: " + "[" * 9000, (("a", "[" * 1000),)),
+        ("no: yes\nt: !!python/object/apply:os.system [ls]", (("no", "yes"), ("t", "ls"))),
+    ],
+)
+def test_odd_front_matter_is_read_as_far_as_it_goes(front: str, fields: tuple[tuple[str, str], ...]) -> None:
+    found = find_front_matter(f"---\n{front}\n---\n\nText.\n")
+    assert found is not None
+    assert found.fields == fields
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "title"),
+    [
+        ("a.md", "# One\n\nText.\n\n# Two\n\nText.\n", ""),
+        ("a.md", "## One\n\nText.\n\n# Two\n\nText.\n", ""),
+        ("a.md", "# One\n\nText.\n\n## Two\n\nText.\n", "One"),
+        ("to-do/buy_milk.md", "Milk, bread and two eggs from the farm\n", "buy milk"),
+        ("to-do/buy_milk.md", "---\ntags: x\n---\n\nMilk and bread.\n", "buy milk"),
+    ],
+)
+def test_a_title_is_the_one_heading_at_the_top_or_the_name_of_a_note(path: str, text: str, title: str) -> None:
+    assert read(path, text.encode()).title == title

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from corpus.chunking.splitter import split
+from corpus.loading.load import parse
 from corpus.readers.records.mail import read
+from tests.documents import count_words
 
 
 def lines(head: str, body: str = "Words.\n") -> list[str]:
@@ -54,3 +57,20 @@ def test_attachments_are_named_and_not_read() -> None:
     )
     text = read("a.eml", f"Subject: Oars\nContent-Type: multipart/mixed; boundary=a\n\n{body}".encode()).text
     assert text == "Oars\n\nIt leaks.\n\nAttachment: Rüder.txt\n\nAttachment: Fähre.pdf"
+
+
+def test_who_wrote_to_whom_and_when_belongs_to_each_passage() -> None:
+    """The block of headers is part of the first, not one of its own."""
+    to = ", ".join(f"P{number} <p{number}@b.org>" for number in range(7))
+    head = f"Subject: Oars\nFrom: Ida Gray <i@b.org>\nTo: {to}\nDate: Fri, 21 Nov 2025 10:00:00 +0100"
+    data = f"{head}\n\n{'Of ash. ' * 100}\n\n{'Of oak. ' * 100}\n".encode()
+    found = split(parse("a.eml", data), count_tokens=count_words, max_tokens=254)
+    above = ("Oars", "Ida Gray <i@b.org> to P0, P1, P2, P3, P4 and 2 more, 2025-11-21")
+    assert {passage.heading for passage in found} == {above}
+    assert found[0].text.startswith("Oars\n\nFrom: Ida Gray <i@b.org>\nTo: P0 <p0@b.org>")
+    assert found[0].text[found[0].body :].startswith("Of ash.")
+    assert read("a.eml", data).metadata == (
+        ("title", "Oars"),
+        ("author", "Ida Gray <i@b.org>"),
+        ("date", "2025-11-21 10:00:00+01:00"),
+    )

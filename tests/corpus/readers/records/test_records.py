@@ -44,7 +44,7 @@ def test_each_record_is_found_under_its_title(name: str, line: str, citation: st
     assert (report.added, report.documents, report.passages) == (1, 3, 3)
     with Retriever.open(tmp_path, encoder=encoder) as retriever:
         (hit,) = retriever.search("Where does the Otter sleep: in a burrow?", k=1)
-    assert (hit.title, hit.heading, hit.citation) == ("Otter", ("Otter",), citation)
+    assert (hit.title, hit.heading[0], hit.citation) == ("Otter", "Otter", citation)
     assert "Sleeps in a burrow." in hit.text
     assert "Stands" not in hit.text
 

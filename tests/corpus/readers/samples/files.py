@@ -320,7 +320,7 @@ SAMPLES = (
         one_letter(),
         "Die Brücke ist gesperrt: what leaves when instead?",
         "noon",
-        "ferry.eml § Die Brücke ist gesperrt",
+        "ferry.eml § Die Brücke ist gesperrt › Ida Grün <ida@example.org> to Pontus, 2025-11-21",
     ),
     Sample("oars.mbox", mailbox(), "Where was the ash oar found?", "jetty", "oars.mbox, message 1"),
     Sample("swans.docx", document(), "What do swans hiss at?", "kayaks", "swans.docx § Swans"),
