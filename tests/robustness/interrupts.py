@@ -35,13 +35,11 @@ class Interrupted:
     Attributes:
         code: Its exit status; minus the signal that ended it.
         errors: What it wrote to stderr.
-        seconds: From the last signal to its end.
         orphans: Whether a process that it started is still there.
     """
 
     code: int
     errors: str
-    seconds: float
     orphans: bool
 
 
@@ -68,13 +66,12 @@ def interrupt(root: Path, *, after: float, times: int) -> Interrupted:
             # As a terminal does: to every process of the command.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGINT)
-        pressed = time.monotonic()
         try:
             _, errors = process.communicate(timeout=600)
         except subprocess.TimeoutExpired:
             process.kill()
             raise
-    return Interrupted(process.returncode, errors, time.monotonic() - pressed, _is_there(process.pid))
+    return Interrupted(process.returncode, errors, _is_there(process.pid))
 
 
 def allow_interrupts() -> None:
@@ -127,7 +124,6 @@ def run(runs: int, seed: int) -> dict[str, Any]:
     return {
         "runs": runs,
         "interrupted": sum(one["code"] == 130 for one in found),
-        "slowest": round(max(one["seconds"] for one in found), 2),
         "violations": [one for one in found if one["wrong"]],
     }
 

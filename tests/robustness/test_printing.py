@@ -45,6 +45,10 @@ def test_nothing_printed_drives_a_terminal(name: str) -> None:
     assert size > 10 * COUNT
 
 
+def qa(*args: str) -> list[str]:
+    return [sys.executable, "-m", "qa", *args]
+
+
 @pytest.fixture(scope="module")
 def notes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Hostile names and texts, one file that is a copy of another under a hostile name."""
@@ -52,17 +56,14 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write(root, [*NAMES[:16], *NAMES[-2:], *TEXTS[:2]])
     (root / "copy\x1b[5m\u202e.md").write_bytes((root / "healthy" / "alpha.md").read_bytes())
     make_old(root)
+    shown_by(qa("index", str(root)))
     return root
-
-
-def qa(*args: str) -> list[str]:
-    return [sys.executable, "-m", "qa", *args]
 
 
 def test_the_program_on_a_terminal(notes: Path) -> None:
     """The real program with the real model: everything it shows of these files is clean."""
     commands = {
-        "index": qa("index", str(notes)),
+        "index": qa("index", "--full", str(notes)),
         "ask": qa("ask", "-k", "1000", "--index", str(notes), "where does the heron wait at the weir"),
         "show": qa("show", "--index", str(notes), "texts/escapes.md"),
         "show lines": qa("show", "--index", str(notes), "texts/escapes.md:1-3"),
@@ -123,7 +124,6 @@ def test_json_on_a_terminal_is_safe_and_exact(notes: Path) -> None:
 
 def test_status_of_hostile_names(notes: Path, tmp_path: Path) -> None:
     """New and missing files are named, whatever their names; in JSON exactly."""
-    code, data = shown_by(qa("index", str(notes)))
     names = [f"new{c}{n}.md" for n, c in enumerate("\x1b\x9b\u202e\r\n\u2066")]
     for name in names:
         (notes / name).write_text("New.\n", encoding="utf-8")
