@@ -52,6 +52,10 @@ def _zipped(media_type: str, page: str = "") -> Format:
     return Format(media_type, "office.detect", limit=MAX_PACKED_BYTES, page=page, magic=(b"PK\x03\x04", b"PK\x05\x06"))
 
 
+def _old_office(media_type: str, page: str = "") -> Format:
+    return Format(media_type, "legacy.office97", limit=MAX_PACKED_BYTES, page=page, magic=(_OLD_OFFICE,))
+
+
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _OPEN_XML = "application/vnd.openxmlformats-officedocument."
 MARKDOWN = Format("text/markdown", "plaintext.markdown", isolated=False)
@@ -65,7 +69,15 @@ DOCX = _zipped(f"{_OPEN_XML}wordprocessingml.document")
 PPTX = _zipped(f"{_OPEN_XML}presentationml.presentation", "slide")
 XLSX = _zipped(f"{_OPEN_XML}spreadsheetml.sheet", "sheet")
 ODT = _zipped("application/vnd.oasis.opendocument.text")
+ODS = _zipped("application/vnd.oasis.opendocument.spreadsheet", "sheet")
+ODP = _zipped("application/vnd.oasis.opendocument.presentation", "slide")
+DOC = _old_office("application/msword")
+XLS = _old_office("application/vnd.ms-excel", "sheet")
+PPT = _old_office("application/vnd.ms-powerpoint", "slide")
+RTF = Format("application/rtf", "legacy.rtf", limit=MAX_PACKED_BYTES, magic=(b"{\\rtf",))
 EPUB = _zipped("application/epub+zip")
+# First bytes that no text has, whatever its name says.
+_NO_TEXT = (*PDF.magic, *ARCHIVE.magic, *DOC.magic, *RTF.magic)
 _CODE = {
     "x-python": ".py .pyi",
     "x-c": ".c .h",
@@ -95,6 +107,12 @@ _SUFFIXES = {
     PPTX: ".pptx",
     XLSX: ".xlsx",
     ODT: ".odt",
+    ODS: ".ods",
+    ODP: ".odp",
+    RTF: ".rtf",
+    DOC: ".doc",
+    XLS: ".xls",
+    PPT: ".ppt",
     EPUB: ".epub",
     Format("application/x-ipynb+json", "source.notebook", page="cell"): ".ipynb",
     Format("text/csv", "records.csv_rows", page="row"): ".csv",
@@ -200,14 +218,15 @@ def confirm(path: str, data: bytes) -> Format:
     named = format_of(path)
     if named is None:
         raise Unreadable("format not supported")
-    if data.startswith(named.magic) if named.magic else not data.startswith((*PDF.magic, *ARCHIVE.magic)):
+    if data.startswith(named.magic) if named.magic else not data.startswith(_NO_TEXT):
         if named in (MARKDOWN, PLAIN, UNNAMED) and _HTML.match(data[:_HEAD]):
             return HTML
         if named is UNNAMED:
             _require_text(data)
         return named
-    if data.startswith(_OLD_OFFICE):
-        raise Unreadable("encrypted or in a format of Office before 2007; save it again without a password")
+    for kind in (DOC, RTF):
+        if data.startswith(kind.magic):
+            return kind
     # Some programs write a line before a PDF's own first one.
     if PDF.magic[0] in data[:_HEAD]:
         return PDF

@@ -73,7 +73,7 @@ LARGE: dict[str, Callable[[int], bytes]] = {
     "swans.docx": _docx,
     "talk.pptx": lambda n: archives.pptx([("Kingfishers", [(0, _WORDS * 3)], "Notes.")] * n),
     "boats.xlsx": lambda n: archives.xlsx({"Boats": _boats(n)}),
-    "ice.odt": lambda n: archives.odt(f"<text:p>{_WORDS * 4}</text:p>" * n),
+    "ice.odt": lambda n: archives.open_document(f"<text:p>{_WORDS * 4}</text:p>" * n),
     "ferry.epub": lambda n: archives.epub([f"<h1>The Ferry</h1>{f'<p>{_WORDS * 4}</p>' * 20}"] * n),
 }
 

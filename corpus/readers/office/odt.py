@@ -1,4 +1,4 @@
-"""OpenDocument texts (ODT): headings, paragraphs, lists, tables, notes."""
+"""OpenDocument texts (ODT), and what other OpenDocument files share: headings, paragraphs, lists, tables, notes."""
 
 from __future__ import annotations
 
@@ -12,28 +12,38 @@ from corpus.readers.office.xml_tree import each, first
 from corpus.readers.office.zip_archive import Archive
 from corpus.types import BlockKind, Extracted
 
-_SKIP = frozenset({"tracked-changes", "annotation", "sequence-decls", "forms"})
+_SKIP = frozenset({"tracked-changes", "annotation", "sequence-decls", "forms", "page-number", "notes"})
 _BREAKS = {"s": " ", "tab": "\t", "line-break": "\n"}
 
 
 def read(archive: Archive) -> Extracted:
     """Read an OpenDocument text."""
+    builder = DocumentBuilder()
+    add_content(builder, first(content(archive), "text"))
+    builder.title = archive.title("meta.xml")
+    return builder.build(ODT.media_type)
+
+
+def content(archive: Archive) -> Element:
+    """Return what an OpenDocument file holds, unless it is encrypted."""
     if first(archive.optional("META-INF/manifest.xml"), "encryption-data") is not None:
         raise Unreadable("encrypted")
-    builder = DocumentBuilder()
-    for element in each(first(archive.xml("content.xml"), "text"), "h", "p", "list", "table", skip=_SKIP):
+    return archive.xml("content.xml")
+
+
+def add_content(builder: DocumentBuilder, parent: Element | None) -> None:
+    """Add the headings, paragraphs, lists and tables in an element."""
+    for element in each(parent, "h", "p", "list", "table", skip=_SKIP):
         if element.tag == "h":
             level = element.get("outline-level", "1")
-            builder.heading(int(level) if level.isdigit() else 1, _text(element))
+            builder.heading(int(level) if level.isdigit() else 1, text_in(element))
         elif element.tag == "list":
             _add_list(builder, element, 0)
         elif element.tag == "table":
             rows = each(element, "table-row")
-            builder.rows([[_text(cell) for cell in each(row, "table-cell")] for row in rows])
+            builder.rows([[text_in(cell) for cell in each(row, "table-cell")] for row in rows])
         else:
-            builder.block(_text(element))
-    builder.title = archive.title("meta.xml")
-    return builder.build(ODT.media_type)
+            builder.block(text_in(element))
 
 
 def _add_list(builder: DocumentBuilder, element: Element, depth: int) -> None:
@@ -42,10 +52,11 @@ def _add_list(builder: DocumentBuilder, element: Element, depth: int) -> None:
             if part.tag == "list":
                 _add_list(builder, part, depth + 1)
             else:
-                builder.block(_text(part), BlockKind.ITEM, min(depth, 5))
+                builder.block(text_in(part), BlockKind.ITEM, min(depth, 5))
 
 
-def _text(element: Element) -> str:
+def text_in(element: Element) -> str:
+    """Return the text of an element, a line a paragraph."""
     return "".join(_pieces(element)).strip()
 
 
@@ -55,7 +66,7 @@ def _pieces(element: Element) -> Iterator[str]:
         if child.tag in _BREAKS:
             yield _BREAKS[child.tag]
         elif child.tag == "note":
-            yield f" ({' '.join(_text(body) for body in each(child, 'note-body'))})"
+            yield f" ({' '.join(text_in(body) for body in each(child, 'note-body'))})"
         elif child.tag not in _SKIP:
             yield from _pieces(child)
             yield "\n" if child.tag == "p" else ""

@@ -1,4 +1,4 @@
-"""Workbooks (XLSX): each sheet is a page, each row a record, and with a title a document."""
+"""Workbooks (XLSX): cells as text, by the strings and styles that the sheets share."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from xml.etree.ElementTree import Element
 
 from corpus.formats import XLSX
 from corpus.readers.assemble.document_builder import DocumentBuilder
-from corpus.readers.assemble.fields import Row, add_records, are_table, title_field
 from corpus.readers.office.xml_tree import each, first
 from corpus.readers.office.zip_archive import Archive
-from corpus.readers.records.csv_rows import to_records
+from corpus.readers.records.sheets import MAX_COLUMNS, Sheet, add_sheets
 from corpus.types import Extracted
 
 # Built-in number formats of dates and times (ECMA-376, part 1, 18.8.30).
@@ -22,7 +21,6 @@ _QUOTED = re.compile(r"\"[^\"]*\"|\[[^\]]*\]|\\.")
 _DATE_CODE = re.compile(r"[ymdhs]", re.IGNORECASE)
 _EPOCH = datetime.datetime(1899, 12, 30)
 _EPOCH_1904 = datetime.datetime(1904, 1, 1)
-_MAX_COLUMNS = 1000
 
 
 def read(archive: Archive, main: str) -> Extracted:
@@ -30,29 +28,13 @@ def read(archive: Archive, main: str) -> Extracted:
     book = archive.xml(main)
     links = archive.links(main)
     cells = _Cells(archive, dict(links.values()), book)
-    sheets: list[tuple[str, list[tuple[int, Row]]] | None] = []
-    # Whether each sheet has a column of titles, so that each row is a document.
-    titled = True
+    sheets: list[Sheet | None] = []
     for sheet in each(book, "sheet"):
         kind, part = links.get(sheet.get("r:id", ""), ("", ""))
-        if kind != "worksheet" or sheet.get("state", "visible") != "visible":
-            sheets.append(None)
-            continue
-        names, records = to_records(list(cells.rows(archive.xml(part))))
-        sheets.append((sheet.get("name", ""), records))
-        titled = titled and (not records or (title_field(names) is not None and not are_table(records)))
+        is_shown = kind == "worksheet" and sheet.get("state", "visible") == "visible"
+        sheets.append((sheet.get("name", ""), list(cells.rows(archive.xml(part)))) if is_shown else None)
     builder = DocumentBuilder()
-    for one in sheets:
-        builder.page()
-        if one is None:
-            continue
-        name, records = one
-        builder.section(1, "")
-        if titled:
-            add_records(builder, records, pages=False, documents_from=1, above=name, level=2)
-        else:
-            builder.heading(1, name)
-            add_records(builder, records, pages=False, level=2)
+    add_sheets(builder, sheets)
     return builder.build(XLSX.media_type, title=archive.title("docProps/core.xml"))
 
 
@@ -75,7 +57,7 @@ class _Cells:
             values: list[str] = []
             for cell in each(row, "c"):
                 column = _column(cell.get("r", "").rstrip("0123456789")[:4]) or len(values)
-                if column >= _MAX_COLUMNS:
+                if column >= MAX_COLUMNS:
                     break
                 values.extend([""] * (column - len(values)))
                 values.append(self._value(cell))

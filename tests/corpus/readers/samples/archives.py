@@ -22,6 +22,8 @@ MAIN = {
     "talk.pptx": "ppt/slides/slide1.xml",
     "boats.xlsx": "xl/worksheets/sheet1.xml",
     "ice.odt": "content.xml",
+    "catch.ods": "content.xml",
+    "moor.odp": "content.xml",
     "ferry.epub": "OEBPS/text/chapter 1.xhtml",
 }
 
@@ -178,13 +180,13 @@ def xlsx(sheets: dict[str, list[list[str | float]]], *, dates: frozenset[int] = 
     return pack(parts)
 
 
-def odt(body: str, *, title: str = "") -> bytes:
-    """An OpenDocument text; `body` is XML with the prefixes text and table."""
-    names = 'xmlns:office="urn:o" xmlns:text="urn:t" xmlns:table="urn:b"'
+def open_document(body: str, *, kind: str = "text", title: str = "") -> bytes:
+    """An OpenDocument file; `body` is XML with the prefixes office, text, table, draw and presentation."""
+    names = 'xmlns:office="urn:o" xmlns:text="urn:t" xmlns:table="urn:b" xmlns:draw="urn:d" xmlns:presentation="urn:p"'
     return pack(
         {
-            "mimetype": "application/vnd.oasis.opendocument.text",
-            "content.xml": f"<office:document {names}><office:body><office:text>{body}</office:text></office:body>"
+            "mimetype": f"application/vnd.oasis.opendocument.{kind}",
+            "content.xml": f"<office:document {names}><office:body><office:{kind}>{body}</office:{kind}></office:body>"
             "</office:document>",
             "meta.xml": core(title),
         }

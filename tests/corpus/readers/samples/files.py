@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import lzma
 from dataclasses import dataclass
 from email.message import EmailMessage
+from pathlib import Path
 
 from tests.corpus.readers.samples import archives, pdf, texts
 
@@ -283,7 +285,7 @@ def workbook() -> bytes:
 
 
 def open_text() -> bytes:
-    return archives.odt(
+    return archives.open_document(
         '<text:h text:outline-level="1">Ice</text:h><text:p>The river<text:s/>froze in<text:tab/>1929.<text:note>'
         "<text:note-body><text:p>Twice.</text:p></text:note-body></text:note></text:p>"
         "<text:list><text:list-item><text:p>Skates</text:p><text:list><text:list-item><text:p>of bone</text:p>"
@@ -292,6 +294,61 @@ def open_text() -> bytes:
         "<text:p>Ice, cm</text:p></table:table-cell></table:table-row></table:table>",
         title="Ice years",
     )
+
+
+def open_workbook() -> bytes:
+    """Dates, merged and repeated cells, a note that is no value, a million blank rows, and a table below them."""
+    cells = (("Fish", "Kilos", "Caught"), ("Zander", "4,5", ""))
+    rows = "".join(
+        "<table:table-row>"
+        + "".join(f"<table:table-cell><text:p>{cell}</text:p></table:table-cell>" for cell in row if cell)
+        + '<table:table-cell office:date-value="2025-11-21T00:00:00"><text:p>21.11.</text:p></table:table-cell>'
+        * (not row[2])
+        + '<table:table-cell table:number-columns-repeated="16000"/></table:table-row>'
+        for row in cells
+    )
+    blank = '<table:table-row table:number-rows-repeated="1000000"><table:table-cell/></table:table-row>'
+    last = (
+        "<table:table-row><table:table-cell><office:annotation><text:p>Ask Ida.</text:p></office:annotation>"
+        "<text:p>Eel</text:p></table:table-cell><table:covered-table-cell/>"
+        '<table:table-cell table:number-columns-repeated="2"><text:p>none</text:p></table:table-cell></table:table-row>'
+    )
+    body = f'<table:table table:name="Catches">{rows}{blank}{last}</table:table>'
+    return archives.open_document(body, kind="spreadsheet")
+
+
+def open_slides() -> bytes:
+    def frame(kind: str, body: str) -> str:
+        return f'<draw:frame presentation:class="{kind}"><draw:text-box>{body}</draw:text-box></draw:frame>'
+
+    def items(*lines: str) -> str:
+        found = "".join(f"<text:list-item><text:p>{line}</text:p></text:list-item>" for line in lines)
+        return f"<text:list>{found}</text:list>"
+
+    first = frame("outline", items("Of hemp", "Of wire")) + frame("title", "<text:p>Mooring lines</text:p>")
+    notes = frame("notes", "<text:p>Show the frayed one.</text:p>") + frame("page-number", "<text:p>1</text:p>")
+    second = "<draw:custom-shape><text:p>A bowline holds eleven tons.</text:p></draw:custom-shape>"
+    pages = (
+        f"{first}<presentation:notes>{notes}</presentation:notes>",
+        frame("title", "<text:p>Knots</text:p>") + second,
+    )
+    body = "".join(f"<draw:page>{page}</draw:page>" for page in pages)
+    return archives.open_document(body, kind="presentation", title="Mooring")
+
+
+RICH = rb"""{\rtf1\ansi\ansicpg1252{\fonttbl{\f0 Arial;}}
+{\stylesheet{\s1\outlinelevel0 heading 1;}}{\info{\title The winch book}}
+\pard\s1\outlinelevel0 Winches\par
+\pard\plain Winches of iron are greased with tallow \u8212- na\'efve, but \b cheap\b0 .\par
+\pard\s2\outlinelevel1 Crews\par
+\pard\plain{\listtext\'95\tab}Each crew has four women\par
+\pard\plain{\listtext\'95\tab}The cook is one of them\par
+\trowd\cellx100\cellx200\intbl Year\cell Winches\cell\row
+\trowd\cellx100\cellx200\intbl 1902\cell 37\cell\row
+\pard\plain They rust in winter.\par
+}"""
+# Saved by LibreOffice from texts of our own.
+LEGACY = {file.stem: lzma.decompress(file.read_bytes()) for file in (Path(__file__).parent / "legacy").iterdir()}
 
 
 def book() -> bytes:
@@ -324,9 +381,17 @@ SAMPLES = (
     ),
     Sample("oars.mbox", mailbox(), "Where was the ash oar found?", "jetty", "oars.mbox, message 1"),
     Sample("swans.docx", document(), "What do swans hiss at?", "kayaks", "swans.docx § Swans"),
-    Sample("talk.pptx", slides(), "How long is the tunnel of a nest?", "ninety", "talk.pptx, slide 2"),
+    Sample("talk.pptx", slides(), "Nests: a tunnel of how many centimetres?", "ninety", "talk.pptx, slide 2"),
     Sample("boats.xlsx", workbook(), "How many oars has the Möwe?", "4", "boats.xlsx, sheet 1"),
     Sample("ice.odt", open_text(), "When did the river freeze?", "1929", "ice.odt § Ice"),
+    Sample("catch.ods", open_workbook(), "When was the zander caught?", "2025-11-21", "catch.ods, sheet 1"),
+    Sample("moor.odp", open_slides(), "How many tons holds a bowline?", "eleven", "moor.odp, slide 2"),
+    Sample("winch.rtf", RICH, "What are winches of iron greased with?", "tallow", "winch.rtf § Winches"),
+    Sample("rafts.doc", LEGACY["rafts.doc"], "With what are rafts of spruce bound?", "hazel", "rafts.doc § Rafts"),
+    Sample(
+        "levies.xls", LEGACY["levies.xls"], "What is the toll of the Augustus bridge?", "5.5", "levies.xls, sheet 1"
+    ),
+    Sample("pegs.ppt", LEGACY["pegs.ppt"], "How much does the mallet weigh?", "two pounds", "pegs.ppt, slide 2"),
     Sample("ferry.epub", book(), "What did lightning split?", "poplar", "ferry.epub § The Storm"),
     *(Sample(path, text.encode(), *asked) for path, text, *asked in (*texts.NOTES, *texts.PROGRAMS)),
 )

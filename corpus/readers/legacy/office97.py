@@ -1,0 +1,60 @@
+"""Word, Excel and PowerPoint files of before 2007: converted by office-oxide, then read as their successors are."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from io import BytesIO
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from zipfile import ZipFile
+
+from corpus.errors import Unreadable
+from corpus.formats import DOC, PPT, XLS
+from corpus.readers.office import detect
+from corpus.types import Extracted
+
+# The stream that makes a file what it is, whatever its name says; an office file may embed others.
+_KINDS = {"doc": ("WordDocument", DOC), "ppt": ("PowerPoint Document", PPT), "xls": ("Workbook", XLS)}
+
+
+def read(path: str, data: bytes) -> Extracted:
+    """Read an old Office file; see `corpus.readers`."""
+    if "EncryptedPackage".encode("utf-16-le") in data:
+        raise Unreadable("encrypted")
+    named = PurePosixPath(path).suffix.lower()[1:]
+    found = [kind for kind, (stream, _) in _KINDS.items() if stream.encode("utf-16-le") in data]
+    if not found:
+        raise Unreadable("damaged, or not a document of Word, Excel or PowerPoint")
+    kind = named if named in found else found[0]
+    with TemporaryDirectory() as folder:
+        modern = Path(folder, f"a.{kind}x")
+        _convert(data, kind, modern)
+        document = detect.read(path, _untitled(modern.read_bytes()))
+    return dataclasses.replace(document, media_type=_KINDS[kind][1].media_type)
+
+
+def _convert(data: bytes, kind: str, to: Path) -> None:
+    try:
+        from office_oxide import Document  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        reason = f'a format of Office before 2007; save it as .{kind}x, or: pip install "qa[office]"'
+        raise Unreadable(reason, unknown=True) from error
+    try:
+        Document.from_bytes(data, kind).save_as(str(to))
+    except (KeyboardInterrupt, SystemExit, MemoryError):
+        raise
+    except BaseException as error:  # a panic in the library is no Exception
+        raise Unreadable(f"encrypted or damaged: cannot be opened as a {kind.upper()} file") from error
+
+
+def _untitled(data: bytes) -> bytes:
+    """An archive without the titles by number that the library gives to slides without a title."""
+    found = BytesIO()
+    with ZipFile(BytesIO(data)) as source, ZipFile(found, "w") as target:
+        for name in source.namelist():
+            part, slide = source.read(name), re.fullmatch(r"ppt/slides/slide(\d+)\.xml", name)
+            target.writestr(
+                name, part.replace(f"<a:t>Slide {slide[1]}</a:t>".encode(), b"<a:t/>", 1) if slide else part
+            )
+    return found.getvalue()

@@ -1,0 +1,50 @@
+"""Rich Text Format by striprtf, which gives the text alone: headings, lists and tables are told by marks in it."""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+
+from corpus.errors import Unreadable
+from corpus.formats import RTF
+from corpus.readers.assemble.document_builder import DocumentBuilder
+from corpus.types import BlockKind, Extracted
+
+# Put behind the property of a paragraph that makes it a heading; a character for private use, and the level.
+_OUTLINE = re.compile(r"\\outlinelevel(\d)(?!\d)")
+_HEADING = re.compile(r"\s*\ue0f1(\d)\s*(.*)", re.DOTALL)
+_ITEM = re.compile(r"\s*(?:[•◦▪‣·\uf0b7\uf0a7\uf095\u2013-]|\(?(?:\d{1,3}|[a-zA-Z])[.)])\t\s*(?=\S)")
+_TITLE = re.compile(r"\{\\title\s([^{}]{1,600})\}")
+
+
+def read(path: str, data: bytes) -> Extracted:
+    """Read a Rich Text file; see `corpus.readers`."""
+    try:
+        from striprtf.striprtf import rtf_to_text  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise Unreadable('Rich Text; save it as .docx, or: pip install "qa[office]"', unknown=True) from error
+    if not data.rstrip(b"\0\r\n\t ").endswith(b"}"):
+        raise Unreadable("damaged: its end is missing")
+    # Other characters are written in ASCII.
+    source = data.decode("latin-1")
+    text = rtf_to_text(_OUTLINE.sub(r"\g<0>{ \\u57585?\1}", source), errors="replace")
+    builder = DocumentBuilder()
+    for is_row, lines in groupby(text.split("\n"), key=lambda line: line.endswith("|")):
+        if is_row:
+            builder.rows([line[:-1].split("|") for line in lines])
+            continue
+        for line in lines:
+            _add(builder, line)
+    if found := _TITLE.search(source):
+        builder.title = rtf_to_text(f"{{\\rtf1\\ansi {found[1]}}}", errors="replace").strip()
+    return builder.build(RTF.media_type)
+
+
+def _add(builder: DocumentBuilder, line: str) -> None:
+    if found := _HEADING.match(line):
+        # 9 is the level of the text itself.
+        builder.heading(int(found[1]) + 1, found[2]) if found[1] != "9" else builder.block(found[2])
+    elif found := _ITEM.match(line):
+        builder.block(line[found.end() :], BlockKind.ITEM)
+    else:
+        builder.block(line)

@@ -1,0 +1,47 @@
+"""OpenDocument workbooks (ODS): cells as they are shown, dates as ISO 8601 writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from xml.etree.ElementTree import Element
+
+from corpus.formats import ODS
+from corpus.readers.assemble.document_builder import DocumentBuilder
+from corpus.readers.office.odt import content, text_in
+from corpus.readers.office.xml_tree import each, first
+from corpus.readers.office.zip_archive import Archive
+from corpus.readers.records.sheets import MAX_COLUMNS, add_sheets
+from corpus.types import Extracted
+
+_SKIP = frozenset({"annotation"})
+
+
+def read(archive: Archive) -> Extracted:
+    """Read a workbook."""
+    builder = DocumentBuilder()
+    tables = each(first(content(archive), "spreadsheet"), "table", skip=frozenset({"tracked-changes"}))
+    add_sheets(builder, [(table.get("name", ""), list(_rows(table))) for table in tables])
+    return builder.build(ODS.media_type, title=archive.title("meta.xml"))
+
+
+def _rows(table: Element) -> Iterator[tuple[int, list[str]]]:
+    number = 1
+    for row in each(table, "table-row"):
+        values: list[str] = []
+        for cell in each(row, "table-cell", "covered-table-cell"):
+            repeated = min(_count(cell, "number-columns-repeated"), MAX_COLUMNS - len(values))
+            values.extend([_value(cell)] * repeated)
+        if any(map(str.strip, values)):
+            yield number, values
+        # Equal rows are said once.
+        number += _count(row, "number-rows-repeated")
+
+
+def _count(element: Element, name: str) -> int:
+    given = element.get(name, "")
+    return int(given) if given.isdecimal() and len(given) < 9 else 1
+
+
+def _value(cell: Element) -> str:
+    date = cell.get("date-value", "").replace("T", " ").removesuffix(" 00:00:00")
+    return date or "\n".join(text_in(line) for line in each(cell, "p", skip=_SKIP))

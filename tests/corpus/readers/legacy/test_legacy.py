@@ -1,0 +1,58 @@
+"""Formats of before 2007: what the libraries cannot read, or are not there to read."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from corpus.errors import Unreadable
+from corpus.loading.sandbox import Sandbox
+from corpus.readers import reader_for
+from tests.corpus.readers.outcome import outcome
+from tests.corpus.readers.samples.files import FILES
+
+OLD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)
+
+
+@pytest.mark.parametrize(
+    ("path", "module", "why"),
+    [
+        ("rafts.doc", "office_oxide", 'a format of Office before 2007; save it as .docx, or: pip install "qa[office]"'),
+        ("pegs.ppt", "office_oxide", 'a format of Office before 2007; save it as .pptx, or: pip install "qa[office]"'),
+        ("winch.rtf", "striprtf.striprtf", 'Rich Text; save it as .docx, or: pip install "qa[office]"'),
+    ],
+)
+def test_without_the_extra_the_reason_names_it(
+    path: str, module: str, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the next build tries again, as it may be there by then."""
+    monkeypatch.setitem(sys.modules, module, None)
+    name = "legacy.rtf" if path.endswith(".rtf") else "legacy.office97"
+    with pytest.raises(Unreadable) as caught:
+        reader_for(name)(path, FILES[path])
+    assert (caught.value.reason, caught.value.unknown) == (why, True)
+
+
+@pytest.mark.parametrize("name", ["letter.txt", "letter.docx", "letter.xls", "letter"])
+def test_content_counts_for_more_than_the_name(name: str, sandbox: Sandbox) -> None:
+    for sample in ("rafts.doc", "winch.rtf"):
+        assert outcome(sandbox, name, FILES[sample]) == outcome(sandbox, sample, FILES[sample])
+
+
+@pytest.mark.parametrize(
+    ("path", "data", "why"),
+    [
+        ("a.doc", OLD, "damaged, or not a document of Word, Excel or PowerPoint"),
+        ("a.docx", OLD + "EncryptedPackage".encode("utf-16-le"), "encrypted"),
+        ("a.doc", OLD + "WordDocument".encode("utf-16-le"), "encrypted or damaged: cannot be opened as a DOC file"),
+        ("a.rtf", FILES["winch.rtf"][:300], "damaged: its end is missing"),
+        ("a.rtf", b"just words", "content does not match its name: not a RTF file"),
+    ],
+)
+def test_what_cannot_be_read_has_its_reason(path: str, data: bytes, why: str, sandbox: Sandbox) -> None:
+    assert outcome(sandbox, path, data) == why
+
+
+def test_no_words_are_added_to_slides_without_a_title(sandbox: Sandbox) -> None:
+    assert outcome(sandbox, "pegs.ppt", FILES["pegs.ppt"]).startswith("- Pegs of ash\n")
