@@ -75,6 +75,6 @@ def test_the_commands_documented_show_extracted_text(tmp_path: Path) -> None:
         (tmp_path / sample.path).write_bytes(sample.data)
     build_index(tmp_path, encoder=BagEncoder())
     places = re.findall(r"^\$ qa show (?:\"(.*?)\"|(\S+))", DOCUMENTED, re.MULTILINE)
-    assert len(places) == 3
+    assert len(places) == 4
     for place in map("".join, places):
         assert any(text for _, text in show(tmp_path, place).lines), place

@@ -72,7 +72,7 @@ PAGE = f"""<!DOCTYPE html><html><head><meta charset="utf-8"><title>Lock keepers 
 <body><nav><a href="/">Home</a></nav><div class="sidebar">Related stories</div>
 <main><h1>Lock keepers</h1><p>The lock at Übigau has a <a href="https://example.org/dog">dog named Pontus</a>.<br>
 It barks at barges.<p>Unclosed paragraphs are fine.
-<h2>Wages</h2><table><tr><th>Year</th><th>Wage</th></tr><tr><td>1890</td><td>12 marks</td></tr></table>
+<h2 id="wages">Wages</h2><table><tr><th>Year</th><th>Wage</th></tr><tr><td>1890</td><td>12 marks</td></tr></table>
 <ul><li>Oil the gates<ul><li>in May</ul><li>Feed the dog</ul>
 <pre>  gate.open()
     wait(3)</pre><p style="display: none">Secret words</p><p dir="rtl">{HEBREW}</p></main>
