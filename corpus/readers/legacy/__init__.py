@@ -1,1 +1,1 @@
-"""Formats of before 2007, read by libraries of the extra `qa[office]`: DOC, XLS, PPT, RTF."""
+"""Formats of before 2007, read by libraries of the extra `qa-passages[office]`: DOC, XLS, PPT, RTF."""

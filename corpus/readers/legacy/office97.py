@@ -38,7 +38,7 @@ def _convert(data: bytes, kind: str, to: Path) -> None:
     try:
         from office_oxide import Document  # noqa: PLC0415 - an extra
     except ImportError as error:
-        reason = f'a format of Office before 2007; save it as .{kind}x, or: pip install "qa[office]"'
+        reason = f'a format of Office before 2007; save it as .{kind}x, or: pip install "qa-passages[office]"'
         raise Unreadable(reason, unknown=True) from error
     try:
         Document.from_bytes(data, kind).save_as(str(to))

@@ -22,7 +22,7 @@ def read(path: str, data: bytes) -> Extracted:
     try:
         from striprtf.striprtf import rtf_to_text  # noqa: PLC0415 - an extra
     except ImportError as error:
-        raise Unreadable('Rich Text; save it as .docx, or: pip install "qa[office]"', unknown=True) from error
+        raise Unreadable('Rich Text; save it as .docx, or: pip install "qa-passages[office]"', unknown=True) from error
     if not data.rstrip(b"\0\r\n\t ").endswith(b"}"):
         raise Unreadable("damaged: its end is missing")
     # Other characters are written in ASCII.

@@ -18,9 +18,17 @@ OLD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)
 @pytest.mark.parametrize(
     ("path", "module", "why"),
     [
-        ("rafts.doc", "office_oxide", 'a format of Office before 2007; save it as .docx, or: pip install "qa[office]"'),
-        ("pegs.ppt", "office_oxide", 'a format of Office before 2007; save it as .pptx, or: pip install "qa[office]"'),
-        ("winch.rtf", "striprtf.striprtf", 'Rich Text; save it as .docx, or: pip install "qa[office]"'),
+        (
+            "rafts.doc",
+            "office_oxide",
+            'a format of Office before 2007; save it as .docx, or: pip install "qa-passages[office]"',
+        ),
+        (
+            "pegs.ppt",
+            "office_oxide",
+            'a format of Office before 2007; save it as .pptx, or: pip install "qa-passages[office]"',
+        ),
+        ("winch.rtf", "striprtf.striprtf", 'Rich Text; save it as .docx, or: pip install "qa-passages[office]"'),
     ],
 )
 def test_without_the_extra_the_reason_names_it(
