@@ -53,7 +53,7 @@ def _zipped(media_type: str, page: str = "") -> Format:
 
 
 def _old_office(media_type: str, page: str = "") -> Format:
-    return Format(media_type, "legacy.office97", limit=MAX_PACKED_BYTES, page=page, magic=(_OLD_OFFICE,))
+    return Format(media_type, "office.office97", limit=MAX_PACKED_BYTES, page=page, magic=(_OLD_OFFICE,))
 
 
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -74,7 +74,7 @@ ODP = _zipped("application/vnd.oasis.opendocument.presentation", "slide")
 DOC = _old_office("application/msword")
 XLS = _old_office("application/vnd.ms-excel", "sheet")
 PPT = _old_office("application/vnd.ms-powerpoint", "slide")
-RTF = Format("application/rtf", "legacy.rtf", limit=MAX_PACKED_BYTES, magic=(b"{\\rtf",))
+RTF = Format("application/rtf", "office.rtf", limit=MAX_PACKED_BYTES, magic=(b"{\\rtf",))
 EPUB = _zipped("application/epub+zip")
 # First bytes that no text has, whatever its name says.
 _NO_TEXT = (*PDF.magic, *ARCHIVE.magic, *DOC.magic, *RTF.magic)

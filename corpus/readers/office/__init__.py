@@ -1,1 +1,1 @@
-"""Documents that are ZIP archives of XML: DOCX, PPTX, XLSX, ODT, EPUB."""
+"""Documents of office programs: archives of XML (DOCX, PPTX, XLSX, ODT, ODP, ODS, EPUB), their predecessors, RTF."""

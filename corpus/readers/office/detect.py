@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from corpus.errors import Unreadable
-from corpus.readers.office import docx, epub, odp, ods, odt, pptx, xlsx
+from corpus.readers.office import docx, epub, odt, opendocument, pptx, xlsx
 from corpus.readers.office.zip_archive import Archive
 from corpus.types import Extracted
 
@@ -28,9 +28,9 @@ def read(path: str, data: bytes) -> Extracted:
 def _open_document(archive: Archive, media_type: str) -> Extracted:
     kind = media_type.rpartition(".")[2].removesuffix("-template")
     if kind == "spreadsheet":
-        return ods.read(archive)
+        return opendocument.read_sheets(archive)
     if kind in ("presentation", "graphics"):
-        return odp.read(archive, media_type)
+        return opendocument.read_slides(archive, media_type)
     if kind.startswith("text"):
         return odt.read(archive)
     raise Unreadable("archive is not a supported document")

@@ -1,4 +1,4 @@
-"""OpenDocument workbooks (ODS): cells as they are shown, dates as ISO 8601 writes them."""
+"""OpenDocument slides and drawings (ODP, ODG), each slide a page, and workbooks (ODS), with cells as they are shown."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element
 
 from corpus.formats import ODS
 from corpus.readers.assemble.document_builder import DocumentBuilder
-from corpus.readers.office.odt import content, text_in
+from corpus.readers.office.odt import add_content, content, text_in
 from corpus.readers.office.xml_tree import each, first
 from corpus.readers.office.zip_archive import Archive
 from corpus.readers.records.sheets import MAX_COLUMNS, add_sheets
@@ -16,7 +16,33 @@ from corpus.types import Extracted
 _SKIP = frozenset({"annotation"})
 
 
-def read(archive: Archive) -> Extracted:
+def read_slides(archive: Archive, media_type: str) -> Extracted:
+    """Read a presentation or a drawing."""
+    builder = DocumentBuilder()
+    for page in each(content(archive), "page"):
+        builder.page()
+        builder.section(1, "")
+        frames = sorted(
+            each(page, "frame", "custom-shape", skip=frozenset({"notes"})), key=lambda one: not _is_title(one)
+        )
+        for frame in frames:
+            if _is_title(frame):
+                builder.heading(1, " ".join(text_in(frame).split()))
+            else:
+                add_content(builder, frame)
+        for notes in each(page, "notes"):
+            for frame in each(notes, "frame"):
+                if frame.get("class") == "notes":
+                    add_content(builder, frame)
+    builder.title = archive.title("meta.xml")
+    return builder.build(media_type)
+
+
+def _is_title(frame: Element) -> bool:
+    return frame.get("class") == "title"
+
+
+def read_sheets(archive: Archive) -> Extracted:
     """Read a workbook."""
     builder = DocumentBuilder()
     tables = each(first(content(archive), "spreadsheet"), "table", skip=frozenset({"tracked-changes"}))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
@@ -31,7 +31,7 @@ def read(path: str, data: bytes) -> Extracted:
         modern = Path(folder, f"a.{kind}x")
         _convert(data, kind, modern)
         document = detect.read(path, _untitled(modern.read_bytes()))
-    return dataclasses.replace(document, media_type=_KINDS[kind][1].media_type)
+    return replace(document, media_type=_KINDS[kind][1].media_type)
 
 
 def _convert(data: bytes, kind: str, to: Path) -> None:

@@ -36,7 +36,7 @@ def test_without_the_extra_the_reason_names_it(
 ) -> None:
     """And the next build tries again, as it may be there by then."""
     monkeypatch.setitem(sys.modules, module, None)
-    name = "legacy.rtf" if path.endswith(".rtf") else "legacy.office97"
+    name = "office.rtf" if path.endswith(".rtf") else "office.office97"
     with pytest.raises(Unreadable) as caught:
         reader_for(name)(path, FILES[path])
     assert (caught.value.reason, caught.value.unknown) == (why, True)
