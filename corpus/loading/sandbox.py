@@ -131,20 +131,24 @@ class Sandbox:
             late.set()
             process.kill()
 
-        timer = threading.Timer(self._patience, expire)
-        timer.daemon = True
-        timer.start()
         answer = None
-        try:
-            with contextlib.suppress(OSError, ValueError):
-                if process.stdin and process.stdout:
-                    process.stdin.writelines((frame, data))
-                    process.stdin.flush()
-                    size = int.from_bytes(process.stdout.read(4))
-                    answer = process.stdout.read(size)
-                    answer = answer if 0 < size == len(answer) else None
-        finally:
-            timer.cancel()
+        with contextlib.suppress(OSError, ValueError):
+            if process.stdin and process.stdout:
+                head = b"\0" * 4
+                # Nothing but a length of zero says that a part of a long file has been read.
+                while head == b"\0" * 4:
+                    timer = threading.Timer(self._patience, expire)
+                    timer.daemon = True
+                    timer.start()
+                    try:
+                        process.stdin.writelines((frame, data))
+                        process.stdin.flush()
+                        frame = data = b""
+                        head = process.stdout.read(4)
+                        answer = process.stdout.read(size) if (size := int.from_bytes(head)) else None
+                    finally:
+                        timer.cancel()
+                answer = answer if answer is not None and len(answer) == int.from_bytes(head) else None
         return answer, late.is_set()
 
 

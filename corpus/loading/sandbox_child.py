@@ -1,6 +1,7 @@
 """The process in which `sandbox` reads files: requests on standard input, answers on standard output.
 
-A request is two lengths (big-endian, 4 bytes each), a JSON object and the file; an answer is a length and JSON.
+A request is two lengths (big-endian, 4 bytes each), a JSON object and the file; an answer is a length and JSON. A
+length of zero comes before it for each part of a file that may take long.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ if __name__ == "__main__":
 from corpus.errors import Unreadable
 from corpus.formats import MIB, confirm
 from corpus.readers import reader_for
+from corpus.readers.pdf import ocr
 from corpus.types import Extracted
 
 # New objects between two garbage collections; the default takes a quarter of the time for a large tree.
@@ -31,6 +33,13 @@ _GC_THRESHOLD = 100_000
 
 def serve(requests: BinaryIO, answers: BinaryIO, *, seconds: int, memory: int) -> None:
     """Answer requests until the pipe closes, or a file exhausts the memory."""
+
+    def beat() -> None:
+        _limit_time(seconds)
+        answers.write(bytes(4))
+        answers.flush()
+
+    ocr.progress = beat
     while len(head := requests.read(8)) == 8:
         sizes = struct.unpack(">II", head)
         request = json.loads(requests.read(sizes[0]))

@@ -11,6 +11,7 @@ import pypdfium2.raw as pdfium
 
 from corpus.errors import Unreadable
 from corpus.readers.assemble.document_builder import DocumentBuilder
+from corpus.readers.pdf.ocr import read_scans
 from corpus.readers.pdf.paragraphs import TABLE_GAPS, Paragraph, body_lines, body_size, heading_levels, paragraphs
 from corpus.readers.pdf.reading_order import PageLines, read_page
 from corpus.text.headings import heading_title
@@ -40,12 +41,12 @@ def read(path: str, data: bytes) -> Extracted:
     document = open_document(data)
     try:
         pages = list(_read_pages(document))
+        if sum(len(line.text) for page in pages for line in page.lines) < _MIN_CHARACTERS:
+            return read_scans(document)
         outline = _read_outline(document)
         title = str(document.get_metadata_dict().get("Title", "")).strip()
     finally:
         document.close()
-    if sum(len(line.text) for page in pages for line in page.lines) < _MIN_CHARACTERS:
-        raise Unreadable("no text found; probably a scan")
     lines = body_lines(pages)
     found = list(paragraphs(lines))
     body = body_size(lines)

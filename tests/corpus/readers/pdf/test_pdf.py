@@ -79,12 +79,11 @@ def test_the_words_of_a_figure_stay_together() -> None:
     ("data", "reason"),
     [
         (pdf.make([ONE_LINE], locked=True), "encrypted"),
-        (pdf.make([[], []]), "no text found; probably a scan"),
         (pdf.make([ONE_LINE])[:120], "damaged or truncated: cannot be opened as a PDF"),
         # The list of pages has itself among them.
         (pdf.make([ONE_LINE]).replace(b"/Kids [10 0 R]", b"/Kids [2 0 R ]"), "damaged: page 1 cannot be opened"),
     ],
-    ids=["locked", "scanned", "cut", "circle"],
+    ids=["locked", "cut", "circle"],
 )
 def test_a_pdf_without_text_that_can_be_read_is_refused(data: bytes, reason: str, sandbox: Sandbox) -> None:
     assert outcome(sandbox, "a.pdf", data) == reason
