@@ -64,7 +64,7 @@ def test_fewer_passages_are_the_first_of_more(
     assert len({hit.text for hit in whole.passages}) == len(scores)
 
 
-def test_scores_do_not_depend_on_how_much_is_asked_for(tmp_path: Path) -> None:
+def test_as_many_as_asked_for_with_the_same_scores(tmp_path: Path) -> None:
     """They are normalised over the best hundred of each half, for a thousand passages too."""
     dice = np.random.default_rng(3)
     for number in range(400):
@@ -76,6 +76,7 @@ def test_scores_do_not_depend_on_how_much_is_asked_for(tmp_path: Path) -> None:
                 few, many = (retriever.search("a red fox swims", k=k, mode=mode, rerank=rerank) for k in (5, 300))
                 assert many[:5] == few
                 assert len(many) == 300
+        assert len(retriever.search("a red fox swims", k=1000)) == 400
 
 
 @pytest.mark.parametrize("rerank", [True, False])

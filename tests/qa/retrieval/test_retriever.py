@@ -131,17 +131,6 @@ def test_copies_do_not_crowd_out_the_rest(root: Path) -> None:
     assert hits[1].text == SHARED.strip()
 
 
-def test_as_many_as_asked_for(root: Path) -> None:
-    """A large k is not cut to the candidates that are looked at for a small one."""
-    for number in range(300):
-        (root / f"n{number}.txt").write_text(f"visitor {number}\n")
-    build(root)
-    with opened(root) as retriever:
-        assert len(retriever.search("visitor", k=250)) == 250
-        assert len(retriever.search("visitor", k=1000)) == 306
-        assert len(retriever.search("visitor", k=1000, mode=Mode.DENSE)) == 306
-
-
 @pytest.mark.parametrize("mode", [Mode.HYBRID, Mode.DENSE])
 def test_a_scope_with_documents_is_never_empty(retriever: Retriever, mode: Mode) -> None:
     """The pattern narrows before the search, so what ranks far below others is still found."""
