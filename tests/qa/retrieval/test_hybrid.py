@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from math import log
+from math import log, sqrt
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +27,7 @@ WORDS = ("red", "fox", "hen", "blue", "fish", "grey", "mouse", "swims", "runs", 
 
 @pytest.fixture
 def four(tmp_path: Path) -> Iterator[Snapshot]:
-    """Four files of two words; every passage has three words with that of its path."""
+    """Four files of two words; a note of one line is titled by the word of its path."""
     texts = {"a.txt": "red fox", "b.txt": "red hen", "c.txt": "blue fish", "d.txt": "grey mouse"}
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
@@ -59,21 +59,21 @@ def test_scores_are_a_convex_combination(four: Snapshot) -> None:
     fox, red = log(3.5 / 1.5), 1e-6
     assert paths == ["a.txt", "b.txt", "d.txt", "c.txt"]
     assert four.passages(found.ids)[2].key < four.passages(found.ids)[3].key
-    np.testing.assert_allclose(found.cosines, [1, 0.5, 0, 0], atol=1e-7)
+    np.testing.assert_allclose(found.cosines, np.array([2, 1, 0, 0]) / sqrt(6), atol=1e-3)  # stored as float16
     np.testing.assert_allclose(found.keyword, [fox + red, red, 0, 0], atol=1e-9)
     np.testing.assert_allclose(found.scores, [1, 0.5 * 0.5 + 0.5 * red / (fox + red), 0, 0], atol=1e-7)
 
 
 def test_a_word_of_the_path_counts_twice(four: Snapshot, tmp_path: Path) -> None:
-    """A file's name is often its best title."""
+    """A file's name is often its best title; of a note of one line it is, and so counts once more."""
     (tmp_path / "zebra.txt").write_text("grey horse")
     (tmp_path / "e.txt").write_text("grey zebra")
     update_index(Request(tmp_path, BagEncoder()))
     with Snapshot(tmp_path / ".qa") as snapshot:
         found, paths = ask(snapshot, "zebra", mode=Mode.KEYWORD)
     assert paths == ["zebra.txt", "e.txt"]
-    # Term frequencies 2 and 1 at average length: 2 * 2.2 / (2 + 1.2) against 1.
-    np.testing.assert_allclose(found.scores, [1, 3.2 / 4.4], atol=1e-6)
+    # Term frequencies 3 and 1 at average length: 3 * 2.2 / (3 + 1.2) against 1.
+    np.testing.assert_allclose(found.scores, [1, 4.2 / 6.6], atol=1e-6)
 
 
 def test_a_passage_shares_in_the_keyword_score_of_the_one_beside_it(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_against_numpy(many: Snapshot, words: list[str], mode: Mode, depth: int,
         if scope is None or document.id in scope
         for passage in many.passages_of(document.path)
     }
-    texts = [passage.text for passage in passages.values()]
+    texts = [passage.encoder_text for passage in passages.values()]
     stored = many.vectors([passage.vector for passage in passages.values()]).astype(np.float64)
     np.testing.assert_allclose(stored, BagEncoder().encode_passages(texts), atol=5e-4)  # kept as float16
     products = stored @ query.astype(np.float64) / np.linalg.norm(stored, axis=1)

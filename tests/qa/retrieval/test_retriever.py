@@ -195,7 +195,7 @@ EXAMPLE = """
  "passages": [
   {"rank": 1, "id": "…", "score": 0.81, "text": "…", "title": "…", "heading": ["…", "…"],
    "source": {"path": "notes/a.md", "media_type": "text/markdown", "chars": [120, 480], "lines": [9, 14],
-              "page": null, "sha256": "…", "state": "verified"},
+              "page": null, "sha256": "…", "state": "verified", "anchor": null},
    "highlights": [{"chars": [130, 190], "text": "…"}],
    "also_in": [{"path": "…", "chars": [1, 2], "lines": [1, 1], "page": null}]}],
  "index": {"documents": 5, "passages": 700, "model": "…", "generation": 3}, "timings_ms": {"total": 14.2}}
