@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from corpus.chunking.splitter import encoder_text, join_context, split, splitter_version
     from corpus.discovery.filenames import INDEX_FOLDER, SETTINGS_FILE, from_os_name, to_os_name
+    from corpus.discovery.gitignore import literal_pattern
     from corpus.discovery.safe_read import read_bytes
     from corpus.discovery.scope import lies_in, outermost
     from corpus.discovery.walk import FoundFile, SkippedFile, walk
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "chunking.splitter": "encoder_text join_context split splitter_version",
     "discovery.filenames": "INDEX_FOLDER SETTINGS_FILE from_os_name to_os_name",
+    "discovery.gitignore": "literal_pattern",
     "discovery.safe_read": "read_bytes",
     "discovery.scope": "lies_in outermost",
     "discovery.walk": "FoundFile SkippedFile walk",

@@ -220,18 +220,18 @@ class Snapshot:
             raise damaged(self._file, f"the passages of document {document.id} are inconsistent")
         return tuple(found.values())
 
-    def match_paths(self, pattern: str) -> frozenset[int]:
-        """Return the row ids of documents whose paths match a pattern, in the syntax of .gitignore.
+    def match_paths(self, *patterns: str) -> frozenset[int]:
+        """Return the row ids of documents whose paths match one of the patterns, in the syntax of .gitignore.
 
         Raises:
-            UsageError: The pattern is invalid.
+            UsageError: A pattern is invalid.
         """
         from pathspec import GitIgnoreSpec
 
         try:
-            rules = GitIgnoreSpec.from_lines([pattern])
+            rules = GitIgnoreSpec.from_lines(patterns)
         except ValueError as error:
-            raise UsageError(f"the path pattern {pattern!r} cannot be read: {error}") from error
+            raise UsageError(f"the path pattern {' '.join(map(repr, patterns))} cannot be read: {error}") from error
         return frozenset(document.id for document in self.documents() if rules.match_file(document.path))
 
     def _read_info(self) -> Info:

@@ -1,11 +1,16 @@
 """Ask a folder of documents a question; get the passages that answer it, with citations you can check.
 
-from qa import Retriever, build_index
+    from qa import Retriever, build_index
 
-build_index("notes/")
-with Retriever.open("notes/") as retriever:
-    result = retriever.ask("Who won the test of time award?")
-    print(result.answer, result.passages[0].citation)
+    build_index("notes/")
+    with Retriever.open("notes/") as retriever:
+        result = retriever.ask("Who won the test of time award?", k=3)
+        print(result)
+        for hit in result.passages:
+            print(hit.citation, hit.text)
+
+`build_index` builds or updates an index, `Retriever.open` opens one; `ask` answers a question with a `Result`, `search`
+returns its passages alone. Whatever goes wrong on purpose is a `QAError`. See `help(qa.Retriever)` and qa/USAGE.md.
 """
 
 from __future__ import annotations
@@ -38,7 +43,17 @@ _import_beside("corpus")
 _import_beside("index")
 
 if TYPE_CHECKING:
-    from corpus.errors import QAError
+    from corpus.errors import (
+        CorpusError,
+        DamagedIndexError,
+        IncompatibleError,
+        LockedError,
+        ModelError,
+        NoIndexError,
+        QAError,
+        StorageError,
+        UsageError,
+    )
     from index import BuildMode, BuildReport, Progress
     from qa.answer.results import Answer, Hit, Mode, Result, State
     from qa.collection.build import OnEmpty, OnLocked, build_index
@@ -49,21 +64,28 @@ if TYPE_CHECKING:
 
 # Where each public name is defined; its module is imported on first use, so that `qa --help` needs none.
 _NAMES = {
-    "corpus.errors": ("QAError",),
-    "index": ("BuildMode", "BuildReport", "Progress"),
-    "qa.answer.results": ("Answer", "Hit", "Mode", "Result", "State"),
-    "qa.collection.build": ("OnEmpty", "OnLocked", "build_index"),
-    "qa.explore.results": ("Similar", "SimilarDocument", "Topic", "Topics"),
-    "qa.retrieval.retriever": ("Retriever",),
+    "corpus.errors": "CorpusError DamagedIndexError IncompatibleError LockedError ModelError "
+    "NoIndexError QAError StorageError UsageError",
+    "index": "BuildMode BuildReport Progress",
+    "qa.answer.results": "Answer Hit Mode Result State",
+    "qa.collection.build": "OnEmpty OnLocked build_index",
+    "qa.explore.results": "Similar SimilarDocument Topic Topics",
+    "qa.retrieval.retriever": "Retriever",
 }
-_HOMES = {name: module for module, names in _NAMES.items() for name in names}
+_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
     "Answer",
     "BuildMode",
     "BuildReport",
+    "CorpusError",
+    "DamagedIndexError",
     "Hit",
+    "IncompatibleError",
+    "LockedError",
     "Mode",
+    "ModelError",
+    "NoIndexError",
     "OnEmpty",
     "OnLocked",
     "Progress",
@@ -73,8 +95,10 @@ __all__ = [
     "Similar",
     "SimilarDocument",
     "State",
+    "StorageError",
     "Topic",
     "Topics",
+    "UsageError",
     "build_index",
 ]
 

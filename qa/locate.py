@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
+from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 
 from corpus import INDEX_FOLDER
 from corpus.errors import NoIndexError
 
 VARIABLE = "QA_INDEX"
+# Of a collection, so many paths are compared with one that matches none.
+_MAX_COMPARED = 20_000
 
 
 def find_index(start: Path | None = None, *, index: Path | None = None) -> Path:
@@ -39,6 +44,23 @@ def command_for(root: Path | str) -> str:
     """Return the command that builds or updates the index of a folder."""
     name = str(root)
     return f"qa index {'-- ' if name.startswith('-') else ''}{shlex.quote(name)}"
+
+
+def near_paths(wanted: str, paths: Iterable[str]) -> str:
+    """Return which of `paths` are like a path or pattern that matches none, as in " Similar: talks/, a.md.", or ""."""
+    from difflib import get_close_matches  # noqa: PLC0415 - needed for errors alone
+
+    bare = re.sub(r"[*?!\[\]]", "", wanted).strip("/").lower()
+    known: dict[str, str] = {}
+    for path in islice(paths, _MAX_COMPARED):
+        parts = path.split("/")
+        for depth, name in enumerate(parts, 1):
+            whole = "/".join(parts[:depth])
+            for each in (whole, name):
+                known.setdefault(each.lower(), whole if depth == len(parts) else whole + "/")
+    contain = [name for name in known if len(bare) > 1 and bare in name]
+    found = dict.fromkeys(known[name] for name in (*get_close_matches(bare, known, 3), *contain))
+    return f" Similar: {', '.join(islice(found, 3))}." if found else ""
 
 
 def has_index(root: Path) -> bool:
@@ -74,6 +96,9 @@ def _named(index: Path, origin: str) -> Path:
         return root
     if not root.is_dir():
         raise NoIndexError(f"no such folder: {root}{origin}. Give the folder of documents or its .qa folder.")
+    around = next(filter(has_index, root.parents), None)
+    if around is not None:
+        raise NoIndexError(f"no index in {root}{origin}; it is part of the collection {around}.")
     raise NoIndexError(f"no index in {root}{origin}. Build one with: {command_for(root)}")
 
 
@@ -81,11 +106,9 @@ def _upward(start: Path | None) -> Path:
     try:
         here = Path.cwd() if start is None else Path(os.path.abspath(start))  # noqa: PTH100 - as in root_of
     except OSError as error:
-        raise NoIndexError("the working directory no longer exists. Change to another, or use --index DIR.") from error
+        raise NoIndexError("the working directory no longer exists. Change to another, or name a folder.") from error
     for folder in (here, *here.parents):
         if has_index(folder):
             return folder
-    raise NoIndexError(
-        f"no index here or in any folder above. Build one with: {command_for(here)} "
-        "(or name one with --index DIR or QA_INDEX)"
-    )
+    where = "here" if start is None else f"in {here}"
+    raise NoIndexError(f"no index {where} or in any folder above. Build one with: {command_for(here)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, takewhile
@@ -14,6 +14,7 @@ from corpus import from_os_name, to_os_name
 from corpus.errors import UsageError
 from corpus.formats import SUFFIXES
 from index import Snapshot, StoredDocument, StoredPassage
+from qa.locate import near_paths
 
 _KEY = re.compile(r"[0-9a-f]{16}")
 _LINES = re.compile(r"(?P<path>.+?):(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?", re.DOTALL)
@@ -38,9 +39,9 @@ def required_place(snapshot: Snapshot, root: Path, location: str, here: Path | N
     """Return what a location means, as `find_place`; one that is not in the collection is a UsageError."""
     found = find_place(snapshot, root, location, here)
     if found is None:
-        raise UsageError(
-            f"{location} is not in the collection {root}. Give a path, path:line, path:first-last or a passage id."
-        )
+        near = near_paths(re.split("[:#,]", location)[0], (document.path for document in snapshot.documents()))
+        how = near or " Give a path, path:line, path:first-last or a passage id."
+        raise UsageError(f"{location} is not in the collection {root}.{how}")
     return found
 
 
@@ -54,7 +55,7 @@ def find_place(snapshot: Snapshot, root: Path, location: str, here: Path | None)
     with suppress(UnicodeEncodeError):  # as a file name where the locale's encoding is not that of names
         spellings[from_os_name(location)] = None
     for path, lines, page, section in chain.from_iterable(map(_parse, spellings)):
-        for candidate in _candidates(root, path, here):
+        for candidate in candidates(root, path, here):
             document = snapshot.document(candidate)
             with suppress(OSError, UnicodeEncodeError):  # not a possible name, such as one of 5,000 characters
                 if document is not None or (root / to_os_name(candidate)).is_file():
@@ -99,8 +100,8 @@ def _in_section(snapshot: Snapshot, path: str, section: str) -> tuple[StoredPass
     return tuple(takewhile(is_there, stored[first:]))
 
 
-def _candidates(root: Path, path: str, here: Path | None) -> Iterator[str]:
-    """Paths in the collection that a path may mean: relative to here, as in a shell, then to the root."""
+def candidates(root: Path, path: str, here: Path | None) -> Iterator[str]:
+    """Yield the paths in the collection that a path may mean: relative to here, as in a shell, then to the root."""
     base = os.path.realpath(root)
     for start in (here, root):
         if start is None or "\0" in path:
@@ -110,3 +111,18 @@ def _candidates(root: Path, path: str, here: Path | None) -> Iterator[str]:
             relative = Path(full).relative_to(base)
             if relative.parts:
                 yield from_os_name(relative.as_posix())
+
+
+def documents_at(snapshot: Snapshot, path: str | Sequence[str] | None) -> frozenset[int] | None:
+    """Return the row ids of the documents whose paths match a pattern or one of several; None for all.
+
+    If none does, that is a UsageError that names similar paths.
+    """
+    patterns = (path,) if isinstance(path, str) else tuple(path or ())
+    if not patterns:
+        return None
+    found = snapshot.match_paths(*patterns)
+    if not found:
+        similar = near_paths(patterns[0], (document.path for document in snapshot.documents()))
+        raise UsageError(f"no indexed file matches the path {' or '.join(map(repr, patterns))}.{similar}")
+    return found

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from hypothesis import settings
 
 # No property test fails for the time that it takes.
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
+# No test depends on the settings of whoever runs it, also not in a process that it starts.
+os.environ["XDG_CONFIG_HOME"] = os.devnull
 
 TRUST = ("tests/robustness/", "tests/index/test_machine.py", "tests/index/integrity/test_salvage.py")
 

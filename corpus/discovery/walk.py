@@ -90,7 +90,7 @@ def walk(
             pass
     except OSError as error:
         reason = error.strerror or str(error)
-        raise CorpusError(f"cannot read the folder {root}: {reason}. Name a folder of documents.") from error
+        raise CorpusError(f"cannot read the folder {root}: {reason}. Give a folder of documents.") from error
     walker = _Walker(root, include, exclude, paths, formats)
     walker.run()
     return Walk(

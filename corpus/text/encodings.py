@@ -63,7 +63,7 @@ def _marked(data: bytes, name: str) -> tuple[str, str]:
     try:
         text = data.decode(name)
     except UnicodeDecodeError as error:
-        raise Unreadable(f"not valid {name.upper()}, which its first bytes announce (byte {error.start})") from error
+        raise Unreadable(f"marked as {name.upper()}, but not valid (byte {error.start})") from error
     _require_printable(text)
     return text, f"read as {name}"
 

@@ -96,7 +96,7 @@ class Store:
         norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
         # Negated, so that NaN fails too.
         if not (np.abs(norms - 1) < _UNIT).all():
-            raise ModelError("the model gave a vector that is not finite or not of length 1. Choose another model.")
+            raise ModelError("the model returned vectors that are not finite or not of unit length. Choose another.")
         packed = map(pack_vector, vectors / norms[:, np.newaxis])
         replaced = "ON CONFLICT (digest) DO UPDATE SET vector = excluded.vector, checksum = excluded.checksum"
         self._store_vectors(list(zip(digests, packed, strict=True)), replaced)

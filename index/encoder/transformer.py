@@ -125,7 +125,7 @@ class TransformerEncoder(ABC):
 
     def _unit(self, values: npt.NDArray[np.float32], dimension: int) -> Vectors:
         if values.shape[-1] != dimension:
-            raise ModelError(f"{self.name} returns vectors of {values.shape[-1]} values, and not of {dimension}.")
+            raise ModelError(f"{self.name} returned vectors of {values.shape[-1]} dimensions instead of {dimension}.")
         norms = np.linalg.norm(values, axis=-1, keepdims=True)
         unit: Vectors = values / np.maximum(norms, np.finfo(np.float32).tiny)
         return unit

@@ -12,7 +12,7 @@ from index.encoder.protocol import Encoder
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an update is, in bytes of the files that it reads."""
+    """How far an update is, in bytes of the files that it reads; both are 0 while it looks for them."""
 
     done: int
     total: int

@@ -38,8 +38,8 @@ def select(
     # More paths widen a limited collection; one of the whole root has them already.
     is_new = before is None and paths is None
     return Selection(
-        include=last.include if include is None else tuple(include),
-        exclude=last.exclude if exclude is None else tuple(exclude),
+        include=last.include if include is None else tuple(filter(str.strip, include)),
+        exclude=last.exclude if exclude is None else tuple(filter(str.strip, exclude)),
         formats=last.formats if formats is None else tuple(formats),
         paths=outermost((*kept, *more_paths)) if kept or is_new else (),
     )
@@ -130,6 +130,8 @@ class Build:
     def run(self, mode: BuildMode) -> BuildReport:
         """Read, embed, commit and report; another model, splitter or format makes the build a full one."""
         before, config = self._before, self._config
+        if self._request.progress is not None:
+            self._request.progress(Progress(0, 0))  # a large folder takes a while to look through
         if before is not None and _way_of_reading(before) != _way_of_reading(config):
             mode = BuildMode.FULL
         # A full build tries again what was skipped: a later version may be able to read it.
@@ -145,6 +147,8 @@ class Build:
         again = diff.unchanged if mode is BuildMode.FULL else ()
         files = sorted((*diff.added, *diff.suspect, *again), key=lambda file: file.path)
         self._total = sum(file.size for file in files)
+        if self._request.progress is not None and files:
+            self._request.progress(Progress(0, self._total))
         with Embedding(self._encoder, self._store, self._tell) as embedding:
             for read in load_all(self._request.root, files, formats=self._config.formats):
                 stored = self._documents.get(read.file.path)
@@ -218,7 +222,7 @@ class Build:
         """What cannot be read now is kept, unless its vectors are those of another model."""
         kept = frozenset((*diff.kept, *self._found.kept))
         if kept and self._before is not None and self._before.fingerprint != self._config.fingerprint:
-            _LOG.warning("%d files cannot be read and are left out of the index for the new model", len(kept))
+            _LOG.warning("%d unreadable files are no longer indexed, as the model is another", len(kept))
             return frozenset()
         return kept
 
@@ -228,8 +232,8 @@ class Build:
             self._store.staged or change.unchanged or change.kept or stay or self._request.allow_empty
         ):
             raise CorpusError(
-                f"{self._request.root} has no readable documents any more, and the index has {len(self._documents)}. "
-                "Is it mounted? To empty the index on purpose: qa index --allow-empty."
+                f"no readable documents are left in {self._request.root}, and the index has {len(self._documents)}. "
+                "Is the folder mounted? To empty the index on purpose: qa index --allow-empty."
             )
 
 

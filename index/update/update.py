@@ -66,7 +66,7 @@ def rebuild_index(request: Request) -> BuildReport:
         except (DamagedIndexError, IncompatibleError) as error:
             if isinstance(error, NewerFormatError | ModelError):
                 raise
-            _LOG.warning("the index is rebuilt: %s", error)
+            _LOG.warning("rebuilding the index: %s", error)
             selection = _read_salvaged(request, folder)
             salvage.set_aside(folder)
         with _open(folder) as store:
@@ -128,14 +128,14 @@ def _salvaged_selection(request: Request, store: Store) -> Selection | None:
 def _read_salvaged(request: Request, folder: Path) -> Selection | None:
     salvaged = salvage.salvaged_selection(folder)
     if salvaged is None and None in (request.include, request.exclude, request.paths):
-        _LOG.warning("which files were indexed cannot be recovered; those asked for now are, or all")
+        _LOG.warning("the patterns of the damaged index are lost; only those given now apply")
     return salvaged
 
 
 @contextlib.contextmanager
 def _lock(root: Path) -> Iterator[Path]:
     if not root.is_dir():
-        raise CorpusError(f"there is no folder {root}. Name a folder of documents.")
+        raise CorpusError(f"no such folder: {root}. Give a folder of documents.")
     folder = root / INDEX_FOLDER
     make_folder(folder)
     with writer_lock(folder):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
 from corpus.formats import page_label
 from corpus.types import PageBox
+from qa.answer import display
 
 # Most passages that one question can be answered with.
 MAX_HITS = 1000
@@ -160,8 +161,15 @@ class Result:
     answer: Answer | None
     passages: tuple[Hit, ...]
     index: IndexInfo
-    timings_ms: dict[str, float]
+    timings_ms: dict[str, float] = field(hash=False)
     corrections: tuple[Correction, ...] = ()
+
+    def __str__(self) -> str:
+        return display.as_text(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return display.as_html(self)
 
     def as_json(self) -> dict[str, Any]:
         """The object that `qa ask --json` prints: contract version 1."""

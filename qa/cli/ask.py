@@ -8,9 +8,10 @@ from pathlib import Path
 
 import click
 
+from corpus.errors import UsageError
 from qa import locate
 from qa.answer.pdf_boxes import BoxFinder
-from qa.answer.results import Mode
+from qa.answer.results import Mode, Result
 from qa.cli import session
 from qa.cli.batch import questions_of
 from qa.cli.errors import FOUND, NOT_FOUND
@@ -22,9 +23,15 @@ _DEFAULT_K = 5
 
 
 @click.command()
-@click.argument("question", nargs=-1)
+@click.argument("words", nargs=-1, metavar="[FOLDER] QUESTION")
 @click.option("-k", type=COUNT, metavar="N", help=f"How many passages to show.  [default: {_DEFAULT_K}]")
 @JSON
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "markdown", "bibtex", "vimgrep"]),
+    help="How to print the answer; vimgrep is path:line:column:text, for editors.  [default: text]",
+)
 @click.option(
     "--batch",
     metavar="FILE",
@@ -39,26 +46,31 @@ _DEFAULT_K = 5
 @INDEX
 def ask(
     *,
-    question: tuple[str, ...],
+    words: tuple[str, ...],
     k: int | None,
     as_json: bool,
+    form: str | None,
     batch: str | None,
     mode: str | None,
     rerank: bool | None,
-    glob: str | None,
+    globs: tuple[str, ...],
     topic: str | None,
     corpus: Path | None,
     no_update: bool,
     index: Path | None,
 ) -> int:
-    """Answer a question from the collection."""
+    """Answer a question from the collection: that of FOLDER, or the one around the working directory."""
+    folder, question = session.leading_folder(words)
+    if folder is not None and not question and batch is None:
+        raise UsageError(f'{folder} is a folder. Put a question after it: qa ask {folder} "who won?"')
+    form = _format(form, as_json=as_json, is_batch=batch is not None)
     questions = questions_of(question, batch)
     for each in questions:
         if each.cut:
             answers.note(
                 f"{each.prefix}Question cut to {LONGEST_QUESTION:,} characters; the last {each.cut:,} are ignored"
             )
-    root = session.collection_root(corpus, index, no_update=no_update)
+    root = session.collection_root(corpus, index, folder=folder, no_update=no_update)
     from qa.collection.settings import read_settings
 
     settings = read_settings(root)
@@ -71,17 +83,32 @@ def ask(
                 each.text,
                 k=k or settings.k or _DEFAULT_K,
                 mode=search_mode,
-                path=glob,
+                path=globs,
                 rerank=reranks,
                 question_id=each.id,
                 **({} if topic is None else {"topic": topic}),
             )
             answers.note(reports.corrected(answer.corrections, each.prefix))
-            if as_json or batch is not None:
+            if form == "json":
                 answers.out(session.as_line(boxes.fill(answer).as_json()))
             else:
-                places = answers.Places(retriever.root, locate.working_directory())
-                answers.out(answers.result(answer, session.style(), places))
+                answers.out(_shown(answer, form, retriever.root))
             if batch is None and not answer.found:
                 code = NOT_FOUND
     return code
+
+
+def _format(named: str | None, *, as_json: bool, is_batch: bool) -> str:
+    usual = "json" if as_json or is_batch else "text"
+    if named is not None and usual == "json" and named != "json":
+        raise UsageError(f"--json and --batch print JSON, not {named}.")
+    return named or usual
+
+
+def _shown(answer: Result, form: str, root: Path) -> str:
+    places = answers.Places(root, locate.working_directory())
+    if form == "text":
+        return answers.result(answer, session.style(), places)
+    from qa.terminal.exports import FORMATS
+
+    return FORMATS[form](answer, root, places)

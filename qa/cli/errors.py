@@ -12,7 +12,7 @@ from typing import Any, NoReturn, TextIO
 
 import click
 
-from corpus.errors import QAError, StorageError
+from corpus.errors import QAError, StorageError, UsageError
 from qa.terminal import answers
 from qa.terminal.text import clean
 
@@ -48,6 +48,21 @@ class Boundary(click.Group):
         module, _, name = self._lazy[cmd_name].partition(":")
         command: click.Command = getattr(import_module(module), name)
         return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Find a command; a question without one is asked, and a misspelt one is an error that says what is near."""
+        first = args[0]
+        if first in self.commands or ctx.resilient_parsing:  # which is completion
+            return super().resolve_command(ctx, args)
+        from difflib import get_close_matches  # noqa: PLC0415 - most commands are there
+
+        near = get_close_matches(first, self.commands, 1)
+        if near and " " not in first:
+            raise UsageError(f"no command {first}. Did you mean: qa {near[0]}?")
+        if any(" " in word.strip() or word.endswith("?") for word in args):
+            return "ask", self.commands["ask"], args
+        known = ", ".join(self.commands)
+        raise UsageError(f'no command {first}. Commands: {known}. To ask a question: qa "who won?"')
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run the command line and exit; it raises nothing but SystemExit."""
@@ -102,7 +117,7 @@ def _report(error: Exception) -> int:
 def _usage(error: click.ClickException) -> str:
     message = error.format_message()
     if isinstance(error, click.NoSuchOption):
-        message += " To ask a question that starts with a dash, put -- before it."
+        message += " Put -- before a question that starts with a dash."
     if isinstance(error, click.UsageError) and error.ctx is not None:
         message += f" See: {error.ctx.command_path} --help"
     return message

@@ -9,16 +9,17 @@ from pathlib import Path
 
 import click
 
+from corpus.errors import UsageError
 from qa.answer.results import Mode
 from qa.cli import session
 from qa.cli.errors import FOUND
-from qa.cli.options import CORPUS, COUNT, INDEX, JSON, MODE, NO_UPDATE, RERANK
+from qa.cli.options import CORPUS, COUNT, INDEX, JSON, MODE, NO_UPDATE, RERANK, complete_files
 from qa.collection.settings import read_settings
 from qa.terminal import answers
 
 
 @click.command("eval")
-@click.argument("questions", type=click.Path(path_type=Path))
+@click.argument("words", nargs=-1, required=True, metavar="[FOLDER] QUESTIONS", shell_complete=complete_files)
 @click.option("-k", type=COUNT, help="How many passages to ask for.  [default: 10]")
 @JSON
 @MODE
@@ -35,7 +36,7 @@ from qa.terminal import answers
 @INDEX
 def evaluate(
     *,
-    questions: Path,
+    words: tuple[str, ...],
     k: int | None,
     as_json: bool,
     mode: str | None,
@@ -61,8 +62,11 @@ def evaluate(
     from qa.terminal import eval_report
 
     require_ir_measures()
+    *folders, questions = map(Path, words)
+    if len(folders) > 1:
+        raise UsageError("give one file of questions, after the folder if you name that.")
     asked = choose(read_questions(questions), sample)
-    root = session.collection_root(corpus, index, no_update=no_update)
+    root = session.collection_root(corpus, index, folder=next(iter(folders), None), no_update=no_update)
     own, usual = read_settings(root), evaluation.EvalSettings()
     settings = evaluation.EvalSettings(
         mode=Mode(mode) if mode else own.mode or usual.mode,

@@ -10,7 +10,7 @@ import click
 from qa import locate
 from qa.cli import session
 from qa.cli.errors import FOUND, NOT_FOUND
-from qa.cli.options import COUNT, INDEX, JSON, NO_UPDATE, PATH
+from qa.cli.options import COLLECTION, COUNT, JSON, NO_UPDATE, PATH
 from qa.terminal import answers, explore_report
 
 _DEFAULT_K = 5
@@ -32,7 +32,7 @@ def _unit(documents: bool) -> Literal["passages", "documents"]:  # noqa: FBT001 
 @JSON
 @PATH
 @NO_UPDATE
-@INDEX
+@COLLECTION
 def similar(
     *,
     what: tuple[str, ...],
@@ -40,7 +40,7 @@ def similar(
     documents: bool,
     keep_all: bool,
     as_json: bool,
-    glob: str | None,
+    globs: tuple[str, ...],
     no_update: bool,
     index: Path | None,
 ) -> int:
@@ -51,7 +51,7 @@ def similar(
     root, here = locate.find_index(index=index), locate.working_directory()
     with session.opened(root, corpus=False, update=not no_update) as retriever:
         found = retriever.similar(
-            " ".join(what), k=k or _DEFAULT_K, unit=_unit(documents), path=glob, here=here, keep_all=keep_all
+            " ".join(what), k=k or _DEFAULT_K, unit=_unit(documents), path=globs, here=here, keep_all=keep_all
         )
         places = answers.Places(retriever.root, here)
         text = "" if as_json else explore_report.similar(found, session.style(), places)
@@ -65,9 +65,9 @@ def similar(
 @JSON
 @PATH
 @NO_UPDATE
-@INDEX
+@COLLECTION
 def topics(
-    *, number: int | None, documents: bool, as_json: bool, glob: str | None, no_update: bool, index: Path | None
+    *, number: int | None, documents: bool, as_json: bool, globs: tuple[str, ...], no_update: bool, index: Path | None
 ) -> int:
     """Show what the collection is about, on two levels.
 
@@ -75,7 +75,7 @@ def topics(
     """
     root = locate.find_index(index=index)
     with session.opened(root, corpus=False, update=not no_update) as retriever:
-        found = retriever.topics(n=number, unit=_unit(documents), path=glob)
+        found = retriever.topics(n=number, unit=_unit(documents), path=globs)
         places = answers.Places(retriever.root, locate.working_directory())
         text = "" if as_json else explore_report.topics(found, session.style(), places)
         answers.out(session.as_line(found.as_json()) if as_json else text)

@@ -10,13 +10,14 @@ from typing import Any
 
 import click
 
+from corpus.errors import UsageError
 from qa import locate
 from qa.cli import errors, session
 from qa.cli.ask import ask
 from qa.cli.errors import FOUND, INTERRUPTED, Boundary
 from qa.cli.eval import evaluate
-from qa.cli.options import JSON
-from qa.cli.views import check, show, status
+from qa.cli.options import COLLECTION, JSON
+from qa.cli.views import check, list_files, show, status
 from qa.terminal import answers, reports
 from qa.terminal.text import clean_name
 
@@ -63,6 +64,7 @@ def app(ctx: click.Context) -> int:
 @click.option("--dry-run", is_flag=True, help="Show what would be done, and write nothing.")
 @click.option("--wait", is_flag=True, help="Wait while another process writes the index.")
 @JSON
+@COLLECTION
 def index(
     *,
     path: tuple[Path, ...],
@@ -74,6 +76,7 @@ def index(
     dry_run: bool,
     wait: bool,
     as_json: bool,
+    index: Path | None,
 ) -> int:
     """Build or update the index of a folder.
 
@@ -84,9 +87,11 @@ def index(
     from index import BuildMode
     from qa.collection import build, scope
 
-    collection = scope.collection_of(path)
+    if path and index is not None:
+        raise UsageError("name the folder once: as an argument or with --index.")
+    collection = scope.collection_of((index,) if index else path)
     root, style = collection.root, session.style()
-    # Without patterns, those of the last build apply.
+    # Without patterns, those of the last build apply; empty ones clear them.
     wanted, unwanted = include or None, exclude or None
     answers.note(clean_name(collection.note))
     if dry_run:
@@ -107,6 +112,7 @@ def index(
         )
     for each in scope.without_documents(root, collection.paths, report):
         answers.note(answers.problem(f"nothing was indexed from {each}: it is empty, or excluded"))
+    answers.note(reports.remembered(scope.remembered_patterns(root), include=wanted, exclude=unwanted))
     answers.out(session.as_line(reports.build_json(report)) if as_json else reports.build(report, style))
     return FOUND
 
@@ -119,12 +125,16 @@ def index(
     metavar="SECONDS",
     help="Check all files this often, for network drives and others without file system events.",
 )
-def watch(*, path: Path | None, every: float | None) -> int:
+@COLLECTION
+def watch(*, path: Path | None, every: float | None, index: Path | None) -> int:
     """Keep the index of a folder up to date until Ctrl-C; prints one line per update.
 
     PATH is the folder of documents; by default, as with `qa index`.
     """
-    root = locate.root_of(path) if path else locate.find_or_here()
+    if path and index:
+        raise UsageError("name the folder once: as an argument or with --index.")
+    named = path or index
+    root = locate.root_of(named) if named else locate.find_or_here()
     from qa.collection import watch as watching
 
     try:
@@ -141,7 +151,26 @@ def watch(*, path: Path | None, every: float | None) -> int:
     return FOUND
 
 
-for _command in (ask, evaluate, show, status, check):
+@app.command("rm")
+@click.argument("path", nargs=-1, required=True, type=click.Path())
+@click.option("--undo", is_flag=True, help="Index them again.")
+@COLLECTION
+def remove(*, path: tuple[str, ...], undo: bool, index: Path | None) -> int:
+    """Take files or folders out of the index, and leave them out from now on; the files themselves stay."""
+    root = session.root_around(path[0], index)
+    from qa.collection import leave_out
+
+    here = locate.working_directory()
+    with session.progress() as progress:
+        change = leave_out.take_back if undo else leave_out.leave_out
+        found = change(root, path, here=here, progress=progress)
+    answers.out(reports.build(found.report, session.style()))
+    named = clean_name(", ".join(found.paths))
+    answers.note(f"No longer left out: {named}" if undo else f"Left out from now on (undo with qa rm --undo): {named}")
+    return FOUND
+
+
+for _command in (ask, evaluate, show, status, list_files, check):
     app.add_command(_command)
 
 

@@ -1,14 +1,22 @@
-"""Options that several commands have."""
+"""Options that several commands have, and how shells complete them."""
+
+# ruff: noqa: PLC0415 - what completion needs is imported for it alone
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from corpus.errors import UsageError
+from corpus.errors import QAError, UsageError
+from qa import locate
 from qa.answer.results import MAX_HITS, Mode
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 class _Count(click.IntRange):
@@ -21,14 +29,52 @@ class _Count(click.IntRange):
             raise UsageError(f"{param.opts[0] if param else 'it'} needs a number from 1 to {MAX_HITS}.") from error
 
 
+def complete_files(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Have the shell complete files, as it does elsewhere."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="file")]
+
+
+def _complete_folders(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="dir")]
+
+
+def _complete_paths(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Paths in the collection, relative to its root wherever the user is; the index is not read."""
+    from click.shell_completion import CompletionItem
+
+    folder, slash, start = incomplete.rpartition("/")
+    with suppress(QAError, OSError, ValueError):
+        root = locate.find_index(index=ctx.params.get("index") or ctx.params.get("corpus"))
+        entries = sorted(os.scandir(root / folder.lstrip("/")), key=lambda entry: entry.name)
+        named = [entry for entry in entries if entry.name.startswith(start) and not entry.name.startswith(".")]
+        return [CompletionItem(f"{folder}{slash}{one.name}{'/' if one.is_dir() else ''}") for one in named]
+    return []
+
+
+_DIR: dict[str, Any] = {
+    "type": click.Path(path_type=Path),
+    "metavar": "DIR",
+    "shell_complete": _complete_folders,
+}
 _COLLECTION_HELP = (
     "The collection: its folder, or the .qa folder in it.  [default: QA_INDEX, or the nearest .qa upward]"
 )
-INDEX = click.option("--index", type=click.Path(path_type=Path), metavar="DIR", help=_COLLECTION_HELP)
+INDEX = click.option("--index", **_DIR, help=_COLLECTION_HELP)
 # For commands that do not tell apart whether the index is to be brought up to date first.
 COLLECTION = click.option(
-    "--index", "--corpus", "index", type=click.Path(path_type=Path), metavar="DIR", help=_COLLECTION_HELP
+    "--index",
+    "--corpus",
+    "index",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    shell_complete=_complete_folders,
+    help=_COLLECTION_HELP,
 )
+FOLDER = click.argument("folder", required=False, type=click.Path(path_type=Path), shell_complete=_complete_folders)
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 COUNT = _Count(1, MAX_HITS)
 MODE = click.option(
@@ -42,7 +88,18 @@ RERANK = click.option(
     help="Re-rank the first passages token by token, or be faster and less accurate.  [default: rerank]",
 )
 CORPUS = click.option(
-    "--corpus", type=click.Path(path_type=Path), metavar="DIR", help="Build or update the index of this folder first."
+    "--corpus",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    shell_complete=_complete_folders,
+    help="Build or update the index of this folder first.",
 )
 NO_UPDATE = click.option("--no-update", is_flag=True, help="Do not look for changed files first.")
-PATH = click.option("--path", "glob", metavar="GLOB", help="Only files whose path matches, such as 'talks/*.md'.")
+PATH = click.option(
+    "--path",
+    "globs",
+    multiple=True,
+    metavar="GLOB",
+    shell_complete=_complete_paths,
+    help="Only files whose path matches, such as 'a/*.md'; repeatable.",
+)

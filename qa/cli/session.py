@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from corpus.errors import UsageError
+from corpus.errors import NoIndexError, UsageError
 from qa import locate
 from qa.terminal import answers, reports
 
@@ -32,13 +33,42 @@ def as_line(value: dict[str, Any]) -> str:
     return answers.as_json(value, sys.stdout) + "\n"
 
 
-def collection_root(corpus: Path | None, index: Path | None, *, no_update: bool = False) -> Path:
-    """Return the collection that --corpus or --index name, or the one around the working directory."""
+def leading_folder(words: Sequence[str]) -> tuple[Path | None, tuple[str, ...]]:
+    """Return the folder that stands before a question or a place, or None, and the other words.
+
+    The first of several bare words is a folder only before a text in quotation marks: it may be part of a question.
+    """
+    first, *rest = words or ("",)
+    is_plain = "/" not in first and os.sep not in first and first not in (".", "..")
+    if not first or (is_plain and not (len(rest) == 1 and " " in rest[0].strip())) or not Path(first).is_dir():
+        return None, tuple(words)
+    return Path(first), tuple(rest)
+
+
+def named_root(folder: Path | None, index: Path | None) -> Path:
+    """Return the collection that an argument or an option names, or the one around the working directory."""
+    if folder is not None and index is not None:
+        raise UsageError("name the collection once: before the rest, or with an option.")
+    return locate.find_index(index=folder or index)
+
+
+def collection_root(
+    corpus: Path | None, index: Path | None, *, folder: Path | None = None, no_update: bool = False
+) -> Path:
+    """Return the collection that a folder, --corpus or --index name, or the one around the working directory."""
     if corpus is None:
-        return locate.find_index(index=index)
-    if index is not None or no_update:
-        raise UsageError("--corpus updates its folder and asks it; leave out --index and --no-update.")
+        return named_root(folder, index)
+    if index is not None or folder is not None or no_update:
+        raise UsageError("--corpus names the folder and updates its index; leave out --index and --no-update.")
     return locate.root_of(corpus)
+
+
+def root_around(place: str, index: Path | None) -> Path:
+    """Return the collection of a place: the one that is named, or the nearest one at or above it."""
+    if index is None and not os.environ.get(locate.VARIABLE):
+        with suppress(NoIndexError):
+            return locate.find_index(Path(place).parent)
+    return locate.find_index(index=index)
 
 
 @contextmanager
@@ -71,14 +101,18 @@ def progress(doing: str = "Embedding", unit: str = "B") -> Iterator[ProgressCall
     bars: list[Any] = []
 
     def draw(now: Progress) -> None:
-        if not bars and now.done < now.total:
+        if not bars:
+            if now.total and now.done >= now.total:
+                return
             from tqdm import tqdm
 
             # A terminal may claim to have no columns and rows.
             size = {"ncols": answers.TerminalStyle.of(sys.stderr).width - 1, "nrows": 20}
-            units = {"unit": unit, "unit_scale": bool(unit)}
-            bars.append(tqdm(initial=now.done, total=now.total, desc=doing, leave=False, **units, **size))
+            bars.append(tqdm(desc="Looking for changes", bar_format="{desc}", leave=False, unit=unit, **size))
         for bar in bars:
+            if now.total and bar.total != now.total:
+                bar.bar_format, bar.unit_scale, bar.total, bar.n = None, bool(unit), now.total, now.done
+                bar.set_description(doing)
             bar.update(now.done - bar.n)
 
     try:

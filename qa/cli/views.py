@@ -1,9 +1,10 @@
-"""Commands that look at a collection: `qa show`, `qa status`, `qa check`."""
+"""Commands that look at a collection: `qa show`, `qa status`, `qa ls`, `qa check`."""
 
 # ruff: noqa: PLC0415 - what takes long to import is imported inside the commands
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -12,23 +13,26 @@ from qa import locate
 from qa.answer.results import State
 from qa.cli import session
 from qa.cli.errors import FOUND
-from qa.cli.options import COLLECTION, JSON
+from qa.cli.options import COLLECTION, FOLDER, JSON, PATH, complete_files
 from qa.terminal import answers, reports
 from qa.terminal.text import clean_name
 
 
 @click.command()
-@click.argument("place")
+@click.argument("words", nargs=-1, required=True, metavar="[FOLDER] PLACE", shell_complete=complete_files)
 @click.option("-C", "--context", default=3, show_default=True, type=click.IntRange(0, 10_000), help="Lines around it.")
 @click.option("--open", "opens", is_flag=True, help="Open the file there: text in $EDITOR, PDF in a viewer.")
 @COLLECTION
-def show(*, place: str, context: int, opens: bool, index: Path | None) -> int:
+def show(*, words: tuple[str, ...], context: int, opens: bool, index: Path | None) -> int:
     """Show the text of a citation, and whether its file has changed.
 
     PLACE is what an answer cites: path:line, path:first-last, "path, p. 3", or a passage id; or a path, for the whole
     text.
     """
-    root, here = locate.find_index(index=index), locate.working_directory()
+    folder, rest = session.leading_folder(words)
+    place = " ".join(rest)
+    root = session.root_around(place, index) if folder is None else session.named_root(folder, index)
+    here = locate.working_directory()
     from qa.collection.show import find_target
     from qa.collection.show import show as view_of
 
@@ -38,7 +42,7 @@ def show(*, place: str, context: int, opens: bool, index: Path | None) -> int:
         if opened := open_file(find_target(root, place, here=here), root):
             answers.note(opened)
             return FOUND
-        answers.note("No display to open a window on; this is the text.")
+        answers.note("There is no display; here is the text.")
     view = view_of(root, place, context=context, here=here)
     places = answers.Places(root, here)
     if view.marked is None and (view.stored or view.state is not State.VERIFIED):
@@ -48,11 +52,12 @@ def show(*, place: str, context: int, opens: bool, index: Path | None) -> int:
 
 
 @click.command()
+@FOLDER
 @JSON
 @COLLECTION
-def status(*, as_json: bool, index: Path | None) -> int:
+def status(*, folder: Path | None, as_json: bool, index: Path | None) -> int:
     """Show what is indexed, and what has changed since."""
-    root = locate.find_index(index=index)
+    root = session.named_root(folder, index)
     from qa.collection.status import status as status_of
 
     found = status_of(root)
@@ -60,12 +65,32 @@ def status(*, as_json: bool, index: Path | None) -> int:
     return FOUND
 
 
+@click.command("ls")
+@FOLDER
+@PATH
+@JSON
+@COLLECTION
+def list_files(*, folder: Path | None, globs: tuple[str, ...], as_json: bool, index: Path | None) -> int:
+    """List the indexed files, and which of them have changed since."""
+    root = session.named_root(folder, index)
+    from qa.collection.listing import listing
+
+    found = listing(root, globs)
+    places = answers.Places(root, locate.working_directory())
+    if as_json:
+        answers.out(session.as_line({"version": 1, "files": [asdict(file) for file in found]}))
+    else:
+        answers.out(reports.listing(found, session.style(), places))
+    return FOUND
+
+
 @click.command()
+@FOLDER
 @click.option("--repair", is_flag=True, help="Rebuild what is damaged; undamaged embeddings are kept.")
 @COLLECTION
-def check(*, repair: bool, index: Path | None) -> int:
+def check(*, folder: Path | None, repair: bool, index: Path | None) -> int:
     """Verify every checksum of the index."""
-    root = locate.find_index(index=index)
+    root = session.named_root(folder, index)
     from qa.collection import check as checking
 
     if repair:

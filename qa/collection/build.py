@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from corpus import INDEX_FOLDER, splitter_version
+from corpus import INDEX_FOLDER, SkippedFile, splitter_version, walk
 from corpus.errors import CorpusError, DamagedIndexError, IncompatibleError, LockedError, NoIndexError, StorageError
 from index import (
     DATABASE,
@@ -47,10 +47,10 @@ class OnLocked(Enum):
 
 
 class OnEmpty(Enum):
-    """What a build does if an index with documents would become one without."""
+    """What a build does if there is nothing to index."""
 
-    FAIL = "raise an error: more likely the folder is not mounted"
-    ALLOW = "empty the index"
+    FAIL = "raise an error: more likely the folder is another one, or not mounted"
+    ALLOW = "make an index without documents"
 
 
 class Refresh(Enum):
@@ -95,14 +95,14 @@ def build_index(
         exclude: Patterns of the files to leave out, None as for `include`.
         paths: Files, and folders with a slash at the end, relative to `path`. They limit a new collection, and are
             added to one that is limited; a collection of the whole folder has them already.
-        on_empty: What to do if no documents are left.
+        on_empty: What to do if there are no documents.
         on_locked: What to do while another process writes this index.
         progress: Called with the bytes read so far.
         encoder: Used instead of loading a model.
 
     Raises:
         UsageError: A pattern or `qa.toml` is not valid.
-        CorpusError: The folder is missing, or all its documents suddenly are.
+        CorpusError: The folder is missing, cannot be read or has no documents.
         ModelError: The model cannot be loaded.
         LockedError: Another process writes this index.
         DamagedIndexError: The index is damaged; `BuildMode.FULL` rebuilds it.
@@ -118,11 +118,14 @@ def build_index(
         # Read again each time: the other process may have changed the model or the patterns.
         settings = read_settings(root)
         is_first = not (root / INDEX_FOLDER / DATABASE).exists()  # then it is sure to embed
+        chosen = settings.include if include is None else include, settings.exclude if exclude is None else exclude
+        if on_empty is OnEmpty.FAIL and (is_first or mode is BuildMode.FULL):
+            _require_files(root, *chosen, settings.formats)
         request = Request(
             root=root,
             encoder=encoder or load_encoder(_absolute(model) if model else model_of(root), ahead=is_first),
-            include=settings.include if include is None else include,
-            exclude=settings.exclude if exclude is None else exclude,
+            include=chosen[0],
+            exclude=chosen[1],
             paths=settings.paths,
             formats=settings.formats,
             more_paths=paths,
@@ -130,10 +133,43 @@ def build_index(
             progress=progress,
         )
         try:
-            return rebuild_index(request) if mode is BuildMode.FULL else update_index(request)
+            report = rebuild_index(request) if mode is BuildMode.FULL else update_index(request)
         except LockedError:
             if on_locked is OnLocked.FAIL:
                 raise
+            continue
+        if not report.documents and on_empty is OnEmpty.FAIL:
+            raise _nothing_to_index(root, report.skipped)
+        return report
+
+
+def _require_files(
+    root: Path, include: Sequence[str] | None, exclude: Sequence[str] | None, formats: tuple[str, ...]
+) -> None:
+    """Look before anything is written, since the wrong folder may have been named."""
+    found = walk(root, include=include or (), exclude=exclude or (), formats=formats)
+    if not found.files:
+        raise _nothing_to_index(root, found.skipped)
+
+
+def _nothing_to_index(root: Path, skipped: Sequence[SkippedFile]) -> CorpusError:
+    if skipped:
+        more = f" ({len(skipped) - 1:,} more skipped)" if len(skipped) > 1 else ""
+        reason = f"{skipped[0].path}: {skipped[0].reason}{more}"
+    elif any(path.name != INDEX_FOLDER for path in root.iterdir()):
+        reason = "all its files are hidden, ignored or excluded"
+    else:
+        reason = "the folder is empty"
+    return CorpusError(f"nothing to index in {root}: {reason}.")
+
+
+def has_documents(root: Path) -> bool:
+    """Return whether there is an index that has documents."""
+    try:
+        with Snapshot(root / INDEX_FOLDER) as snapshot:
+            return snapshot.info.documents > 0
+    except (NoIndexError, DamagedIndexError, IncompatibleError):
+        return False
 
 
 def preview_index(

@@ -11,6 +11,7 @@ from pathlib import Path
 from corpus import INDEX_FOLDER, lies_in, outermost
 from corpus.errors import CorpusError
 from index import BuildReport, Snapshot
+from qa.collection.settings import read_settings
 from qa.locate import find_or_here, has_index, root_of
 
 
@@ -97,3 +98,11 @@ def without_documents(root: Path, paths: Sequence[str], report: BuildReport) -> 
         known = [document.path for document in snapshot.documents()]
     known += [skipped.path for skipped in report.skipped]
     return tuple(each for each in paths if not any(lies_in(path, each) for path in known))
+
+
+def remembered_patterns(root: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return what the last build included and excluded, where no file of settings says so."""
+    settings = read_settings(root)
+    with Snapshot(root / INDEX_FOLDER) as snapshot:
+        info = snapshot.info
+    return (() if settings.include is not None else info.include, () if settings.exclude is not None else info.exclude)

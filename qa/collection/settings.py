@@ -1,4 +1,6 @@
-"""What a user sets once for a collection: `qa.toml` in its folder, or `[tool.qa]` in its `pyproject.toml`.
+"""What a user sets once: for a collection, or for all in `~/.config/qa/config.toml`.
+
+That of a collection is `qa.toml` in its folder, or `[tool.qa]` in its `pyproject.toml`.
 
 A model cannot be set there: the folder may come from anyone, and must not decide what is downloaded.
 """
@@ -8,7 +10,8 @@ from __future__ import annotations
 import logging
 import os
 import re
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -43,33 +46,59 @@ class CollectionSettings:
 
 
 def read_settings(root: Path) -> CollectionSettings:
-    """Return what is set for a collection; without a file, that costs two stats.
+    """Return what is set for a collection, and else for its user; without a file, that costs three stats.
 
     Raises:
         UsageError: A file cannot be read or parsed, or has an unknown key or an invalid value.
     """
-    own = _own_file(root)
+    own, user = _collection_settings(root), _user_settings()
+    return user if own is None else replace(own, **{key: getattr(user, key) for key in _unset(own)})
+
+
+def _unset(own: CollectionSettings) -> list[str]:
+    return [key for key in _USER_KEYS if getattr(own, key) is None]
+
+
+def user_file() -> Path:
+    """Return where a user keeps settings for all collections (https://specifications.freedesktop.org/basedir-spec)."""
+    home = os.environ.get("XDG_CONFIG_HOME", "")
+    return (Path(home) if os.path.isabs(home) else Path(os.path.expanduser("~/.config"))) / "qa" / "config.toml"  # noqa: PTH111, PTH117
+
+
+def _user_settings() -> CollectionSettings:
+    file = user_file()
+    data = _own_file(Path(os.path.realpath(file)))  # which may be a link into a folder of such files
+    if data is None:
+        return CollectionSettings()
+    values = _parsed(data, file)
+    if others := [key for key in values if key in _KEYS and key not in _USER_KEYS]:
+        raise UsageError(f"{file}: {others[0]} is set for a collection, in its {SETTINGS_FILE}.")
+    return _settings(file.parent, values, f"{file}", _USER_KEYS)
+
+
+def _collection_settings(root: Path) -> CollectionSettings | None:
+    """What its folder says; None where there is nothing."""
+    own = _own_file(root / SETTINGS_FILE)
     if own is not None:  # as for other tools, `pyproject.toml` is not looked at then
         return _settings(root, _parsed(own, root / SETTINGS_FILE), f"{root / SETTINGS_FILE}")
     project = _project_file(root)
     if project is None:
-        return CollectionSettings()
+        return None
     tools = _parsed(project, root / PROJECT_FILE).get("tool")
     values = tools.get("qa") if isinstance(tools, dict) else None
     if values is None:
-        return CollectionSettings()
+        return None
     where = f"{_TABLE} in {root / PROJECT_FILE}"
     if not isinstance(values, dict):
         raise UsageError(f"{where} must be a table.")
     return _settings(root, values, where)
 
 
-def _own_file(root: Path) -> bytes | None:
-    """The bytes of `qa.toml`, which is for nothing else, so that whatever is wrong with it is an error."""
-    file = root / SETTINGS_FILE
+def _own_file(file: Path) -> bytes | None:
+    """The bytes of a file that is for nothing but our settings, so that whatever is wrong with it is an error."""
     try:
         os.lstat(file)
-        return read_bytes(root, SETTINGS_FILE, limit=_MAX_BYTES)
+        return read_bytes(file.parent, file.name, limit=_MAX_BYTES)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
@@ -107,15 +136,17 @@ def _parsed(data: bytes, file: Path) -> dict[str, Any]:
         raise UsageError(f"{file} is not valid TOML: {reason}.") from error
 
 
-def _settings(root: Path, values: dict[str, Any], where: str) -> CollectionSettings:
+def _settings(
+    root: Path, values: dict[str, Any], where: str, keys: Collection[str] | None = None
+) -> CollectionSettings:
     if "model" in values:
         raise UsageError(
             f"{where}: a model cannot be set here. Name it once on the command line: qa index --model NAME"
         )
     found: dict[str, Any] = {}
     for key, value in values.items():
-        if key not in _KEYS:
-            raise UsageError(f"{where}: unknown key {key!r}. Known keys: {', '.join(_KEYS)}.")
+        if key not in (keys or _KEYS):
+            raise UsageError(f"{where}: unknown key {key!r}. Known keys: {', '.join(keys or _KEYS)}.")
         parse, words = _KEYS[key]
         try:
             found[key] = parse(value)
@@ -170,3 +201,5 @@ _KEYS = {
     "mode": (Mode, " or ".join(f'"{mode.value}"' for mode in Mode)),
     "rerank": (_bool, "true or false"),
 }
+# What a user may set for all collections: not what belongs to a folder.
+_USER_KEYS = ("k", "mode", "rerank")

@@ -149,7 +149,7 @@ def _asked(document: Document, asked: tuple[int, int]) -> tuple[int, int]:
     first, last = asked
     path = document.path
     if not 1 <= first <= last:
-        raise UsageError(f"there are no lines {first}-{last}: lines count from 1, and the first comes first")
+        raise UsageError(f"{first}-{last} is no range of lines: the first comes first, and lines count from 1")
     if document.file_lines is None:
         raise UsageError(f"{path} has no numbered lines: give a page, a heading ({path} § Heading) or a passage id")
     count = len(LineMap(document.text))
@@ -190,6 +190,6 @@ def _stored_view(request: Place, stored: Sequence[StoredPassage], state: State |
         end = passage.end
     found = (*lines, *sorted(numbered.items()))
     if request.lines is not None and not found:
-        raise UsageError(f"{request.path} cannot be read, and the index has no text of these lines")
+        raise UsageError(f"{request.path} cannot be read, and these lines are not in the index")
     is_whole = request.lines is None and request.page is None and not request.passages
     return View(request.path, found, None if is_whole else (0, len(found)), state, stored=True)

@@ -57,6 +57,9 @@ class Status:
             "generation": self.info.generation,
             "format": FORMAT_VERSION,
             "bytes": self.bytes,
+            "include": list(self.info.include),
+            "exclude": list(self.info.exclude),
+            "paths": list(self.info.paths),
             "changes": {
                 "added": len(self.added),
                 "changed": len(self.changed),
@@ -82,15 +85,15 @@ def status(root: Path) -> Status:
             diff = find_changes(root, snapshot)
             added, removed = tuple(file.path for file in diff.added), diff.removed
             documents = {document.path: document for document in snapshot.documents()}
-            changed = tuple(file.path for file in diff.suspect if _is_changed(root, file, documents.get(file.path)))
+            changed = tuple(file.path for file in diff.suspect if is_changed(root, file, documents.get(file.path)))
         except CorpusError as error:
             problem = str(error)
     size = size_of(folder.iterdir())
     return Status(folder, info, size, added, changed, removed, problem, command_for(root), skipped)
 
 
-def _is_changed(root: Path, file: FoundFile, document: StoredDocument | None) -> bool:
-    """Whether a file differs; one indexed right after it was written, of the same size and time, is read to tell."""
+def is_changed(root: Path, file: FoundFile, document: StoredDocument | None) -> bool:
+    """Return whether a file differs; one of the same size and time that was indexed right after a change is read."""
     if document is None or (file.size, file.mtime_ns) != (document.size, document.mtime_ns):
         return True
     return file_state(root, file.path, document.sha256) is not State.VERIFIED

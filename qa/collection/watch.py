@@ -29,7 +29,7 @@ from index import (
     update_index,
     wait_for_writer,
 )
-from qa.collection.build import OnLocked, build_index, existing_root, model_of
+from qa.collection.build import OnEmpty, OnLocked, build_index, existing_root, has_documents, model_of
 from qa.collection.file_events import raw_events, require_watchfiles
 from qa.collection.settings import read_settings
 from qa.locate import command_for, has_index
@@ -110,7 +110,9 @@ def watch(
     root = Path(os.path.realpath(existing_root(path)))
     wait_for_writer(root / INDEX_FOLDER)
     watcher = _Watcher(root, encoder, Event() if stop is None else stop, every)
-    report = build_index(root, progress=progress, encoder=watcher.encoder, on_locked=OnLocked.WAIT)
+    # Files may come later; but an index does not lose its last ones because a disk is not mounted.
+    on_empty = OnEmpty.FAIL if has_documents(root) else OnEmpty.ALLOW
+    report = build_index(root, progress=progress, encoder=watcher.encoder, on_locked=OnLocked.WAIT, on_empty=on_empty)
     yield Update(datetime.now().astimezone(), (), report)
     yield from watcher.run()
 

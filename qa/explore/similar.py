@@ -16,7 +16,7 @@ from qa.answer.citation import cited
 from qa.answer.results import MAX_HITS, cite
 from qa.explore.results import Similar, SimilarDocument, Subject
 from qa.near_duplicates import nearly_same, words_of
-from qa.places import Place, find_place, looks_like_path
+from qa.places import Place, documents_at, find_place, looks_like_path
 
 # A longer text is a document: index it.
 _LONGEST = 100_000
@@ -62,7 +62,7 @@ class SimilarRequest:
 
     what: str
     k: int = 5
-    path: str | None = None
+    path: str | Sequence[str] | None = None
     here: Path | None = None
     keep_all: bool = False
 
@@ -70,7 +70,7 @@ class SimilarRequest:
 def similar_passages(root: Path, snapshot: Snapshot, encoder: Encoder, request: SimilarRequest) -> Similar:
     """Return the passages most like something, best first."""
     compared = _compared(root, snapshot, encoder, request, whole=False)
-    documents = None if request.path is None else snapshot.match_paths(request.path)
+    documents = documents_at(snapshot, request.path)
     seen = _Seen(compared.passages, keep_all=request.keep_all)
     depth = request.k + 16
     found: list[tuple[StoredPassage, float]] = []
@@ -117,7 +117,7 @@ class _Seen:
 def similar_documents(root: Path, snapshot: Snapshot, encoder: Encoder, request: SimilarRequest) -> Similar:
     """Return the documents and records most like the one that something is in, best first."""
     compared = _compared(root, snapshot, encoder, request, whole=True)
-    among = None if request.path is None else snapshot.match_paths(request.path)
+    among = documents_at(snapshot, request.path)
     own = {group_of(passage) for passage in compared.passages}
     words = _all_words(compared.passages)
     ranked = []

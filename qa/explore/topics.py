@@ -17,6 +17,7 @@ from qa.explore.grouping import CENTRAL, Grouping, read_grouping, state_of, writ
 from qa.explore.items import PASSAGES, Items
 from qa.explore.results import Topic, Topics
 from qa.near_duplicates import nearly_same, words_of
+from qa.places import documents_at
 
 # Topics stay as they are while fewer of the vectors are new or gone; up to the second share they are improved from
 # where they are, beyond it found anew.
@@ -30,7 +31,7 @@ MOST_TOPICS = 200
 
 
 def find_topics(
-    snapshot: Snapshot, *, unit: str = PASSAGES, wanted: int | None = None, path: str | None = None
+    snapshot: Snapshot, *, unit: str = PASSAGES, wanted: int | None = None, path: str | Sequence[str] | None = None
 ) -> Grouping:
     """Return the topics of a collection, or of the files whose paths match; those of all are saved with the index.
 
@@ -39,8 +40,9 @@ def find_topics(
     """
     if wanted is not None and not 1 <= wanted <= MOST_TOPICS:
         raise UsageError(f"cannot make {wanted} topics: -n takes 1 to {MOST_TOPICS}.")
-    if path is not None:
-        return _made(snapshot, Items.read(snapshot, unit, snapshot.match_paths(path)), wanted, None)
+    documents = documents_at(snapshot, path)
+    if documents is not None:
+        return _made(snapshot, Items.read(snapshot, unit, documents), wanted, None)
     before = read_grouping(snapshot)
     if before is not None and (before.unit, before.wanted) != (unit, wanted or 0):
         before = None
@@ -61,7 +63,7 @@ def saved_topics(snapshot: Snapshot) -> Grouping:
     )
 
 
-def scope_of(snapshot: Snapshot, topic: str, path: str | None = None) -> Among:
+def scope_of(snapshot: Snapshot, topic: str, path: str | Sequence[str] | None = None) -> Among:
     """Return the passages of a topic by its id, such as "3" or "3.1", as what a search is to choose from.
 
     Raises:
@@ -71,8 +73,9 @@ def scope_of(snapshot: Snapshot, topic: str, path: str | None = None) -> Among:
     if topic not in found.ids:
         raise UsageError(f"there is no topic {topic}; `qa topics` lists them.")
     members = found.members(found.ids.index(topic))
-    if path is not None:
-        members &= frozenset(snapshot.columns(snapshot.match_paths(path)).passages.tolist())
+    documents = documents_at(snapshot, path)
+    if documents is not None:
+        members &= frozenset(snapshot.columns(documents).passages.tolist())
     return snapshot.scope(members)
 
 

@@ -18,7 +18,7 @@ def ask_text(text: str) -> tuple[str, int]:
     """
     found = whole(text).strip()
     if not found:
-        raise UsageError("the question is empty. Ask for example: qa ask when is the next deadline")
+        raise UsageError('the question is empty. Ask something, such as: qa "who won?"')
     return found[:LONGEST_QUESTION], max(0, len(found) - LONGEST_QUESTION)
 
 

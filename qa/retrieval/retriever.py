@@ -21,6 +21,7 @@ from qa.answer.citation import cited
 from qa.answer.extract import Extract, SpanScore, answer_of, extract
 from qa.answer.results import MAX_HITS, Hit, IndexInfo, Mode, Result
 from qa.locate import find_index, root_of
+from qa.places import documents_at
 from qa.retrieval.distinct import RankedPassage, distinct, with_final_scores
 from qa.retrieval.hybrid import pools
 from qa.retrieval.late_interaction import RERANK_DEPTH, TokenMatch, match_tokens, rerank, span_score
@@ -93,13 +94,13 @@ class Retriever:
         *,
         k: int = 5,
         mode: Mode = Mode.HYBRID,
-        path: str | None = None,
+        path: str | Sequence[str] | None = None,
         rerank: bool = True,
     ) -> tuple[Hit, ...]:
         """The passages that answer best, without highlights, answer or confidence; see `ask`."""
         clock = Stopwatch()
         # Late interaction orders hybrid rankings alone.
-        query = self._analyse(question, k, mode, path, rerank=rerank and mode is Mode.HYBRID, clock=clock)
+        query = self._analyse(question, k, mode, path, rerank=rerank and _mode(mode) is Mode.HYBRID, clock=clock)
         ranked, _ = self._rank(query, k, clock)
         return cited(self.root, self.snapshot, [(one.passage, one.score) for one in ranked], {})
 
@@ -109,7 +110,7 @@ class Retriever:
         *,
         k: int = 5,
         mode: Mode = Mode.HYBRID,
-        path: str | None = None,
+        path: str | Sequence[str] | None = None,
         rerank: bool = True,
         topic: str | None = None,
         question_id: str | int | None = None,
@@ -121,7 +122,7 @@ class Retriever:
             k: How many passages to return, 1 to 1,000. Fewer are always the first of more.
             mode: Which halves of the index to search. A question in a script that the model does not know is searched
                 by keywords instead of both.
-            path: Only documents whose paths match this pattern, in the syntax of .gitignore.
+            path: Only documents whose paths match this pattern, or one of these, in the syntax of .gitignore.
             rerank: Let late interaction re-rank the first passages and choose sentences, if the model knows the
                 question's script. Without it a question takes a few milliseconds, and sentences are chosen by the words
                 they share with it.
@@ -129,9 +130,10 @@ class Retriever:
             question_id: Returned in the result.
 
         Raises:
-            UsageError: The question is empty or too long, k out of range, or the retriever closed or opened before
-                a fork.
+            UsageError: The question is empty or too long, k out of range, `path` matches no document, or the retriever
+                is closed or was opened before a fork.
             DamagedIndexError: What would be shown is damaged.
+            TypeError: The question is no str, or k no int.
         """
         return self._answer(question, k=k, mode=mode, path=path, rerank=rerank, question_id=question_id, topic=topic)[0]
 
@@ -141,7 +143,7 @@ class Retriever:
         *,
         k: int = 5,
         unit: Literal["passages", "documents"] = "passages",
-        path: str | None = None,
+        path: str | Sequence[str] | None = None,
         here: Path | None = None,
         keep_all: bool = False,
     ) -> Similar:
@@ -169,7 +171,7 @@ class Retriever:
         *,
         n: int | None = None,
         unit: Literal["passages", "documents"] = "passages",
-        path: str | None = None,
+        path: str | Sequence[str] | None = None,
     ) -> Topics:
         """Return what the collection is about; topics of the whole of it are saved with the index.
 
@@ -193,7 +195,7 @@ class Retriever:
         *,
         k: int,
         mode: Mode,
-        path: str | None,
+        path: str | Sequence[str] | None,
         rerank: bool,
         question_id: str | int | None,
         topic: str | None = None,
@@ -239,7 +241,7 @@ class Retriever:
         question: str,
         k: int,
         mode: Mode,
-        path: str | None,
+        path: str | Sequence[str] | None,
         *,
         rerank: bool,
         clock: Stopwatch,
@@ -247,8 +249,8 @@ class Retriever:
     ) -> Query:
         """Check what is asked for, and analyse the question."""
         self._require_open()
-        asked = _checked(question, k)
-        documents: Among = None if path is None else self.snapshot.match_paths(path)
+        asked, mode = _checked(question, k), _mode(mode)
+        documents: Among = documents_at(self.snapshot, path)
         if topic is not None:
             from qa.explore.topics import scope_of  # noqa: PLC0415 - only then
 
@@ -258,8 +260,7 @@ class Retriever:
         )
         if query.in_unknown_script and not self._has_warned:
             _log.warning(
-                "%s does not know this script, so only words are compared. A multilingual model compares meanings too: "
-                "`qa index --model`.",
+                "%s does not know this script, so only words are compared; a multilingual model compares meanings too.",
                 self._encoder.name,
             )
             self._has_warned = True
@@ -279,6 +280,13 @@ class Retriever:
         return with_final_scores(ranked)[:k], matches
 
 
+def _mode(mode: Mode | str) -> Mode:
+    try:
+        return Mode(mode)
+    except ValueError as error:
+        raise UsageError(f"mode must be {', '.join(Mode)}, not {mode!r}.") from error
+
+
 def _extract(query: Query, passages: Sequence[StoredPassage], matches: dict[int, TokenMatch]) -> dict[int, Extract]:
     """The answering sentences of the first passages, by row number."""
     shares = term_shares(query)
@@ -291,11 +299,14 @@ def _extract(query: Query, passages: Sequence[StoredPassage], matches: dict[int,
 
 
 def _checked(question: str, k: int) -> str:
+    for name, value, kind in (("question", question, str), ("k", k, int)):
+        if not isinstance(value, kind):
+            raise TypeError(f"{name} must be of type {kind.__name__}, not {type(value).__name__}")
     text = whole(question).strip()
     if not text:
-        raise UsageError('the question is empty: ask something, such as `qa ask "who won?"`.')
+        raise UsageError("the question is empty.")
     if len(text) > LONGEST_QUESTION:
         raise UsageError(f"the question has {len(text):,} characters; {LONGEST_QUESTION:,} at most.")
     if not 1 <= k <= MAX_HITS:
-        raise UsageError(f"cannot give {k} passages: -k takes 1 to {MAX_HITS:,}.")
+        raise UsageError(f"k must be from 1 to {MAX_HITS:,}, not {k}.")
     return text

@@ -32,25 +32,26 @@ _CONFIDENCE = ((0.8, "high"), (0.5, "fair"), (0.0, "low"))
 
 @dataclass(frozen=True, slots=True)
 class TerminalStyle:
-    """How to write on a stream: columns to fill, whether in bold and colour, between headings, whether with links."""
+    """How to write on a stream: columns to fill, whether in bold, in colour, between headings, whether with links."""
 
     width: int = 80
     styled: bool = False
+    coloured: bool = True
     separator: str = " › "
     linked: bool = False
 
     @classmethod
     def of(cls, stream: TextIO | None, environ: Mapping[str, str] = os.environ) -> TerminalStyle:
-        """Return what a stream can show: styles only on a terminal, and never against NO_COLOR."""
+        """Return what a stream can show: styles only on a terminal; NO_COLOR stops colour, not bold."""
         terminal = stream is not None and stream.isatty()
-        styled = terminal and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
+        styled = terminal and environ.get("TERM") != "dumb"
         width = min(_MAX_WIDTH, max(_MIN_WIDTH, shutil.get_terminal_size((80, 24)).columns))
         links = are_understood(environ, terminal=terminal)
-        return cls(width, styled, " › " if can_show(stream, "›") else " > ", links)
+        return cls(width, styled, not environ.get("NO_COLOR"), " › " if can_show(stream, "›") else " > ", links)
 
     def paint(self, text: str, code: str) -> str:
         """Return a text in a style, if styles may be written."""
-        return f"{code}{text}{_OFF}" if self.styled and text else text
+        return f"{code}{text}{_OFF}" if self.styled and text and (self.coloured or code != WARN) else text
 
     def link(self, text: str, url: str) -> str:
         """Return a text as a link, if links may be written; it takes no more columns."""
@@ -211,8 +212,10 @@ def few(items: Sequence[str], most: int) -> str:
 
 
 def problem(message: str) -> str:
-    """Return an error message on one line."""
-    return f"qa: {clean_name(message)}"
+    """Return an error message on one line, which a terminal gets wrapped at words."""
+    line = f"qa: {clean_name(message)}"
+    on_terminal = sys.stderr is not None and sys.stderr.isatty()
+    return TerminalStyle.of(sys.stderr).fit(line) if on_terminal else line
 
 
 def as_json(value: dict[str, Any], stream: TextIO | None) -> str:

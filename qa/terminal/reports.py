@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from corpus import SkippedFile
     from index import BuildReport
     from qa.collection.check import CheckReport
+    from qa.collection.listing import ListedFile
     from qa.collection.show import View
     from qa.collection.status import Status
     from qa.collection.watch import Update
@@ -34,6 +35,25 @@ def build(report: BuildReport, style: TerminalStyle) -> str:
     if report.embedded and report.reused:
         lines.append(f"{count(report.embedded, 'passage')} embedded, {report.reused:,} reused")
     return "\n".join([*lines, *_details(report, style)]) + "\n"
+
+
+def remembered(
+    patterns: tuple[Sequence[str], Sequence[str]], *, include: Sequence[str] | None, exclude: Sequence[str] | None
+) -> str:
+    """Return which patterns of earlier builds a build used, and how to clear them; "" if none."""
+    given = (("--include", patterns[0], include), ("--exclude", patterns[1], exclude))
+    old = [(option, used) for option, used, new in given if used and new is None]
+    words = " and ".join(f"{option} {' '.join(map(clean_name, used))}" for option, used in old)
+    return f"As in earlier builds: {words} (to clear: {old[0][0]} '')" if old else ""
+
+
+def listing(files: Sequence[ListedFile], style: TerminalStyle, place: Places) -> str:
+    """Return a table of indexed files."""
+    lines = [style.paint("Passages  Documents  File", BOLD)]
+    for file in files:
+        state = "" if file.state == "unchanged" else f"  {style.paint(f'! {file.state}', WARN)}"
+        lines.append(f"{file.passages:>8,}  {file.documents:>9,}  {clean_name(place(file.path))}{state}")
+    return "\n".join(lines) + "\n"
 
 
 def preview(report: BuildReport, style: TerminalStyle) -> str:
@@ -163,14 +183,20 @@ def status(found: Status, style: TerminalStyle) -> str:
         ("Passages", f"{info.passages:,}"),
         ("Model", clean_name(info.model)),
         ("Generation", f"{info.generation:,}"),
+        ("Only", _listed((*info.paths, *info.include))),
+        ("Left out", _listed(info.exclude)),
         ("Changes", _pending(found)),
     )
-    lines = [f"{style.paint(f'{name:<12}', DIM)}{value}" for name, value in facts]
+    lines = [f"{style.paint(f'{name:<12}', DIM)}{value}" for name, value in facts if value]
     lines.extend(f"{'':<12}{kind:<8}  {clean_name(path)}" for kind, path in found.examples)
     if found.changes:
         lines.append(f"To update: {clean_name(found.command)}")
     lines.extend(_skipped(found.skipped, style))
     return "\n".join(lines) + "\n"
+
+
+def _listed(patterns: Sequence[str]) -> str:
+    return few([clean_name(pattern) for pattern in patterns], 10)
 
 
 def _pending(found: Status) -> str:

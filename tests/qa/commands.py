@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from index.encoder.protocol import Encoder
 from index.snapshot import Snapshot
 from qa.answer import results
 from qa.cli import main
+from qa.places import documents_at
 
 TALKS = "# Talks\n\nThe keynote on Monday is about whales.\n\n## Lunch\n\nSoup is served at noon.\n"
 TRAVEL = "# Travel\n\nThe train to Lyon leaves at nine.\n"
@@ -42,11 +44,11 @@ class WordRetriever:
         *,
         k: int,
         mode: results.Mode,
-        path: str | None,
+        path: Sequence[str],
         rerank: bool,
         question_id: str | int | None,
     ) -> results.Result:
-        among = None if path is None else self.snapshot.match_paths(path)
+        among = documents_at(self.snapshot, path)
         found = self.snapshot.keyword(question, k, documents=among)
         passages = self.snapshot.passages([candidate.passage for candidate in found])
         hits = tuple(self._hit(rank, passage) for rank, passage in enumerate(passages, 1))

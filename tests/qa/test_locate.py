@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from corpus.errors import NoIndexError
-from qa.locate import command_for, find_index, find_or_here, has_index, root_of, working_directory
+from qa.locate import command_for, find_index, find_or_here, has_index, near_paths, root_of, working_directory
 
 
 @pytest.fixture(autouse=True)
@@ -74,7 +74,7 @@ def test_named_folder_is_not_searched_upward(tmp_path: Path) -> None:
     """A mistyped --index must not find some other collection."""
     root = _corpus(tmp_path / "notes")
     (root / "deep").mkdir()
-    with pytest.raises(NoIndexError, match="no index in"):
+    with pytest.raises(NoIndexError, match=rf"no index in .*deep; it is part of the collection {root}\.$"):
         find_index(index=root / "deep")
     with pytest.raises(NoIndexError, match="no such folder"):
         find_index(index=root / "typo")
@@ -102,6 +102,15 @@ def test_working_directory_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_a_name_too_long_is_no_index() -> None:
     assert not has_index(Path("x" * 5000))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "similar"),
+    [("tlaks/*", "talks/"), ("travle.md", "old/travel.md"), ("2025", "b-2025.md, talks/a-2025.md"), ("xyz", "")],
+)
+def test_near_paths(wanted: str, similar: str) -> None:
+    paths = ["talks/a-2025.md", "old/travel.md", "b-2025.md"]
+    assert near_paths(wanted, paths) == (f" Similar: {similar}." if similar else "")
 
 
 def test_command_survives_the_shell() -> None:

@@ -197,7 +197,7 @@ def test_a_folder_that_is_not_mounted(program: Program, indexed: Path) -> None:
             (moved / path.name).rename(path)
         moved.rmdir()
     assert done.returncode == 2
-    assert b"Is it mounted?" in done.stderr
+    assert b"Is the folder mounted?" in done.stderr
     assert b"all 3 documents are missing (is the folder mounted?)" in asked.stderr
     assert b"heron" in asked.stdout
     assert b"file is missing" in asked.stdout

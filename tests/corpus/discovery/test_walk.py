@@ -273,9 +273,9 @@ def test_a_file_over_the_cap_is_named_unread(tmp_path: Path) -> None:
 
 def test_a_root_that_cannot_be_read(tmp_path: Path) -> None:
     make(tmp_path, "a.md")
-    with pytest.raises(CorpusError, match=r"^cannot read the folder .*gone: No such file or directory\. Name a folder"):
+    with pytest.raises(CorpusError, match=r"^cannot read the folder .*gone: No such file or directory\. Give a folder"):
         walk(tmp_path / "gone")
-    with pytest.raises(CorpusError, match=r"a\.md: Not a directory\. Name a folder of documents\.$"):
+    with pytest.raises(CorpusError, match=r"a\.md: Not a directory\. Give a folder of documents\.$"):
         walk(tmp_path / "a.md")
 
 

@@ -66,7 +66,7 @@ def test_lone_surrogates_never_get_into_a_text(data: bytes, text: str) -> None:
     [
         (b"\x7fELF\0\0", "binary, not text"),
         (b"a" * 7999 + b"\0", "binary, not text"),
-        (b"\xff\xfea", "not valid UTF-16-LE, which its first bytes announce (byte 2)"),
+        (b"\xff\xfea", "marked as UTF-16-LE, but not valid (byte 2)"),
         ("naïve".encode("utf-16-be"), "binary, not text"),
     ],
 )

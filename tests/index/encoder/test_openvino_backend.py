@@ -130,7 +130,7 @@ def test_where_nothing_can_be_kept_torch_serves(
     encoder = FastestEncoder(find())
     assert float(encoder.encode_query(QUESTION) @ expected) >= 0.999
     assert isinstance(encoder._backend(), TorchEncoder)
-    assert "torch embeds, slowly: there is no cache folder" in caplog.text
+    assert "embedding with torch, which is slower: there is no cache folder" in caplog.text
 
 
 def test_a_cache_that_cannot_be_written_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

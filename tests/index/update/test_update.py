@@ -227,7 +227,7 @@ def test_a_suddenly_empty_corpus_needs_permission(root: Path) -> None:
     for path in list(root.rglob("*.*")):
         if ".qa" not in path.parts:
             path.unlink()
-    with pytest.raises(CorpusError, match="no readable documents any more"):
+    with pytest.raises(CorpusError, match="no readable documents are left"):
         build(root)
     assert len(texts(root)) == 4
     report = update_index(Request(root, BagEncoder(), allow_empty=True))

@@ -73,6 +73,45 @@ def test_ask_path_and_k(indexed: Path) -> None:
     assert len(json.loads(qa("ask", "--json", "-k", "1", "the train keynote").stdout)["passages"]) == 1
 
 
+def test_ask_paths_add_up_and_must_match(indexed: Path) -> None:
+    """A pattern that matches nothing is a mistake, not an answer."""
+    found = json.loads(qa("ask", "--json", "--path", "sub/", "--path", "talks.md", "the train keynote").stdout)
+    assert {hit["source"]["path"] for hit in found["passages"]} == {"talks.md", "sub/travel.md"}
+    done = qa("ask", "--path", "travle*", "soup")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == "qa: no indexed file matches the path 'travle*'. Similar: sub/travel.md.\n"
+    assert qa("ask", "--path", "sbu/", "soup").stderr.endswith(" Similar: sub/.\n")
+
+
+def test_a_question_alone_is_asked(indexed: Path) -> None:
+    """`qa "…"` asks; a misspelt command does not."""
+    assert "Soup is served at noon." in qa("when is soup served").stdout
+    assert "Soup is served at noon." in qa("is", "soup", "served?", "-k", "1").stdout
+    assert qa("stats").stderr == "qa: no command stats. Did you mean: qa status?\n"
+    assert qa("stats", "my notes").exit_code == 2
+    assert qa("zzz").stderr.startswith("qa: no command zzz. Commands: index, watch, ")
+
+
+def test_ask_a_folder(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder may stand before the question, as in every command; a bare word before other words is one of them."""
+    monkeypatch.chdir(indexed.parent)
+    for words in (["notes", "when is soup served?"], ["notes/", "soup"], [indexed, "soup", "served"]):
+        assert "Soup is served at noon." in qa("ask", *words).stdout
+    assert qa("ask", "notes", "about", "soup").exit_code == 3
+    assert qa("ask", "./notes/").stderr == 'qa: notes is a folder. Put a question after it: qa ask notes "who won?"\n'
+    assert qa("ask", "--index", "notes", "notes/", "soup").exit_code == 2
+    assert qa("ask", "notes/sub", "what is there").stderr.endswith(f"it is part of the collection {indexed}.\n")
+    assert qa("show", "notes/talks.md:7", "-C", "0").stdout.endswith("> 7  Soup is served at noon.\n")
+    assert qa("show", "notes/", "talks.md:7", "-C", "0").stdout.endswith("> 7  Soup is served at noon.\n")
+    for command in (
+        ["check", "notes"],
+        ["ls", "notes"],
+        ["status", "--corpus", "notes"],
+        ["index", "--index", "notes"],
+    ):
+        assert qa(*command).exit_code == 0
+
+
 def test_ask_uses_the_settings(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[int, str, bool]] = []
     plain = WordRetriever.ask
@@ -87,6 +126,14 @@ def test_ask_uses_the_settings(indexed: Path, monkeypatch: pytest.MonkeyPatch) -
     qa("ask", "soup")
     qa("ask", "soup", "-k", "2", "--mode", "dense", "--rerank")
     assert asked == [(5, "hybrid", True), (1, "keyword", False), (2, "dense", True)]
+
+
+def test_ask_in_other_formats(indexed: Path) -> None:
+    assert qa("ask", "soup", "--format", "vimgrep").stdout == "talks.md:5:1:## Lunch\n"
+    assert qa("ask", "soup", "--format", "markdown").stdout.startswith("**soup**\n")
+    assert qa("ask", "soup", "--format", "json").stdout.startswith('{"version": 1')
+    for other in ("--json", "--batch=-"):
+        assert qa("ask", other, "--format", "bibtex", stdin=b"soup").exit_code == 2
 
 
 def test_settings_that_cannot_be_used(indexed: Path) -> None:

@@ -71,7 +71,7 @@ def test_usage_names_the_help() -> None:
     result = _run(lambda: 0, "--nope")
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
-    assert "put -- before it" in result.stderr
+    assert "Put -- before a question that starts with a dash." in result.stderr
 
 
 @pytest.mark.parametrize(("value", "code"), [(0, 0), (1, 1), (None, 0)])

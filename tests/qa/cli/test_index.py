@@ -121,6 +121,22 @@ def test_dry_run_writes_nothing(notes: Path) -> None:
     assert json.loads(qa("index", "--dry-run", "--json").stdout)["added"] == 2
 
 
+def test_a_folder_without_documents_is_an_error(notes: Path) -> None:
+    """It says why; nothing is written where there is nothing to read."""
+    empty = notes / "empty"
+    empty.mkdir()
+    assert qa("index", empty).stderr == f"qa: nothing to index in {empty}: the folder is empty.\n"
+    (empty / "a.png").write_bytes(b"\x89PNG")
+    done = qa("ask", "--corpus", empty, "soup")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == f"qa: nothing to index in {empty}: a.png: format not supported.\n"
+    assert qa("index", "--exclude", "*").stderr.endswith(": all its files are hidden, ignored or excluded.\n")
+    assert not list(notes.rglob(".qa"))
+    (empty / "a.pdf").write_bytes(b"%PDF-1.4 no more")
+    assert "a.pdf: " in qa("index", empty).stderr
+    assert qa("index", empty, "--allow-empty").exit_code == 0
+
+
 def test_include_and_exclude_are_kept(notes: Path) -> None:
     qa("index", "--include", "*.md", "--exclude", "sub/")
     assert "Up to date: 1 document," in qa("index").stdout

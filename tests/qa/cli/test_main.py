@@ -18,7 +18,7 @@ from tests.qa.commands import qa
 
 
 def test_status(indexed: Path) -> None:
-    fresh = qa("status").stdout.splitlines()
+    fresh = qa("status", indexed).stdout.splitlines()
     assert fresh[1:] == [
         "Documents   2",
         "Passages    3",
@@ -59,6 +59,60 @@ def test_index_option(indexed: Path, tmp_path: Path, command: str, monkeypatch: 
         assert qa(name, *rest, "--index", str(where)).exit_code != 3
 
 
+def test_status_shows_what_is_remembered(notes: Path) -> None:
+    """Patterns of an earlier build are not forgotten silently, and an empty one clears them."""
+    qa("index", "--include", "*.md", "--exclude", "sub/", "--exclude", "old/")
+    assert qa("status").stdout.splitlines()[5:7] == ["Only        *.md", "Left out    sub/, old/"]
+    value = json.loads(qa("status", "--json").stdout)
+    assert (value["include"], value["exclude"], value["paths"]) == (["*.md"], ["sub/", "old/"], [])
+    assert (
+        qa("index").stderr == "As in earlier builds: --include *.md and --exclude sub/ old/ (to clear: --include '')\n"
+    )
+    assert qa("index", "--exclude", "").stderr == "As in earlier builds: --include *.md (to clear: --include '')\n"
+    done = qa("index", "--include", "")
+    assert (done.stderr, "Only" in qa("status").stdout) == ("", False)
+
+
+def test_ls(indexed: Path) -> None:
+    """Indexed files with their passages, those that differ now marked."""
+    (indexed / "talks.md").write_text("y")
+    (indexed / "sub" / "travel.md").unlink()
+    (indexed / "new.md").write_text("x")
+    assert qa("ls").stdout.splitlines() == [
+        "Passages  Documents  File",
+        "       1          1  sub/travel.md  ! missing",
+        "       2          1  talks.md  ! changed",
+    ]
+    (file,) = json.loads(qa("ls", indexed, "--path", "talks.md", "--json").stdout)["files"]
+    assert (file["path"], file["title"], file["passages"], file["state"]) == ("talks.md", "Talks", 2, "changed")
+    assert qa("ls", "--path", "tlaks.md").stderr == (
+        "qa: no indexed file matches the path 'tlaks.md'. Similar: talks.md.\n"
+    )
+
+
+def test_rm_leaves_files_out(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their documents go and stay away, the files stay; --undo takes them back."""
+    monkeypatch.chdir(indexed / "sub")
+    done = qa("rm", "travel.md")
+    assert done.stdout.startswith("1 file removed (1 document, 2 passages) in ")
+    assert done.stderr == "Left out from now on (undo with qa rm --undo): sub/travel.md\n"
+    assert (indexed / "sub" / "travel.md").exists()
+    assert qa("index", "--full").exit_code == 0
+    assert "travel" not in qa("ls").stdout
+    assert "Left out    /sub/travel.md" in qa("status").stdout
+    assert qa("rm", "--undo", "../talks.md").stderr == "qa: ../talks.md was not left out by qa rm.\n"
+    assert qa("rm", "--undo", "travel.md").stdout.startswith("1 file added (2 documents, 3 passages) in ")
+    assert "Similar: sub/travel.md, " in qa("rm", "travels.md").stderr
+    assert qa("rm", "../sub", "../talks.md").stdout.startswith("2 files removed (0 documents, 0 passages) in ")
+
+
+def test_rm_where_a_file_of_settings_decides(indexed: Path) -> None:
+    (indexed / "qa.toml").write_text('exclude = ["drafts/"]\n')
+    done = qa("rm", "talks.md")
+    assert done.exit_code == 2
+    assert done.stderr.endswith('Edit it there: "/talks.md".\n')
+
+
 def test_help_imports_nothing_heavy() -> None:
     program = (
         "import sys\nfrom qa.cli.main import app\n"
@@ -77,7 +131,7 @@ def test_without_a_command() -> None:
     assert done.stdout.startswith("Usage: qa ")
 
 
-@pytest.mark.parametrize("command", ["index", "watch", "ask", "eval", "show", "status", "check"])
+@pytest.mark.parametrize("command", main.app.commands)
 def test_every_option_is_explained(command: str) -> None:
     found = main.app.commands[command]
     assert found.help
@@ -109,7 +163,12 @@ def test_colour_on_a_terminal_only(indexed: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.delenv("NO_COLOR", raising=False)
     command = ("from qa.cli.main import main; main()", "status", "--index", str(indexed))
     assert "\x1b[2mIndex" in _on_a_terminal(*command)
-    assert "\x1b" not in _on_a_terminal(*command, NO_COLOR="1")
+    (indexed / "talks.md").unlink()
+    listed = (command[0], "ls", "--index", str(indexed))
+    assert "\x1b[33m! missing" in _on_a_terminal(*listed)
+    plain = _on_a_terminal(*listed, NO_COLOR="1")
+    assert "\x1b[33m" not in plain
+    assert "\x1b[1mPassages" in plain
     assert "\x1b" not in qa("status").stdout
 
 

@@ -142,7 +142,7 @@ def test_without_a_display_the_text_is_shown(root: Path, programs: Programs, mon
     monkeypatch.delenv("DISPLAY")
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
     done = show(root, "river.pdf, p. 2")
-    assert (done.returncode, done.stderr) == (0, "No display to open a window on; this is the text.\n")
+    assert (done.returncode, done.stderr) == (0, "There is no display; here is the text.\n")
     assert "Page 2 is about soup" in done.stdout
     assert not (root.parent / "log").exists()
 

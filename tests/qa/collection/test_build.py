@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from corpus import load_all
 from corpus.errors import CorpusError
 from index.encoder.model_files import DEFAULT_MODEL
+from index.update import run
+from index.update.diff import compare
 from qa.collection import build
 from qa.retrieval.retriever import Retriever
 from tests.encoders import BagEncoder
@@ -46,3 +51,21 @@ def test_the_model_of_a_damaged_index_is_what_it_still_says(talks: Path) -> None
 def test_what_is_no_folder_is_refused(talks: Path, name: str, words: str) -> None:
     with pytest.raises(CorpusError, match=words):
         build.build_index(talks / name, encoder=BagEncoder())
+
+
+def test_progress_begins_before_anything_is_read(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """First that the folder is looked through, then how much there is to read."""
+    events: list[object] = []
+
+    def told(what: str, plain: Callable[..., object]) -> Callable[..., object]:
+        def call(*args: Any, **how: Any) -> object:
+            events.append(what)
+            return plain(*args, **how)
+
+        return call
+
+    monkeypatch.setattr(run, "load_all", told("read", load_all))
+    monkeypatch.setattr(run, "compare", told("look", compare))
+    build.build_index(notes, encoder=BagEncoder(), progress=lambda now: events.append((now.done, now.total)))
+    size = sum(file.stat().st_size for file in notes.rglob("*.md"))
+    assert events[:4] == [(0, 0), "look", (0, size), "read"]

@@ -199,3 +199,35 @@ def test_an_invalid_file_stops_a_build_before_it_writes(root: Path) -> None:
     with pytest.raises(UsageError, match=r"qa\.toml"):
         build.build_index(root, encoder=BagEncoder())
     assert not (root / ".qa").exists()
+
+
+@pytest.fixture
+def own_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file of the user's settings, which does not exist yet."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home"))
+    (tmp_path / "home" / "qa").mkdir(parents=True)
+    return tmp_path / "home" / "qa" / "config.toml"
+
+
+def test_settings_of_the_user(tmp_path: Path, own_file: Path) -> None:
+    """They hold where those of the collection say nothing, and may be a link."""
+    (tmp_path / "dotfiles.toml").write_text('k = 8\nmode = "keyword"\n')
+    own_file.symlink_to(tmp_path / "dotfiles.toml")
+    assert read_settings(tmp_path) == CollectionSettings(k=8, mode=Mode.KEYWORD)
+    (tmp_path / "qa.toml").write_text('k = 2\nexclude = ["x"]\n')
+    assert read_settings(tmp_path) == CollectionSettings(exclude=("x",), k=2, mode=Mode.KEYWORD)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('exclude = ["x"]', "exclude is set for a collection, in its qa.toml."),
+        ("colour = 1", "unknown key 'colour'. Known keys: k, mode, rerank."),
+        ("k = 0", "k must be a number from 1 to 1000."),
+    ],
+)
+def test_wrong_settings_of_the_user(tmp_path: Path, own_file: Path, text: str, words: str) -> None:
+    own_file.write_text(text)
+    with pytest.raises(UsageError) as caught:
+        read_settings(tmp_path)
+    assert str(caught.value) == f"{own_file}: {words}"

@@ -36,7 +36,7 @@ def test_a_file_that_is_gone_is_shown_from_the_index(talks: Path) -> None:
     assert (whole.stored, whole.state, whole.marked) == (True, State.MISSING, None)
     assert [number for number, _ in whole.lines] == [1, 2, 3, 5, 6, 7]
     assert show(talks, "talks.md:7").lines == ((7, "Soup at noon."),)
-    with pytest.raises(UsageError, match=r"the index has no text of these lines"):
+    with pytest.raises(UsageError, match=r"these lines are not in the index"):
         show(talks, "talks.md:99")
 
 

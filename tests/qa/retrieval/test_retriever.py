@@ -156,15 +156,34 @@ def test_modes(retriever: Retriever) -> None:
         ("", 5, "the question is empty"),
         (" \n\t", 5, "the question is empty"),
         ("x" * 10_001, 5, "the question has 10,001 characters; 10,000 at most"),
-        ("soup", 0, "cannot give 0 passages: -k takes 1 to 1,000"),
-        ("soup", -1, "cannot give -1 passages"),
-        ("soup", 1001, "cannot give 1001 passages"),
+        ("soup", 0, "k must be from 1 to 1,000, not 0"),
+        ("soup", -1, "k must be from 1 to 1,000, not -1"),
+        ("soup", 1001, "k must be from 1 to 1,000, not 1001"),
     ],
 )
 def test_wrong_usage(retriever: Retriever, question: str, k: int, words: str) -> None:
     """Refused with the reason, before anything is searched."""
     with pytest.raises(UsageError, match=words):
         retriever.ask(question, k=k)
+
+
+@pytest.mark.parametrize("wrong", [{"question": None}, {"question": "soup", "k": "5"}])
+def test_wrong_types(retriever: Retriever, wrong: dict[str, Any]) -> None:
+    with pytest.raises(TypeError, match=r"must be of type (str|int), not (NoneType|str)"):
+        retriever.ask(**wrong)
+
+
+def test_a_mode_may_be_its_name(retriever: Retriever) -> None:
+    assert retriever.search("spoon", mode="keyword") == retriever.search("spoon", mode=Mode.KEYWORD)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="mode must be hybrid, dense, keyword, not 'fast'"):
+        retriever.ask("spoon", mode="fast")  # type: ignore[arg-type]
+
+
+def test_paths_add_up_and_must_match(retriever: Retriever) -> None:
+    found = retriever.search("soup", k=10, path=("notes/soup.txt", "old/"))
+    assert {hit.source.path for hit in found} == {"notes/soup.txt", "old/b.txt"}
+    with pytest.raises(UsageError, match=r"matches the path 'suop\.txt'\. Similar: notes/soup\.txt"):
+        retriever.ask("soup", path="suop.txt")
 
 
 def test_a_path_pattern_that_cannot_be(retriever: Retriever) -> None:
@@ -229,12 +248,12 @@ def test_json_is_the_contract(retriever: Retriever) -> None:
 
 def test_json_of_nothing(retriever: Retriever) -> None:
     """Without passages the keys are the same, the answer null."""
-    value = retriever.ask("soup", path="none", question_id=3).as_json()
+    value = retriever.ask("unheard", mode=Mode.KEYWORD, question_id=3).as_json()
     value.pop("timings_ms")
     assert value == {
         "version": 1,
         "id": 3,
-        "question": "soup",
+        "question": "unheard",
         "corrections": [],
         "found": False,
         "confidence": 0.0,

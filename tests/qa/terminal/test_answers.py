@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qa.answer.results import Answer, Highlight, Hit, IndexInfo, Location, Result, Source, State
-from qa.terminal.answers import Places, TerminalStyle, as_json, problem, result
+from qa.terminal.answers import BOLD, WARN, Places, TerminalStyle, as_json, problem, result
 
 ROOT = Path("/notes")
 
@@ -236,9 +236,11 @@ class _Terminal(io.StringIO):
 
 
 def test_look_of_streams() -> None:
-    """Styles on a terminal only, and not against NO_COLOR or on a dumb one."""
+    """Styles on a terminal that is not dumb; NO_COLOR stops colour alone."""
     environments: list[dict[str, str]] = [{}, {"NO_COLOR": ""}, {"NO_COLOR": "1"}, {"TERM": "dumb"}]
-    assert [TerminalStyle.of(_Terminal(), each).styled for each in environments] == [True, True, False, False]
+    styles = [TerminalStyle.of(_Terminal(), each) for each in environments]
+    assert [style.paint("x", BOLD) != "x" for style in styles] == [True, True, True, False]
+    assert [style.paint("x", WARN) != "x" for style in styles] == [True, True, False, False]
     assert not any(TerminalStyle.of(stream, {}).styled for stream in (io.StringIO(), None))
     assert TerminalStyle.of(io.TextIOWrapper(io.BytesIO(), encoding="ascii"), {}).separator == " > "
 

@@ -1,0 +1,81 @@
+"""`qa rm`: take files out of an index, and remember to leave them out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from corpus import INDEX_FOLDER, SETTINGS_FILE, lies_in, literal_pattern, to_os_name
+from corpus.errors import UsageError
+from index import BuildReport, ProgressCallback, Snapshot
+from qa.collection.build import OnEmpty, build_index
+from qa.collection.settings import read_settings
+from qa.locate import near_paths
+from qa.places import candidates
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """The files and folders that were left out or taken back, and what the update did."""
+
+    paths: tuple[str, ...]
+    report: BuildReport
+
+
+def leave_out(
+    root: Path, named: Sequence[str], *, here: Path | None = None, progress: ProgressCallback | None = None
+) -> Removal:
+    """Take files and folders out of the index, and exclude them from later updates.
+
+    They are relative to `here` or to the root. One that is neither in the index nor in the folder is a UsageError.
+    """
+    exclude, known = _state(root)
+    paths = tuple(_found(root, path, here, known) for path in named)
+    patterns = [literal_pattern(path) for path in paths]
+    _require_remembered(root, patterns)
+    is_last = all(any(lies_in(path, one) or lies_in(path, f"{one}/") for one in paths) for path in known)
+    report = build_index(
+        root,
+        exclude=tuple(dict.fromkeys((*exclude, *patterns))),
+        on_empty=OnEmpty.ALLOW if is_last else OnEmpty.FAIL,
+        progress=progress,
+    )
+    return Removal(paths, report)
+
+
+def take_back(
+    root: Path, named: Sequence[str], *, here: Path | None = None, progress: ProgressCallback | None = None
+) -> Removal:
+    """Index files and folders again that were left out; one that was not is a UsageError."""
+    exclude, _ = _state(root)
+    paths = []
+    for path in named:
+        found = [one for one in candidates(root, path, here) if literal_pattern(one) in exclude]
+        if not found:
+            raise UsageError(f"{path} was not left out by qa rm.")
+        paths.append(found[0])
+    patterns = {literal_pattern(path) for path in paths}
+    _require_remembered(root, sorted(patterns))
+    report = build_index(root, exclude=[one for one in exclude if one not in patterns], progress=progress)
+    return Removal(tuple(paths), report)
+
+
+def _state(root: Path) -> tuple[tuple[str, ...], list[str]]:
+    """The patterns that are left out now, and the paths that are indexed."""
+    with Snapshot(root / INDEX_FOLDER) as snapshot:
+        return snapshot.info.exclude, [document.path for document in snapshot.documents()]
+
+
+def _found(root: Path, named: str, here: Path | None, known: Sequence[str]) -> str:
+    for path in candidates(root, named, here):
+        if any(lies_in(one, path) or lies_in(one, f"{path}/") for one in known) or (root / to_os_name(path)).exists():
+            return path
+    raise UsageError(f"{named} is not in the collection {root}.{near_paths(named, known)}")
+
+
+def _require_remembered(root: Path, patterns: Sequence[str]) -> None:
+    """What a file of settings excludes replaces what is remembered."""
+    if read_settings(root).exclude is not None:
+        listed = ", ".join(f'"{pattern}"' for pattern in patterns)
+        raise UsageError(f"`exclude` is set in {SETTINGS_FILE}, and nothing else is left out. Edit it there: {listed}.")

@@ -1,0 +1,47 @@
+"""`qa ls`: the indexed files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from corpus import INDEX_FOLDER
+from corpus.errors import CorpusError
+from index import Snapshot, find_changes
+from qa.collection.status import is_changed
+from qa.places import documents_at
+
+
+@dataclass(frozen=True, slots=True)
+class ListedFile:
+    """A file of the index; its state is "unchanged", "changed" or "missing", by stat, or "unknown"."""
+
+    path: str
+    title: str
+    media_type: str
+    documents: int
+    passages: int
+    bytes: int
+    state: str
+
+
+def listing(root: Path, patterns: Sequence[str] = ()) -> tuple[ListedFile, ...]:
+    """Return the indexed files whose paths match one of the patterns, by path; a UsageError if none does."""
+    with Snapshot(root / INDEX_FOLDER) as snapshot:
+        documents = {document.path: document for document in snapshot.documents()}
+        chosen = documents_at(snapshot, patterns)
+        states = dict.fromkeys(documents, "unknown")
+        with suppress(CorpusError):
+            diff = find_changes(root, snapshot)
+            states.update(dict.fromkeys((file.path for file in diff.unchanged), "unchanged"))
+            states.update(dict.fromkeys(diff.removed, "missing"))
+            for file in diff.suspect:
+                if file.path in documents:
+                    states[file.path] = "changed" if is_changed(root, file, documents[file.path]) else "unchanged"
+    return tuple(
+        ListedFile(path, one.title, one.media_type, one.records or 1, one.passages, one.size, states[path])
+        for path, one in sorted(documents.items())
+        if chosen is None or one.id in chosen
+    )

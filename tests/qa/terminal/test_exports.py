@@ -1,0 +1,87 @@
+"""Answers in the formats of other programs, to the letter."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from qa.answer.results import Answer, Highlight, Hit, IndexInfo, Result, Source, State
+from qa.terminal.answers import Places
+from qa.terminal.exports import FORMATS, bibtex, markdown, vimgrep
+
+TEXT = "Ö. Soup is served.\nBring *a* spoon\x1b."
+
+
+def _hit(
+    path: str, media_type: str, *, lines: tuple[int, int] | None = None, page: int | None = None, bold: str = "Soup"
+) -> Hit:
+    first = 7
+    at = first + TEXT.index(bold)
+    source = Source(path, media_type, (first, first + len(TEXT)), lines, page, "0" * 64, State.VERIFIED)
+    light = Highlight((at, at + len(bold)), bold)
+    return Hit(1, "abcdef0123456789", 0.9, TEXT, "Food_1", ("Food_1", "Lunch"), source, (light,))
+
+
+def _result(*hits: Hit, found: bool = True) -> Result:
+    answer = Answer("Soup is *served*.", (1,))
+    return Result("what [is] it?", None, found, 0.9, answer, hits, IndexInfo(1, 1, "m", 1), {"total": 1.0})
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Places:
+    (tmp_path / "a.md").write_bytes(b"# One\r\n" + TEXT.encode())
+    return Places(tmp_path, tmp_path)
+
+
+def test_vimgrep(tmp_path: Path, place: Places) -> None:
+    """At the answering sentence, its column in bytes; only lines of a file are places that an editor finds."""
+    hits = [
+        _hit("a.md", "text/markdown", lines=(2, 3)),
+        _hit("a.md", "text/markdown", lines=(2, 3), bold="spoon"),
+        _hit("b.html", "text/html", lines=(40, 41)),
+        _hit("c.pdf", "application/pdf", page=3),
+        _hit("d.docx", "application/docx"),
+    ]
+    assert vimgrep(_result(*hits), tmp_path, place) == (
+        "a.md:2:5:Ö. Soup is served.\na.md:3:11:Bring *a* spoon␛.\nb.html:40:1:Ö. Soup is served.\n"
+    )
+
+
+def test_markdown(tmp_path: Path, place: Places) -> None:
+    """Markdown stays as it is in a quotation; other text reads as it does in its file."""
+    hits = [_hit("a b.md", "text/markdown", lines=(2, 3)), _hit("c.pdf", "application/pdf", page=3)]
+    assert markdown(_result(*hits), tmp_path, place).splitlines() == [
+        r"**what \[is\] it?**",
+        "",
+        r"> Soup is \*served\*. \[1\]",
+        "",
+        r"1. [a b.md:2-3](<a b.md#L2>) — Food\_1 › Lunch",
+        "",
+        "   > Ö. Soup is served.",
+        "   > Bring *a* spoon␛.",
+        "",
+        r"1. [c.pdf, p. 3](<c.pdf#page=3>) — Food\_1 › Lunch",
+        "",
+        "   > Ö. Soup is served.",
+        r"   > Bring \*a\* spoon␛.",
+    ]
+    assert "No passage answers this with confidence." in markdown(_result(found=False), tmp_path, place)
+
+
+def test_bibtex(tmp_path: Path, place: Places) -> None:
+    """An entry for a document, however many of its passages are cited."""
+    hits = [_hit("a_%.md", "text/markdown", lines=(2, 3)), _hit("a_%.md", "text/markdown", lines=(9, 9))]
+    assert bibtex(_result(*hits), tmp_path, place) == (
+        "@misc{a-abcdef,\n"
+        "  title = {Food\\_1},\n"
+        "  howpublished = {a\\_\\%.md},\n"
+        "  note = {a\\_\\%.md:2-3; a\\_\\%.md:9},\n"
+        "  annotation = {Soup}\n"
+        "}\n"
+    )
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_no_passages(tmp_path: Path, place: Places, name: str) -> None:
+    assert "[1]" not in FORMATS[name](_result(found=False), tmp_path, place)
