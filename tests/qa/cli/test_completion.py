@@ -42,7 +42,7 @@ def test_completion_imports_nothing_heavy(indexed: Path) -> None:
     program = (
         "import atexit, sys\n"
         "atexit.register(lambda: print(sorted({name.partition('.')[0] for name in sys.modules} & {'numpy', 'faiss', "
-        "'index', 'sqlite3', 'pathspec'})))\nfrom qa.cli.main import app\napp(prog_name='qa')"
+        "'sqlite3', 'pathspec'})))\nfrom qa.cli.main import app\napp(prog_name='qa')"
     )
     words = f"qa ask --index {indexed} --path t"
     environ = {**os.environ, "_QA_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": "5"}

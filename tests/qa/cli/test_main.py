@@ -118,7 +118,7 @@ def test_help_imports_nothing_heavy() -> None:
         "import sys\nfrom qa.cli.main import app\n"
         "try: app(['--help'], prog_name='qa')\nexcept SystemExit as end: assert not end.code\n"
         "print(sorted({name.partition('.')[0] for name in sys.modules} & {'numpy', 'faiss', 'torch', 'transformers', "
-        "'sentence_transformers', 'tokenizers', 'tqdm', 'index', 'pathspec', 'sqlite3'}))"
+        "'sentence_transformers', 'tokenizers', 'tqdm', 'pathspec', 'sqlite3'}))"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("Usage: qa [OPTIONS] [COMMAND] [ARGS]...")
