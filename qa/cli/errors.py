@@ -33,9 +33,9 @@ class Boundary(click.Group):
         lazy: Further commands by name, each as "module:function", imported when it is run or listed.
     """
 
-    def __init__(self, *args: Any, lazy: Mapping[str, str], **extra: Any) -> None:
+    def __init__(self, *args: Any, lazy: Mapping[str, str] | None = None, **extra: Any) -> None:
         super().__init__(*args, **extra)
-        self._lazy = lazy
+        self._lazy = lazy or {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in the order in which they are needed, not alphabetically."""
@@ -51,18 +51,17 @@ class Boundary(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Find a command; a question without one is asked, and a misspelt one is an error that says what is near."""
-        first = args[0]
-        if first in self.commands or ctx.resilient_parsing:  # which is completion
+        first, known = args[0], self.list_commands(ctx)
+        if first in known or ctx.resilient_parsing:  # which is completion
             return super().resolve_command(ctx, args)
         from difflib import get_close_matches  # noqa: PLC0415 - most commands are there
 
-        near = get_close_matches(first, self.commands, 1)
+        near = get_close_matches(first, known, 1)
         if near and " " not in first:
             raise UsageError(f"no command {first}. Did you mean: qa {near[0]}?")
         if any(" " in word.strip() or word.endswith("?") for word in args):
             return "ask", self.commands["ask"], args
-        known = ", ".join(self.commands)
-        raise UsageError(f'no command {first}. Commands: {known}. To ask a question: qa "who won?"')
+        raise UsageError(f'no command {first}. Commands: {", ".join(known)}. To ask a question: qa "who won?"')
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run the command line and exit; it raises nothing but SystemExit."""

@@ -36,13 +36,23 @@ def as_line(value: dict[str, Any]) -> str:
 def leading_folder(words: Sequence[str]) -> tuple[Path | None, tuple[str, ...]]:
     """Return the folder that stands before a question or a place, or None, and the other words.
 
-    The first of several bare words is a folder only before a text in quotation marks: it may be part of a question.
+    The first of several bare words may be part of a question: it is a folder before a text in quotation marks, or if it
+    has an index and there is none here.
     """
     first, *rest = words or ("",)
-    is_plain = "/" not in first and os.sep not in first and first not in (".", "..")
-    if not first or (is_plain and not (len(rest) == 1 and " " in rest[0].strip())) or not Path(first).is_dir():
+    is_path = "/" in first or os.sep in first or first in (".", "..")
+    is_meant = is_path or (len(rest) == 1 and " " in rest[0].strip()) or _is_only_index(first)
+    if not first or not is_meant or not Path(first).is_dir():
         return None, tuple(words)
     return Path(first), tuple(rest)
+
+
+def _is_only_index(word: str) -> bool:
+    try:
+        locate.find_index()
+    except NoIndexError:
+        return locate.has_index(Path(word))
+    return False
 
 
 def named_root(folder: Path | None, index: Path | None) -> Path:

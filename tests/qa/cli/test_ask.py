@@ -97,7 +97,11 @@ def test_ask_a_folder(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(indexed.parent)
     for words in (["notes", "when is soup served?"], ["notes/", "soup"], [indexed, "soup", "served"]):
         assert "Soup is served at noon." in qa("ask", *words).stdout
-    assert qa("ask", "notes", "about", "soup").exit_code == 3
+    assert qa("ask", "notes", "soup", "served").exit_code == 0
+    assert qa("ask", "other", "soup").exit_code == 3
+    monkeypatch.chdir(indexed)
+    assert json.loads(qa("ask", "--json", "sub", "soup").stdout)["question"] == "sub soup"
+    monkeypatch.chdir(indexed.parent)
     assert qa("ask", "./notes/").stderr == 'qa: notes is a folder. Put a question after it: qa ask notes "who won?"\n'
     assert qa("ask", "--index", "notes", "notes/", "soup").exit_code == 2
     assert qa("ask", "notes/sub", "what is there").stderr.endswith(f"it is part of the collection {indexed}.\n")
