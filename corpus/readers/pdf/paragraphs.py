@@ -11,16 +11,21 @@ from statistics import median
 
 from corpus.readers.pdf.characters import HYPHEN
 from corpus.readers.pdf.reading_order import Line, PageLines
-from corpus.text.headings import could_be_heading
+from corpus.text.headings import could_be_heading, is_upper
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _BULLET = re.compile(r"(?:[•◦▪‣●○■□–—∙·*]|\(?\d{1,2}[.)])\s+\S")
 _MARKS = "(•◦▪‣●○■□–—∙·*-"
-_NUMBERED = re.compile(r"(?P<number>(?:\d{1,2}|[A-Z])(?:\.\d{1,2}){0,4})\.?\s+(?=[^\W\d_])")
+_NUMBERED = re.compile(r"(?P<number>(?:\d{1,2}|[IVX]{1,5}|[A-Z])(?:\.\d{1,2}){0,4})\.?\s+(?=[^\W\d_])")
 _PAGE_NUMBER = re.compile(
     r"(?:page\s+)?[-–—|\s]*(?:\d{1,4}|[ivxlc]{1,6})(?:\s*(?:/|of)\s*\d{1,4})?[-–—|\s]*", re.IGNORECASE
 )
 _ENDS = re.compile(r"[.!?:;。！？]['\"”’)\]]*$")
+# A line with one of these and few words is a formula.
+_FORMULA = re.compile("[=<>∑∏∫√≤≥≈≡∈∉⊂⊆∂∇×·±→⇒∞∀∃\U0001d400-\U0001d7ff]")
+_LONG_WORD = re.compile(r"[^\W\d_]{3,}|[\u2e80-\U0003ffff]{2}")
+# Fonts of small capitals, which count as capitals.
+_SMALL_CAPITALS = re.compile(r"csc|smallcap|-sc\b|caps", re.IGNORECASE)
 # Share of a page's height, above and below, that running heads and page numbers are in.
 _MARGIN = 0.12
 _MAX_HEADING = 160
@@ -135,7 +140,9 @@ class _Layout:
             return True
         if (before.page, before.column) != (line.page, line.column):
             return not _ENDS.search(before.text) and _continues_column(pending, line)
-        if before.bold != line.bold and not mid_sentence and (before.bold or len(line.text) < 60):
+        if _is_numbered_in_capitals(before) != _is_numbered_in_capitals(line) or (
+            before.bold != line.bold and not mid_sentence and (before.bold or len(line.text) < 60)
+        ):
             return False
         step = before.bottom - line.bottom
         if step <= 0 or step > max(1.35 * self._step, 1.4 * line.size):
@@ -158,6 +165,14 @@ class _Layout:
         if line.left - left > 0.7 * line.size and before.left - left < 0.5 * line.size:
             return ends or short
         return short and ends and not line.text[0].islower()
+
+
+def _is_numbered_in_capitals(one: Line | Paragraph) -> bool:
+    """Whether this may be a heading in small capitals, which has the size and the weight of the text below it."""
+    numbered = _NUMBERED.match(one.text) if len(one.text) <= _MAX_HEADING else None
+    if numbered is None or not is_upper(one.text[numbered.end() :]):
+        return False
+    return numbered[0].rstrip().endswith(".") or _SMALL_CAPITALS.search(one.font) is not None
 
 
 def _continues_column(pending: Sequence[Line], line: Line) -> bool:
@@ -227,10 +242,10 @@ def _heading_level(found: Paragraph, body: float) -> int:
     if not _may_be_heading(found) or found.size < 0.95 * body:
         return 0
     larger = found.size > 1.1 * body
-    if not (larger or found.bold):
-        return 0
     numbered = _NUMBERED.match(text)
     rest = text[numbered.end() :] if numbered else text
+    if not (larger or found.bold):
+        return 1 + numbered["number"].count(".") if numbered and _is_numbered_in_capitals(found) else 0
     if numbered and len(rest) >= 3 and (larger or could_be_heading(rest) or len(rest.split()) <= 6):
         return 1 + numbered["number"].count(".")
     if could_be_heading(rest) or (larger and len(rest.split()) <= 8 and len(rest) >= 4):
@@ -240,5 +255,8 @@ def _heading_level(found: Paragraph, body: float) -> int:
 
 def _may_be_heading(found: Paragraph) -> bool:
     text = found.text
+    words = _LONG_WORD.findall(text)
+    if not words or (len(words) < 3 and _FORMULA.search(text)):
+        return False
     few = found.lines <= 3 and len(text) <= _MAX_HEADING and found.gaps < TABLE_GAPS
     return few and text[0] not in _MARKS and text[-1] not in ".,;:" and any(map(str.isalpha, text))

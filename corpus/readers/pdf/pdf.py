@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, takewhile
+from operator import itemgetter
 
 import pypdfium2
 import pypdfium2.raw as pdfium
@@ -14,7 +15,7 @@ from corpus.readers.assemble.document_builder import DocumentBuilder
 from corpus.readers.pdf.ocr import read_scans
 from corpus.readers.pdf.paragraphs import TABLE_GAPS, Paragraph, body_lines, body_size, heading_levels, paragraphs
 from corpus.readers.pdf.reading_order import PageLines, read_page
-from corpus.text.headings import heading_title
+from corpus.text.headings import MAX_HEADING, could_be_heading, heading_title
 from corpus.text.sentences import sentence_spans
 from corpus.types import BlockKind, Extracted
 
@@ -29,6 +30,12 @@ _NO_TITLE = re.compile(
 _OPENING = re.compile(
     r"abstract|summary|introduction|contents|zusammenfassung|r[ée]sum[ée]|[\dIA]\.?\d*\s", re.IGNORECASE
 )
+# Marks of notes behind a title.
+_NOTE_MARKS = re.compile(r"[\s*∗⋆†‡§,]+$")
+# The first paragraphs of a page; how much larger than the text, and than all else, a short title is.
+_TOP, _LARGE, _LARGER = 4, 1.5, 1.25
+# Parts of a title, and how much they differ in size.
+_MAX_PARTS, _SAME = 3, 0.05
 # So many lines in a row, each so short, are the labels of a figure or a ragged table.
 _MIN_SCRAPS, _SCRAP = 3, 40
 _BULLET = re.compile(r"[•◦▪‣●○■□∙]\s*(?=\S)")
@@ -53,10 +60,10 @@ def read(path: str, data: bytes) -> Extracted:
     largest = _largest(found, body)
     _set_levels(found, outline, body, largest)
     builder = DocumentBuilder()
-    is_title = 4 <= len(title) <= 300 and not _NO_TITLE.match(title)
-    builder.title = title if is_title else largest.text if largest else ""
     _write(builder, found, len(pages))
-    return builder.build("application/pdf")
+    return builder.build(
+        "application/pdf", title=title if _is_plausible(title, found) else _printed_title(found, largest)
+    )
 
 
 def open_document(data: bytes) -> pypdfium2.PdfDocument:
@@ -98,10 +105,39 @@ def _read_outline(document: pypdfium2.PdfDocument) -> _Outline:
 def _largest(found: Sequence[Paragraph], body: float) -> Paragraph | None:
     """The first page's largest type, where it is larger than the text."""
     first = [one for one in found if one.pages[0] == 0 and 4 <= len(one.text) <= 300 and one.size > 1.15 * body]
-    first = [one for one in first if one.gaps < TABLE_GAPS]
-    # A single large word is more likely part of a figure or a letterhead.
-    first = [one for one in first if len(one.text.split()) > 2] or [one for one in first if one.text.isalpha()]
-    return max(first, key=lambda one: one.size, default=None)
+    first = [one for one in first if one.gaps < TABLE_GAPS and any(map(str.isalpha, one.text))]
+    # A large word or two are more likely part of a figure or a letterhead, but at the top the title of a manual.
+    few = [one for one in first if len(one.text.split()) <= 2]
+    first = [one for one in first if one not in few]
+    top = max((one for one in few if one in found[:_TOP]), key=lambda one: one.size, default=None)
+    largest = max(first, key=lambda one: one.size, default=None)
+    if top is not None and top.size > max(_LARGE * body, _LARGER * (largest.size if largest else 0)):
+        return top
+    return largest or next((one for one in few if one.text.isalpha()), None)
+
+
+def _is_plausible(title: str, found: Sequence[Paragraph]) -> bool:
+    """Whether a title in the metadata is one: no name of a file or program, and of one word only if it is on page 1."""
+    if not 4 <= len(title) <= 300 or _NO_TITLE.match(title):
+        return False
+    return len(title.split()) > 1 or any(_letters(title) in _letters(one.text) for one in found if one.pages[0] == 0)
+
+
+def _printed_title(found: Sequence[Paragraph], largest: Paragraph | None) -> str:
+    """The largest type with its neighbours in the same type, else a bold line at the top, else ""."""
+    if largest is None:
+        bold = (one for one in found[:_TOP] if one.bold and one.pages[0] == 0 and could_be_heading(one.text))
+        text = next((one.text for one in bold if len(one.text.split()) > 2), "")
+        return _NOTE_MARKS.sub("", text)
+    at = next(i for i, one in enumerate(found) if one is largest)
+    near = [one for one in found[: at + _MAX_PARTS] if one.pages[0] == 0]
+    alike = [abs(one.size - largest.size) < _SAME * largest.size for one in near]
+    first = at
+    while first and alike[first - 1]:
+        first -= 1
+    parts = takewhile(itemgetter(1), zip(near[first:], alike[first:], strict=True))
+    text = " ".join(one.text for one, _ in parts)
+    return _NOTE_MARKS.sub("", text if len(text) <= MAX_HEADING else largest.text)
 
 
 def _set_levels(found: Sequence[Paragraph], outline: _Outline, body: float, title: Paragraph | None) -> None:

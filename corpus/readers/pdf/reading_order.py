@@ -14,6 +14,7 @@ from typing import Any
 import pypdfium2.raw as pdfium
 
 from corpus.readers.pdf.characters import Box, characters
+from corpus.readers.pdf.line_numbers import Run, without_line_numbers
 
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
 _LINE_END = re.compile(r"[\r\n]")
@@ -103,17 +104,22 @@ def _wide_gaps(line: Line) -> int:
 def _pieces(page: Any, count: int) -> Iterator[Line]:
     """Runs of characters, cut at line ends and wide gaps, in the order in which the page draws them."""
     letters, boxes = characters(page, count)
+    for first, end in without_line_numbers(list(_runs(letters, boxes)), letters, boxes):
+        yield from _piece(page, letters[first:end], boxes[first:end], first)
+
+
+def _runs(letters: str, boxes: Sequence[Box]) -> Iterator[Run]:
     wide = [i for i, (one, two) in enumerate(pairwise(boxes), 1) if two[0] - one[2] > _NEAR or one[0] - two[0] > _NEAR]
     first = 0
     for i in sorted({*wide, *(found.start() for found in _LINE_END.finditer(letters))}):
         ends = letters[i] in "\r\n"
         if first < i and (ends or _is_apart(boxes[i - 1], boxes[i])):
-            yield from _piece(page, letters[first:i], boxes[first:i], first)
+            yield first, i
             first = i
         if ends:
             first = i + 1
     if first < len(letters):
-        yield from _piece(page, letters[first:], boxes[first:], first)
+        yield first, len(letters)
 
 
 def _is_apart(before: Box, box: Box) -> bool:

@@ -11,6 +11,7 @@ from corpus.readers.pdf.pdf import read
 from corpus.types import BlockKind, Extracted
 from tests.corpus.readers.outcome import outcome
 from tests.corpus.readers.samples import pdf
+from tests.corpus.readers.samples.pdf import Words, column, make
 
 ONE_LINE = [pdf.Words(60, 700, "Words on a page that is long enough.")]
 FILLER = "The gauge at the weir was read every morning, and the level went into a book that nobody opened again. "
@@ -88,3 +89,64 @@ def test_the_words_of_a_figure_stay_together() -> None:
 def test_a_pdf_without_text_that_can_be_read_is_refused(data: bytes, reason: str, sandbox: Sandbox) -> None:
     assert outcome(sandbox, "a.pdf", data) == reason
     assert outcome(sandbox, "a.pdf", pdf.make([ONE_LINE])) == ONE_LINE[0].text
+
+
+BODY = "Gauges on the bank are read at noon, and what they show is written down with care by whoever is there. " * 4
+
+
+def numbered(lines: list[Words], *, x: float, first: int = 1) -> list[Words]:
+    """Lines with a small number each, in a margin."""
+    numbers = [Words(x, line.y, str(first + i), 6) for i, line in enumerate(lines)]
+    return [word for pair in zip(numbers, lines, strict=True) for word in pair]
+
+
+def test_numbers_of_lines_are_left_out() -> None:
+    """In the margin of each page; the text keeps its order and its sentences."""
+    margin = 70
+    lines = column(90, 650, (BODY * 3).strip(), room=440)
+    pages = [numbered(lines, x=margin), numbered(lines, x=margin, first=len(lines) + 1)]
+    text = read("a.pdf", make(pages)).text
+    assert not any(letter.isdigit() for letter in text)
+    assert " ".join(text.split()).count("by whoever is there. Gauges on the bank") == 23
+
+
+def test_numbers_in_a_table_are_part_of_it() -> None:
+    """Those that do not count on, and those that stand below other text at the left."""
+    rows = [Words(90, 700 - 14 * i, f"{number} weirs", 10) for i, number in enumerate((3, 9, 4, 1, 8, 2, 7, 5, 6, 11))]
+    assert "3 weirs 9 weirs" in read("a.pdf", make([rows])).text
+    head = [Words(60, 760 - 14 * i, "Weirs of the upper river by number", 10) for i in range(3)]
+    counted = numbered(column(90, 700, BODY.strip() + BODY.strip(), room=300), x=70)
+    assert "1 Gauges" in read("a.pdf", make([[*head, *counted]])).text.replace("\n", " ")
+
+
+def test_a_formula_is_no_heading_and_numbered_capitals_are() -> None:
+    words = [
+        Words(60, 740, "A Long Title of the Paper", 20, bold=True),
+        Words(60, 700, "1. MANUSCRIPT STYLES"),
+        *column(60, 688, BODY, room=400),
+        Words(150, 600, "f(x) = a + b", 14, bold=True),
+        *column(60, 580, BODY, room=400),
+        Words(60, 500, "2.1. FLOATS"),
+        *column(60, 488, BODY, room=400),
+    ]
+    found = read("a.pdf", make([words]))
+    heads = [found.text[block.start : block.end] for block in found.blocks if block.kind is BlockKind.HEADING]
+    assert heads == ["A Long Title of the Paper", "1. MANUSCRIPT STYLES", "2.1. FLOATS"]
+
+
+@pytest.mark.parametrize(
+    ("stated", "lines", "title"),
+    [
+        ("", [Words(60, 740, "Weir FAQ", 22, bold=True), Words(60, 700, "Ida Gray and the Weir Team", 14)], "Weir FAQ"),
+        ("", [Words(60, 740, "Weirs in Winter:", 18, bold=True), Words(60, 710, "a long survey*", 18)], None),
+        ("", [Words(60, 740, "Weirs in Winter and Spring", 10, bold=True)], "Weirs in Winter and Spring"),
+        ("weirs_final_v3", [Words(60, 740, "Weirs in Winter and Spring", 18)], "Weirs in Winter and Spring"),
+        ("Elsevier", [Words(60, 740, "Weirs in Winter and Spring", 18)], "Weirs in Winter and Spring"),
+        ("Of Weirs", [Words(60, 740, "Weirs in Winter and Spring", 18)], "Of Weirs"),
+        ("", [], ""),
+    ],
+)
+def test_a_title_is_stated_plausibly_or_printed_largest(stated: str, lines: list[Words], title: str | None) -> None:
+    page = [*lines, *column(60, 650, BODY, room=400), Words(60, 500, "References", 10, bold=True)]
+    wanted = "Weirs in Winter: a long survey" if title is None else title
+    assert read("a.pdf", make([page], title=stated)).title == wanted
