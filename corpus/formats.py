@@ -95,7 +95,7 @@ _CODE = {
 }
 _SUFFIXES = {
     MARKDOWN: ".md .markdown .mdown .mkd .mdx .qmd .rmd",
-    PLAIN: ".txt .text .log",
+    PLAIN: ".txt .text .log .srt .vtt",
     SCRIPT: ".bash .bat .cfg .cmake .conf .css .diff .fish .ini .jl .less .lua .patch .pl .pm .properties .proto .ps1 "
     ".r .rb .scss .sh .sql .tcl .toml .vim .xml .xsd .xsl .yaml .yml .zsh",
     Format("text/x-org", "plaintext.plain", isolated=False): ".org",
