@@ -28,7 +28,7 @@ ADAPTERS = {
     "sklearn": {"qa/explore/"},
     "torch": {"index/encoder/torch_backend.py", "index/encoder/openvino_conversion.py"},
     "sentence_transformers": {"index/encoder/torch_backend.py"},
-    "safetensors": {"index/encoder/openvino_graph.py", "qa/explore/grouping.py"},
+    "safetensors": {"index/encoder/openvino_graph.py", "qa/explore/grouping.py", "qa/reader/network.py"},
     "transformers": {"index/encoder/"},
     "tokenizers": {"index/encoder/tokenizer.py"},
     "huggingface_hub": {"index/encoder/"},

@@ -88,8 +88,9 @@ def test_the_test_of_time_award(answers: tuple[Result, ...]) -> None:
     assert first.id == "SQ001"
     assert first.found
     assert first.answer is not None
-    assert "Adam: A Method for Stochastic Optimization" in first.answer.text
-    assert first.answer.citations == (1,)
+    assert first.answer.text == "Adam"
+    assert "Adam: A Method for Stochastic Optimization" in first.answer.sentence
+    assert first.answer.citations[0] == 1
     assert first.passages[0].source.path == "awards.md"
 
 
@@ -115,13 +116,14 @@ def test_citations_hold(sample: Path, answers: tuple[Result, ...]) -> None:
 
 
 def test_answers_are_quoted(answers: tuple[Result, ...]) -> None:
-    """The answer is a highlight of the passage it cites, and confidence is a probability."""
+    """The answer is of a highlight of the passage that it cites first, and confidence is a probability."""
     for answer in answers:
         assert answer.answer is not None
-        (rank,) = answer.answer.citations
-        first = answer.passages[rank - 1].highlights[0].text
-        assert answer.answer.text == first or (first.endswith(":") and answer.answer.text.startswith(f"{first}\n"))
-        assert answer.answer.text in answer.passages[rank - 1].text
+        rank = answer.answer.citations[0]
+        first, sentence = answer.passages[rank - 1].highlights[0].text, answer.answer.sentence
+        assert sentence == first or (first.endswith(":") and sentence.startswith(f"{first}\n"))
+        assert answer.answer.text in sentence
+        assert sentence in answer.passages[rank - 1].text
         assert 0 <= answer.confidence <= 1
         assert answer.found == (answer.confidence >= 0.5)
 

@@ -1,4 +1,4 @@
-"""Confidence: the probability that the answer is in the passages shown, by a logistic model over three features.
+"""Confidence: the probability that the answer is in the passages shown, by a logistic model over a few features.
 
 It is fitted on questions half of which were written so that they only look answerable, which is the hard part; its bias
 is then moved to the share of answerable questions that people ask of their own collections.
@@ -13,19 +13,21 @@ import re
 from dataclasses import astuple, dataclass
 
 from index import StoredPassage
+from qa.reader.reading import Reading
 
 
 @dataclass(frozen=True, slots=True)
 class LogisticModel:
     """Weights in the order of `Features`, and a bias."""
 
-    weights: tuple[float, float, float]
+    weights: tuple[float, ...]
     bias: float
 
 
-# With late interaction and without.
-RERANKED = LogisticModel((0.586, 4.453, -0.716), -3.237)
-QUICK = LogisticModel((4.164, 1.259, -1.12), -1.704)
+# With the reader, with late interaction alone, and with neither.
+READ = LogisticModel((0.0, 1.091, 0.0, 0.466), -0.904)
+RERANKED = LogisticModel((0.586, 4.453, -0.716, 0.0), -3.237)
+QUICK = LogisticModel((4.164, 1.259, -1.12, 0.0), -1.704)
 # From this probability on the answer counts as found.
 THRESHOLD = 0.5
 
@@ -38,13 +40,15 @@ class Features:
 
     Attributes:
         cosine: The best passage's cosine with the question.
-        sentence: Its best sentence's score: by late interaction, or without it by shared words.
+        sentence: Its best sentence's score: by late interaction and the reader, or without them by shared words.
         missing_number: 1 where the question has a number that the passage lacks, else 0.
+        answered: The reader's logit that the passage answers; 0 without the reader.
     """
 
     cosine: float
     sentence: float
     missing_number: float
+    answered: float = 0.0
 
 
 def probability(features: Features, model: LogisticModel) -> float:
@@ -53,10 +57,13 @@ def probability(features: Features, model: LogisticModel) -> float:
     return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, logit))))
 
 
-def features_of(question: str, best: StoredPassage, *, cosine: float, sentence: float) -> Features:
+def features_of(
+    question: str, best: StoredPassage, *, cosine: float, sentence: float, reading: Reading | None = None
+) -> Features:
     """The features of an answer; `best` is the first passage shown."""
     present = _numbers(f"{best.document.path} {best.context} {best.text}")
-    return Features(cosine, sentence, float(not _numbers(question) <= present))
+    missing = float(not _numbers(question) <= present)
+    return Features(cosine, sentence, missing, 0.0 if reading is None else reading.answered)
 
 
 def _numbers(text: str) -> set[str]:

@@ -1,17 +1,17 @@
-"""Extract the sentences of a passage that answer, and the answer from the best of them.
+"""Extract the sentences of a passage that answer.
 
-What scores a sentence is the caller's: late interaction, or shared words.
+What scores a sentence is the caller's: the reader, late interaction, or shared words.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from corpus import sentence_spans
 from index import StoredPassage
-from qa.answer.results import Answer, Highlight
+from qa.answer.results import Highlight
 
 # A longer highlight no longer points anywhere.
 _MAX_HIGHLIGHT = 400
@@ -33,12 +33,19 @@ class Extract:
     Attributes:
         highlights: Best first; the items of a list after the sentence that introduces it.
         score: The best one's.
-        answer: The text to show as the answer: the best sentence, with its list.
+        lead: Characters of the best one in the text proper, end exclusive.
+        answer: The best one, with the list that it introduces.
     """
 
     highlights: tuple[Highlight, ...] = ()
     score: float = 0.0
+    lead: tuple[int, int] = (0, 0)
     answer: str = ""
+
+    @property
+    def has_list(self) -> bool:
+        """Whether the best sentence introduces a list."""
+        return len(self.answer) > self.lead[1] - self.lead[0]
 
 
 def extract(passage: StoredPassage, score: SpanScore) -> Extract:
@@ -54,13 +61,7 @@ def extract(passage: StoredPassage, score: SpanScore) -> Extract:
     items = _list_after(body, spans, lead)
     further = [(start, end) for other, start, end in scored[1:_MAX_HIGHLIGHTS] if other <= _NEARLY * negative < 0]
     highlights = (Highlight((base + start, base + end), body[start:end]) for start, end in (lead, *(items or further)))
-    return Extract(tuple(highlights), -negative, body[lead[0] : items[-1][1] if items else lead[1]])
-
-
-def answer_of(extracts: Iterable[Extract]) -> Answer | None:
-    """The answer to show first: the best sentence of the best passage that has one, cited by rank."""
-    found = (Answer(one.answer, (rank,)) for rank, one in enumerate(extracts, start=1) if one.highlights)
-    return next(found, None)
+    return Extract(tuple(highlights), -negative, lead, body[lead[0] : items[-1][1] if items else lead[1]])
 
 
 def _list_after(body: str, spans: Sequence[tuple[int, int]], lead: tuple[int, int]) -> list[tuple[int, int]]:

@@ -114,11 +114,28 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """The answering text, taken word for word from the cited passages (by rank)."""
+class Alternative:
+    """What other passages (by rank) answer where they contradict the best."""
 
     text: str
     citations: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answering text, taken word for word from the best passage.
+
+    Attributes:
+        text: A few words where they answer, else the sentence, with the list that it introduces.
+        citations: The passages that say so, by rank, the one that is quoted first.
+        sentence: The sentence that `text` is from.
+        alternatives: Other dates or numbers that other passages give for the same.
+    """
+
+    text: str
+    citations: tuple[int, ...]
+    sentence: str = ""
+    alternatives: tuple[Alternative, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from qa.answer.results import Mode, Result
 from qa.cli import session
 from qa.cli.batch import questions_of
 from qa.cli.errors import FOUND, NOT_FOUND
-from qa.cli.options import CORPUS, COUNT, INDEX, JSON, MODE, NO_UPDATE, PATH, RERANK
+from qa.cli.options import CORPUS, COUNT, INDEX, JSON, MODE, NO_UPDATE, PATH, READER, RERANK
 from qa.retrieval.question_text import LONGEST_QUESTION
 from qa.terminal import answers, reports
 
@@ -39,6 +39,7 @@ _DEFAULT_K = 5
 )
 @MODE
 @RERANK
+@READER
 @PATH
 @click.option("--topic", metavar="N", help="Only passages of this topic, as `qa topics` numbers them.")
 @CORPUS
@@ -53,6 +54,7 @@ def ask(
     batch: str | None,
     mode: str | None,
     rerank: bool | None,
+    reader: bool | None,
     globs: tuple[str, ...],
     topic: str | None,
     corpus: Path | None,
@@ -76,8 +78,10 @@ def ask(
     settings = read_settings(root)
     search_mode = Mode(mode) if mode else settings.mode or Mode.HYBRID
     reranks = rerank if rerank is not None else settings.rerank is not False
+    reads = reranks and (reader if reader is not None else settings.reader is not False)
     code = FOUND
-    with session.opened(root, corpus=corpus is not None, update=not no_update) as retriever, BoxFinder(root) as boxes:
+    opened = session.opened(root, corpus=corpus is not None, update=not no_update, reader=reads)
+    with opened as retriever, BoxFinder(root) as boxes:
         for each in questions:
             answer = retriever.ask(
                 each.text,

@@ -49,7 +49,7 @@ def similar(
     WHAT is path:line, path:first-last, "path, p. 3", a passage id, a path, or any text.
     """
     root, here = locate.find_index(index=index), locate.working_directory()
-    with session.opened(root, corpus=False, update=not no_update) as retriever:
+    with session.opened(root, corpus=False, update=not no_update, reader=False) as retriever:
         found = retriever.similar(
             " ".join(what), k=k or _DEFAULT_K, unit=_unit(documents), path=globs, here=here, keep_all=keep_all
         )
@@ -74,7 +74,7 @@ def topics(
     `qa ask --topic N` asks within a topic of the last grouping of the whole collection.
     """
     root = locate.find_index(index=index)
-    with session.opened(root, corpus=False, update=not no_update) as retriever:
+    with session.opened(root, corpus=False, update=not no_update, reader=False) as retriever:
         found = retriever.topics(n=number, unit=_unit(documents), path=globs)
         places = answers.Places(retriever.root, locate.working_directory())
         text = "" if as_json else explore_report.topics(found, session.style(), places)

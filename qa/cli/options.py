@@ -87,6 +87,11 @@ RERANK = click.option(
     default=None,
     help="Re-rank the first passages token by token, or be faster and less accurate.  [default: rerank]",
 )
+READER = click.option(
+    "--reader/--no-reader",
+    default=None,
+    help="Name the exact answer, or its sentence alone, which is faster and less accurate.  [default: reader]",
+)
 CORPUS = click.option(
     "--corpus",
     type=click.Path(path_type=Path),

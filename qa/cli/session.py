@@ -82,7 +82,7 @@ def root_around(place: str, index: Path | None) -> Path:
 
 
 @contextmanager
-def opened(root: Path, *, corpus: bool, update: bool) -> Iterator[Retriever]:
+def opened(root: Path, *, corpus: bool, update: bool, reader: bool = True) -> Iterator[Retriever]:
     """Open a collection to ask; what is done to it first is reported on stderr.
 
     With `corpus` it is built or updated, however much there is to do; with `update` small changes are indexed.
@@ -91,7 +91,7 @@ def opened(root: Path, *, corpus: bool, update: bool) -> Iterator[Retriever]:
 
     refresh = Refresh.FULL if corpus else Refresh.SMALL if update else Refresh.NONE
     with progress() as tell:
-        found = open_collection(root, refresh=refresh, progress=tell)
+        found = open_collection(root, refresh=refresh, progress=tell, reader=reader)
     _KEPT.append(found.retriever)
     with found.retriever as retriever:
         if found.note:

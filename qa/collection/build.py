@@ -195,26 +195,31 @@ def preview_index(
 
 
 def open_collection(
-    root: Path, *, refresh: Refresh = Refresh.SMALL, progress: ProgressCallback | None = None
+    root: Path,
+    *,
+    refresh: Refresh = Refresh.SMALL,
+    progress: ProgressCallback | None = None,
+    reader: bool = True,
 ) -> OpenedCollection:
     """Open a collection for questions; an index that cannot be written now is opened as it is, with a note."""
     if refresh is Refresh.FULL:
-        return _build_and_open(root, progress)
-    retriever = Retriever.open(root)
+        return _build_and_open(root, progress, reader=reader)
+    retriever = Retriever.open(root, reader=reader)
     return OpenedCollection(retriever) if refresh is Refresh.NONE else refresh_if_small(retriever, progress=progress)
 
 
-def _build_and_open(root: Path, progress: ProgressCallback | None) -> OpenedCollection:
+def _build_and_open(root: Path, progress: ProgressCallback | None, *, reader: bool) -> OpenedCollection:
     root = existing_root(root)
     encoder = load_encoder(model_of(root))
     try:
         report = build_index(root, progress=progress, encoder=encoder)
     except (LockedError, StorageError) as error:
         try:
-            return OpenedCollection(Retriever.open(root, encoder=encoder), note=_not_updated(error))
+            opened = Retriever.open(root, encoder=encoder, reader=reader)
+            return OpenedCollection(opened, note=_not_updated(error))
         except NoIndexError:
             raise error from None
-    return OpenedCollection(Retriever.open(root, encoder=encoder), report)
+    return OpenedCollection(Retriever.open(root, encoder=encoder, reader=reader), report)
 
 
 def refresh_if_small(retriever: Retriever, *, progress: ProgressCallback | None = None) -> OpenedCollection:
@@ -243,8 +248,7 @@ def refresh_if_small(retriever: Retriever, *, progress: ProgressCallback | None 
         report = update_index(Request(root=root, encoder=encoder, retry=False, progress=progress))
     except (LockedError, StorageError, CorpusError) as error:
         return OpenedCollection(retriever, note=_not_updated(error))
-    retriever.close()
-    return OpenedCollection(Retriever.open(root, encoder=encoder), report)
+    return OpenedCollection(retriever.reopened(encoder), report)
 
 
 def existing_root(path: str | os.PathLike[str]) -> Path:

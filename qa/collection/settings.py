@@ -43,6 +43,7 @@ class CollectionSettings:
     k: int | None = None
     mode: Mode | None = None
     rerank: bool | None = None
+    reader: bool | None = None
 
 
 def read_settings(root: Path) -> CollectionSettings:
@@ -200,6 +201,7 @@ _KEYS = {
     "k": (_count, f"a number from 1 to {MAX_HITS}"),
     "mode": (Mode, " or ".join(f'"{mode.value}"' for mode in Mode)),
     "rerank": (_bool, "true or false"),
+    "reader": (_bool, "true or false"),
 }
 # What a user may set for all collections: not what belongs to a folder.
 _USER_KEYS = ("k", "mode", "rerank")

@@ -1,4 +1,4 @@
-"""Re-rank by late interaction: how well some token of a passage, or of one sentence, meets each token of a query.
+"""Late interaction: how well some token of a passage, or of one sentence, meets each token of a query.
 
 For each token of the query the best cosine among the passage's tokens, averaged with rare words counting more: MaxSim
 of Khattab and Zaharia, "ColBERT" (https://arxiv.org/abs/2004.12832), over the token vectors of the encoder that embeds
@@ -7,21 +7,15 @@ the passages.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from corpus import join_context, path_words
 from index import Encoder, StoredPassage, TokenVectors, Vectors
-from qa.answer.results import Mode
-from qa.retrieval.distinct import RankedPassage
-from qa.retrieval.hybrid import min_max
 from qa.retrieval.query import Floats, Query, QueryTokens
 
-# Passages that late interaction reads, and its share in their scores.
-RERANK_DEPTH = 10
-LATE_SHARE = 0.4
 # Share of the cosine with a sentence's mean vector in its score, beside its MaxSim.
 _MEAN_SHARE = 0.5
 # OpenBLAS multiplies matrices with one thread up to 2**18 multiplications; of vectors of 384 or 768 these are fewer.
@@ -66,24 +60,6 @@ def match_tokens(query: QueryTokens, passages: Sequence[StoredPassage], encoder:
         score = _max_sim(query, similarities)
         matches.append(TokenMatch(query, tokens, len(text) - len(body), similarities, score))
     return matches
-
-
-def rerank(query: Query, ranked: Sequence[RankedPassage], matches: Mapping[int, TokenMatch]) -> list[RankedPassage]:
-    """Re-order the first passages of a hybrid ranking by fused score and MaxSim; levels stay in order.
-
-    Args:
-        query: Whose mode it is; searches by one half of the index keep their order.
-        ranked: Passages, best first.
-        matches: Those of the first few, by row number.
-    """
-    if query.mode is not Mode.HYBRID or not matches:
-        return list(ranked)
-    late = min_max(np.array([match.score for match in matches.values()]))
-    by_id = dict(zip(matches, (LATE_SHARE * late).tolist(), strict=True))
-    mixed = [replace(one, score=(1 - LATE_SHARE) * one.score + by_id.get(one.passage.id, 0.0)) for one in ranked]
-    # The rest keeps its order: it had no chance to gain.
-    head = sorted(mixed[: len(matches)], key=lambda one: (one.level, -np.round(one.score, 6), one.passage.key))
-    return [*head, *mixed[len(matches) :]]
 
 
 def span_score(query: Query, match: TokenMatch, start: int, end: int) -> float:

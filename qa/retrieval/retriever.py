@@ -14,19 +14,23 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Literal
 
 from corpus import INDEX_FOLDER
-from corpus.errors import UsageError
-from index import Among, Encoder, Hint, Snapshot, StoredPassage, load_encoder, require_same_encoder
+from corpus.errors import ModelError, UsageError
+from index import Among, CompileError, Encoder, Hint, Snapshot, StoredPassage, load_encoder, require_same_encoder
 from qa.answer import confidence
 from qa.answer.citation import cited
-from qa.answer.extract import Extract, SpanScore, answer_of, extract
+from qa.answer.exact import exact_answer
+from qa.answer.extract import Extract, SpanScore, extract
 from qa.answer.results import MAX_HITS, Hit, IndexInfo, Mode, Result
 from qa.locate import find_index, root_of
 from qa.places import documents_at
+from qa.reader.reader import Reader, is_english, shared_reader
+from qa.reader.reading import Reading
 from qa.retrieval.distinct import RankedPassage, distinct, with_final_scores
 from qa.retrieval.hybrid import pools
-from qa.retrieval.late_interaction import RERANK_DEPTH, TokenMatch, match_tokens, rerank, span_score
+from qa.retrieval.late_interaction import match_tokens
 from qa.retrieval.query import Query, analyse_question
 from qa.retrieval.question_text import LONGEST_QUESTION, whole
+from qa.retrieval.rerank import RERANK_DEPTH, Judged, rerank
 from qa.retrieval.stopwatch import Stopwatch
 from qa.retrieval.word_overlap import overlap, term_shares
 
@@ -43,21 +47,30 @@ class Retriever:
     asked.
     """
 
-    def __init__(self, root: Path, snapshot: Snapshot, encoder: Encoder) -> None:
+    def __init__(self, root: Path, snapshot: Snapshot, encoder: Encoder, reader: Reader | None = None) -> None:
         self.root = root
         self.snapshot = snapshot
         self._encoder = encoder
+        self._reader = reader
         self._closed = False
         self._has_warned = False
         self._process = os.getpid()
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str] | None = None, *, encoder: Encoder | None = None) -> Retriever:
+    def open(
+        cls,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        encoder: Encoder | None = None,
+        reader: bool = True,
+    ) -> Retriever:
         """Open the index of a folder.
 
         Args:
             path: The corpus root, a folder below it, or its `.qa` folder; the working directory by default.
             encoder: Use this one instead of loading the model that the index was built with.
+            reader: Whether the reader reads the first passages with each question. Without it answers are sentences,
+                and whether there is one is told less well.
 
         Raises:
             NoIndexError: There is no index at or above the path.
@@ -69,11 +82,19 @@ class Retriever:
         try:
             encoder = encoder or load_encoder(snapshot.info.model, ahead=True, hint=Hint.LATENCY)
             require_same_encoder(snapshot.info, encoder)
-            snapshot.load()  # while the encoder loads
-            return cls(root, snapshot, encoder)
+            reads = shared_reader() if reader else None
+            snapshot.load()  # while the models load
+            return cls(root, snapshot, encoder, reads)
         except BaseException:
             snapshot.close()
             raise
+
+    def reopened(self, encoder: Encoder) -> Retriever:
+        """Close this one; another on the newest generation of the index, with the same reader."""
+        self.close()
+        snapshot = Snapshot(self.root / INDEX_FOLDER)
+        snapshot.load()
+        return Retriever(self.root, snapshot, encoder, self._reader)
 
     def __enter__(self) -> Retriever:
         return self
@@ -123,9 +144,9 @@ class Retriever:
             mode: Which halves of the index to search. A question in a script that the model does not know is searched
                 by keywords instead of both.
             path: Only documents whose paths match this pattern, or one of these, in the syntax of .gitignore.
-            rerank: Let late interaction re-rank the first passages and choose sentences, if the model knows the
-                question's script. Without it a question takes a few milliseconds, and sentences are chosen by the words
-                they share with it.
+            rerank: Let late interaction and the reader re-rank the first passages and choose sentences, if the model
+                knows the question's script. Without it a question takes a few milliseconds, and sentences are chosen by
+                the words they share with it.
             topic: Only passages of this topic, by its id; see `topics`.
             question_id: Returned in the result.
 
@@ -203,16 +224,24 @@ class Retriever:
         """The result, and what its confidence was computed from; None where there is nothing to show."""
         clock = Stopwatch()
         query = self._analyse(question, k, mode, path, rerank=rerank, clock=clock, topic=topic)
-        ranked, matches = self._rank(query, k, clock)
+        ranked, judged = self._rank(query, k, clock)
         passages = [one.passage for one in ranked]
-        extracts = _extract(query, passages, matches)
+        extracts = _extract(query, passages, judged)
+        readings = {number: one.reading for number, one in judged.items() if one.reading is not None}
+        answer = exact_answer(query.text, passages, extracts, readings)
+        clock.lap("extract")
         sure, features = 0.0, None
         if ranked:
             best = passages[0]
-            sentence = extracts[best.id].score
-            features = confidence.features_of(query.text, best, cosine=ranked[0].cosine, sentence=sentence)
-            model = confidence.QUICK if query.tokens is None else confidence.RERANKED
-            sure = round(confidence.probability(features, model), 4)
+            features = confidence.features_of(
+                query.text,
+                best,
+                cosine=ranked[0].cosine,
+                sentence=extracts[best.id].score,
+                reading=readings.get(best.id),
+            )
+            model = confidence.RERANKED if judged else confidence.QUICK
+            sure = round(confidence.probability(features, confidence.READ if readings else model), 4)
         hits = cited(self.root, self.snapshot, [(one.passage, one.score) for one in ranked], extracts)
         clock.lap("cite")
         info = self.snapshot.info
@@ -221,7 +250,7 @@ class Retriever:
             id=question_id,
             found=sure >= confidence.THRESHOLD,
             confidence=sure,
-            answer=answer_of(extracts.get(passage.id, Extract()) for passage in passages),
+            answer=answer,
             passages=hits,
             index=IndexInfo(info.documents, info.passages, info.model, info.generation),
             timings_ms=clock.timings_ms(),
@@ -266,18 +295,33 @@ class Retriever:
             self._has_warned = True
         return query
 
-    def _rank(self, query: Query, k: int, clock: Stopwatch) -> tuple[list[RankedPassage], dict[int, TokenMatch]]:
-        """The first k passages, and by row number how the tokens of those match that late interaction reads."""
+    def _rank(self, query: Query, k: int, clock: Stopwatch) -> tuple[list[RankedPassage], dict[int, Judged]]:
+        """The first k passages, and by row number what is known of those that are read with the question."""
         ranked = distinct(self.snapshot, pools(self.snapshot, query, clock), max(k, RERANK_DEPTH))
         clock.lap("passages")
-        matches: dict[int, TokenMatch] = {}
+        judged: dict[int, Judged] = {}
         if query.tokens is not None:
             head = [one.passage for one in ranked[:RERANK_DEPTH]]
-            found = match_tokens(query.tokens, head, self._encoder)
-            matches = {passage.id: match for passage, match in zip(head, found, strict=True)}
-            ranked = rerank(query, ranked, matches)
-        clock.lap("rerank")
-        return with_final_scores(ranked)[:k], matches
+            matches = match_tokens(query.tokens, head, self._encoder)
+            clock.lap("rerank")
+            readings = self._read(query, head)
+            judged = {
+                one.id: Judged(match, reading) for one, match, reading in zip(head, matches, readings, strict=True)
+            }
+            ranked = rerank(query, ranked, judged)
+        clock.lap("read")
+        return with_final_scores(ranked)[:k], judged
+
+    def _read(self, query: Query, passages: Sequence[StoredPassage]) -> Sequence[Reading | None]:
+        """What the reader tells of each passage; nothing without it, or where it does not know the language."""
+        parts = [(one.context, one.text[one.body :]) for one in passages]
+        try:
+            if self._reader is not None and is_english(text for _, text in parts):
+                return self._reader.read(query.text, parts)
+        except (CompileError, ImportError, ModelError) as error:
+            _log.warning("Answers are whole sentences, as the reader cannot be used: %s", error)
+            self._reader = None
+        return [None] * len(passages)
 
 
 def _mode(mode: Mode | str) -> Mode:
@@ -287,14 +331,14 @@ def _mode(mode: Mode | str) -> Mode:
         raise UsageError(f"mode must be {', '.join(Mode)}, not {mode!r}.") from error
 
 
-def _extract(query: Query, passages: Sequence[StoredPassage], matches: dict[int, TokenMatch]) -> dict[int, Extract]:
+def _extract(query: Query, passages: Sequence[StoredPassage], judged: dict[int, Judged]) -> dict[int, Extract]:
     """The answering sentences of the first passages, by row number."""
     shares = term_shares(query)
     scores: dict[int, SpanScore] = {}
     for passage in passages[:RERANK_DEPTH] if query.tokens is None else ():
         scores[passage.id] = partial(overlap, shares, passage.text[passage.body :])
-    for number, match in matches.items():
-        scores[number] = partial(span_score, query, match)
+    for number, one in judged.items():
+        scores[number] = partial(one.span_score, query)
     return {passage.id: extract(passage, scores[passage.id]) for passage in passages if passage.id in scores}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from time import perf_counter
 
-STEPS = ("spell", "embed", "keyword", "dense", "fuse", "passages", "rerank", "cite")
+STEPS = ("spell", "embed", "keyword", "dense", "fuse", "passages", "rerank", "read", "extract", "cite")
 
 
 class Stopwatch:

@@ -124,8 +124,17 @@ def _verdict(answer: Result, style: TerminalStyle) -> str:
     confidence = style.paint(f"Confidence: {word} ({percent})", DIM)
     if answer.answer is None:
         return style.fit("These passages should contain the answer.") + "\n" + confidence
-    citations = "".join(f" [{rank}]" for rank in answer.answer.citations)
-    return style.fit(answer.answer.text.strip("\n") + citations) + "\n" + confidence
+    found = answer.answer
+    lines = [style.fit(found.text.strip("\n") + _cited(found.citations), bold=[(0, len(found.text))])]
+    if found.sentence.strip() not in ("", found.text.strip()):
+        lines.append(style.fit(found.sentence, indent=_INDENT))
+    for other in found.alternatives:
+        lines.append(style.fit(f"But another passage says {other.text}{_cited(other.citations)}"))
+    return "\n".join([*lines, confidence])
+
+
+def _cited(ranks: Sequence[int]) -> str:
+    return "".join(f" [{rank}]" for rank in ranks)
 
 
 def _percent(probability: float) -> str:

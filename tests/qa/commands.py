@@ -26,8 +26,12 @@ class WordRetriever:
         self.snapshot = Snapshot(root / ".qa")
 
     @classmethod
-    def open(cls, path: Path, *, encoder: Encoder | None = None) -> WordRetriever:
+    def open(cls, path: Path, *, encoder: Encoder | None = None, reader: bool = True) -> WordRetriever:
         return cls(path)
+
+    def reopened(self, encoder: Encoder) -> WordRetriever:
+        self.close()
+        return WordRetriever(self.root)
 
     def __enter__(self) -> WordRetriever:
         return self

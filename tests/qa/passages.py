@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from index.encoder.protocol import Encoder
 from index.storage.rows import StoredDocument, StoredPassage, passage_key, text_digest
 from qa.answer.results import Mode
+from qa.reader.reading import Reading
 from qa.retrieval.late_interaction import TokenMatch, match_tokens
 from qa.retrieval.query import Query, QueryTokens
 
@@ -40,3 +42,14 @@ def matches(asked: Query, passages: Sequence[StoredPassage], encoder: Encoder) -
     """How passages match a query."""
     assert asked.tokens is not None
     return match_tokens(asked.tokens, passages, encoder)
+
+
+def reading(
+    text: str, *, answer: str = "", sure: float = 5.0, answered: float = 0.0, relevant: float = 0.0, none: float = 0.0
+) -> Reading:
+    """What a reader tells of a text whose tokens are its words: `sure` are the logits of where the answer is."""
+    spans = np.array([found.span() for found in re.finditer(r"\w+", text)], dtype=np.int32).reshape(-1, 2)
+    at = text.index(answer)
+    starts, ends = (spans[:, 0] == at, spans[:, 1] == at + len(answer)) if answer else (spans[:, 0] < 0,) * 2
+    logits = [sure * np.asarray(where, dtype=np.float32) for where in (starts, ends)]
+    return Reading(answered, relevant, logits[0], logits[1], none, spans)

@@ -104,8 +104,8 @@ def marked(_: Path) -> Found:
 
 def judged(_: Path) -> Found:
     """Probabilities, and the least that counts as found."""
-    cases = [Features(1, 0, 0), Features(0, 1, 0), Features(0, 0, 1), Features(0, 0, 0)]
-    models = {"reranked": confidence.RERANKED, "quick": confidence.QUICK}
+    cases = [Features(1, 0, 0), Features(0, 1, 0), Features(0, 0, 1), Features(0, 0, 0), Features(0, 0, 0, 1)]
+    models = {"read": confidence.READ, "reranked": confidence.RERANKED, "quick": confidence.QUICK}
     found = {name: rounded([probability(one, model) for one in cases]) for name, model in models.items()}
     return {**found, "threshold": confidence.THRESHOLD}
 
@@ -146,8 +146,9 @@ EXPECTED: dict[ModuleType, Found] = {
         "long": 399,
     },
     confidence: {
-        "reranked": [0.0659274018, 0.771358858, 0.0188354398, 0.0377968441],
-        "quick": [0.921289663, 0.390550216, 0.0560409559, 0.153943564],
+        "read": [0.28822919, 0.546614241, 0.28822919, 0.28822919, 0.392217632],
+        "reranked": [0.0659274018, 0.771358858, 0.0188354398, 0.0377968441, 0.0377968441],
+        "quick": [0.921289663, 0.390550216, 0.0560409559, 0.153943564, 0.153943564],
         "threshold": 0.5,
     },
 }
@@ -166,7 +167,7 @@ def moved(value: object) -> Iterator[object]:
         if isinstance(value, LogisticModel):
             for at, weight in enumerate(value.weights):
                 weights: Any = (*value.weights[:at], weight * factor, *value.weights[at + 1 :])
-                yield replace(value, weights=weights)
+                yield from [replace(value, weights=weights)] if weight else []
             yield replace(value, bias=value.bias * factor)
         elif isinstance(value, int):
             yield round(value * factor) if value >= 10 else value + round(factor * 10) - 10

@@ -27,10 +27,10 @@ _ARGUMENT_LINES, _MAX_ARGUMENT = 4, 1000
 def read(path: str, data: bytes) -> Extracted:
     """Read a LaTeX file; see `corpus.readers`."""
     text, note = decode_lines(data)
-    return _Reader([line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n")]).read(note)
+    return _TexReader([line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n")]).read(note)
 
 
-class _Reader:
+class _TexReader:
     def __init__(self, lines: list[str]) -> None:
         self._lines = lines
         self._builder = LineBuilder()

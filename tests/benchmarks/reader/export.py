@@ -15,10 +15,16 @@ from pathlib import Path
 import torch
 from safetensors.torch import save_file
 
-from .batches import MAX_LENGTH, MAX_QUESTION
+from .batches import MAX_LENGTH, MAX_QUESTION, encode, in_batches
 from .model import base_hash, load_reader
 
 MOST_BYTES = 22_000_000
+# Question, context and text of what the product compares its compiled copy on.
+_CHECKS = (
+    "When does the harbour close?|Harbour › Opening hours|The harbour closes at dusk, in winter at five.",
+    "Who found the comet?|Notes|Nothing was said of who paid for it. " + "It was cloudy for most of May. " * 12,
+    "how many of 11,603 papers were accepted|Zürich 2024|1. 3,704 (32 %) were accepted; see https://example.org 🙂",
+)
 LICENCE = "CC BY-SA 4.0 (made from SQuAD, CC BY-SA 4.0, and ContractNLI, CC BY 4.0)"
 
 
@@ -31,6 +37,7 @@ def export(checkpoint: Path, out: Path) -> str:
     }
     if not all(torch.isfinite(value).all() for value in tensors.values()):
         raise SystemExit("a weight is too large for half precision")
+    tensors |= _checks(checkpoint)
     described = {
         "version": 1,
         "base": "sentence-transformers/all-MiniLM-L6-v2",
@@ -52,6 +59,26 @@ def export(checkpoint: Path, out: Path) -> str:
     if size > MOST_BYTES:
         raise SystemExit(f"{out} has {size:,} bytes, more than {MOST_BYTES:,}")
     return hashlib.sha256(out.read_bytes()).hexdigest()
+
+
+def _checks(checkpoint: Path) -> dict[str, torch.Tensor]:
+    """Inputs, and what the reader computes for them in float32."""
+    asked = [row.split("|") for row in _CHECKS]
+    inputs = encode(*([row[column] for row in asked] for column in range(3)))
+    ((_, batch),) = in_batches(inputs, size=len(inputs))
+    with torch.no_grad():
+        output = load_reader(checkpoint).read(batch)
+    text = batch.allowed.clone()
+    text[:, 0] = False
+    arrays = {
+        "ids": batch.ids.short(),
+        "mask": batch.mask.byte(),
+        "types": batch.types.byte(),
+        "text": text.byte(),
+        "span": torch.stack([output.start, output.end], dim=2).half(),
+        "judged": torch.stack([output.answered, output.relevant], dim=1).half(),
+    }
+    return {f"check.{name}": value.contiguous() for name, value in arrays.items()}
 
 
 def main() -> None:

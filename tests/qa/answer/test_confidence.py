@@ -21,7 +21,7 @@ def features(question: str, text: str, *, path: str = "x.txt", context: str = ""
 
 def test_probability_is_logistic() -> None:
     """1 / (1 + e^-(bias + weights · features))."""
-    model = LogisticModel((1.0, 2.0, -1.5), -1.0)
+    model = LogisticModel((1.0, 2.0, -1.5, 0.25), -1.0)
     assert probability(Features(0.5, 0.25, 0.0), model) == 0.5
     assert probability(Features(0.5, 0.75, 0.0), model) == pytest.approx(1 / (1 + exp(-1)), abs=1e-15)
     assert probability(Features(0.5, 0.75, 1.0), model) == pytest.approx(1 / (1 + exp(0.5)), abs=1e-15)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qa.answer.extract import Extract, _sentences, answer_of, extract
-from qa.answer.results import Answer, Highlight
+from qa.answer.extract import Extract, _sentences, extract
+from qa.answer.results import Highlight
 from qa.retrieval.late_interaction import span_score
 from tests.encoders import BagEncoder
 from tests.qa.passages import match, query, stored
@@ -115,8 +115,10 @@ def test_a_list_is_marked_behind_the_sentence_that_introduces_it() -> None:
     """Item by item, up to where the list ends; the answer is the whole."""
     found = extracted("red fox eats", LIST)
     assert [one.text for one in found.highlights] == ["The red fox eats:", "hens.", "Not often.", "12 mice", "grapes"]
-    assert answer_of([found]) == Answer("The red fox eats:\n\n- hens. Not often.\n- 12 mice\n  1) grapes", (1,))
+    assert found.answer == "The red fox eats:\n\n- hens. Not often.\n- 12 mice\n  1) grapes"
+    assert found.has_list
     assert extracted("dogs bark", LIST).answer == "Dogs bark."
+    assert not extracted("dogs bark", LIST).has_list
     assert extracted("12 mice", LIST).answer == "12 mice"
 
 
@@ -128,12 +130,3 @@ def test_a_colon_without_a_list_introduces_nothing(text: str) -> None:
 def test_of_a_long_list_ten_items_are_extracted() -> None:
     text = "Red foxes eat:\n" + "".join(f"- hen {number}\n" for number in range(30))
     assert [one.text for one in extracted("red foxes eat", text).highlights][9:] == ["hen 8", "hen 9"]
-
-
-def test_the_answer_is_the_best_sentence_of_the_best_passage() -> None:
-    """Cited by rank; a passage without sentences is passed over; nothing marked is no answer."""
-    one, two = Highlight((3, 6), "one"), Highlight((7, 10), "two")
-    assert answer_of([Extract((one, two), 1.0, "one"), Extract((two,), 2.0, "two")]) == Answer("one", (1,))
-    assert answer_of([Extract(), Extract((two,), 0.5, "two")]) == Answer("two", (2,))
-    assert answer_of([Extract()]) is None
-    assert answer_of([]) is None

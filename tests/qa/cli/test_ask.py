@@ -148,7 +148,7 @@ def test_settings_that_cannot_be_used(indexed: Path) -> None:
         assert (done.exit_code, done.stdout) == (2, "")
         assert done.stderr == (
             f"qa: {indexed / 'qa.toml'}: unknown key 'colour'. "
-            "Known keys: include, exclude, paths, formats, k, mode, rerank.\n"
+            "Known keys: include, exclude, paths, formats, k, mode, rerank, reader.\n"
         )
 
 
@@ -257,8 +257,10 @@ def test_the_real_retriever(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
     class BagRetriever(Retriever):
         @classmethod
-        def open(cls, path: str | os.PathLike[str] | None = None, *, encoder: Encoder | None = None) -> Retriever:
-            return super().open(path, encoder=encoder or BagEncoder(name=DEFAULT_MODEL))
+        def open(
+            cls, path: str | os.PathLike[str] | None = None, *, encoder: Encoder | None = None, reader: bool = True
+        ) -> Retriever:
+            return super().open(path, encoder=encoder or BagEncoder(name=DEFAULT_MODEL), reader=reader)
 
     monkeypatch.setattr(build, "Retriever", BagRetriever)
     (indexed / "new.md").write_text("The harp stands in the hall.")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from index.encoder.model_files import DEFAULT_MODEL
 from qa.collection import build
 from qa.retrieval.retriever import Retriever
 from tests.encoders import BagEncoder
@@ -20,8 +21,8 @@ class BagRetriever(Retriever):
     """A real retriever with the small encoder."""
 
     @classmethod
-    def open(cls, path: object = None, *, encoder: object = None) -> Retriever:
-        return Retriever.open(path, encoder=BagEncoder(name="sentence-transformers/all-MiniLM-L6-v2"))  # type: ignore[arg-type]
+    def open(cls, path: object = None, *, encoder: object = None, reader: bool = True) -> Retriever:
+        return Retriever.open(path, encoder=BagEncoder(name=DEFAULT_MODEL), reader=reader)  # type: ignore[arg-type]
 
 
 @pytest.fixture

@@ -62,7 +62,7 @@ def test_qa_toml_replaces_pyproject(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("colour = 1", "unknown key 'colour'. Known keys: include, exclude, paths, formats, k, mode, rerank."),
+        ("colour = 1", "unknown key 'colour'. Known keys: include, exclude, paths, formats, k, mode, rerank, reader."),
         ("include = '*.md'", "include must be a list of patterns"),
         ("exclude = [1]", "exclude must be a list of patterns"),
         ("paths = ['../x']", "paths must be a list of files and folders in it"),

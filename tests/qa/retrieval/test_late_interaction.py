@@ -1,10 +1,8 @@
-"""Late interaction: how well passages and sentences meet the words of a question, and what that does to a ranking."""
+"""Late interaction: how well passages and sentences meet the words of a question."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import replace
 from math import sqrt
 
 import numpy as np
@@ -13,9 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from index.encoder.protocol import Vectors
-from qa.answer.results import Mode
-from qa.retrieval.distinct import RankedPassage
-from qa.retrieval.late_interaction import TokenMatch, rerank, span_score
+from qa.retrieval.late_interaction import span_score
 from tests.encoders import BagEncoder
 from tests.qa.passages import match, matches, query, stored
 
@@ -97,45 +93,3 @@ def test_span_score() -> None:
     assert score("grey mouse") == 0
     assert score(". ") == 0
     assert score("ed fox") == score("fox"), "a word counts where all of it is inside"
-
-
-def ranked(*scores: float, levels: Sequence[int] | None = None) -> list[RankedPassage]:
-    """Passages with these scores; their row numbers count from 0."""
-    passages = (replace(stored(f"text {number}"), id=number, key=f"{number:02}") for number in range(len(scores)))
-    rows = zip(passages, scores, levels or [0] * len(scores), strict=True)
-    return [RankedPassage(passage, score, 0.0, level) for passage, score, level in rows]
-
-
-def read(*scores: float) -> dict[int, TokenMatch]:
-    nothing = match(query("", ENCODER), stored(""), ENCODER)
-    return {number: replace(nothing, score=score) for number, score in enumerate(scores)}
-
-
-def order(found: Sequence[RankedPassage]) -> list[int]:
-    return [one.passage.id for one in found]
-
-
-def test_late_interaction_has_a_share_of_four_tenths() -> None:
-    """Of min-max normalised scores; ties by key."""
-    found = rerank(query("red", ENCODER), ranked(0.9, 0.8, 0.5, 0.4), read(0.2, 0.6, 1.0))
-    assert order(found) == [2, 1, 0, 3]
-    assert [one.score for one in found] == pytest.approx([0.6 * 0.5 + 0.4, 0.6 * 0.8 + 0.2, 0.6 * 0.9, 0.6 * 0.4])
-
-
-def test_what_was_not_read_stays_behind_what_was() -> None:
-    """A tie of the last passage read with the first that was not leaves both in their places."""
-    tied = ranked(0.9, 0.5, 0.5)
-    tied[1], tied[2] = tied[2], tied[1]
-    assert order(rerank(query("red", ENCODER), tied, {0: read(1.0)[0], 2: read(0.0)[0]})) == [0, 2, 1]
-
-
-def test_levels_stay_in_order() -> None:
-    found = rerank(query("red", ENCODER), ranked(0.5, 0.4, 0.9, 0.8, levels=(0, 0, 1, 1)), read(0.0, 0.1, 0.5, 1.0))
-    assert order(found) == [0, 1, 3, 2]
-    assert [one.level for one in found] == [0, 0, 1, 1]
-
-
-@pytest.mark.parametrize("mode", [Mode.KEYWORD, Mode.DENSE])
-def test_a_search_by_one_half_keeps_its_ranking(mode: Mode) -> None:
-    passages = ranked(0.9, 0.8, 0.5)
-    assert rerank(query("red", ENCODER, mode=mode), passages, read(0.0, 0.5, 1.0)) == passages

@@ -34,7 +34,7 @@ def build(root: Path) -> BuildReport:
 
 
 def opened(root: Path) -> Retriever:
-    return Retriever.open(root, encoder=BagEncoder())
+    return Retriever.open(root, encoder=BagEncoder(), reader=False)
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_the_whole_answer(retriever: Retriever) -> None:
     result = retriever.ask("when does the train to Lyon leave", k=2, question_id="q7")
     first = result.passages[0]
     start = TRAINS.index("## Trains")
-    sentence = TRAINS.index("A train")
+    sentence, sentence_text = TRAINS.index("A train"), "A train to Lyon leaves every hour."
     assert first.source == Source(
         path="travel.md",
         media_type="text/markdown",
@@ -79,9 +79,9 @@ def test_the_whole_answer(retriever: Retriever) -> None:
     )
     assert first.text == TRAINS[start:-1]
     assert (first.rank, first.title, first.heading, first.also_in) == (1, "Travel", ("Travel", "Trains"), ())
-    assert first.highlights == (Highlight((sentence, len(TRAINS) - 1), "A train to Lyon leaves every hour."),)
+    assert first.highlights == (Highlight((sentence, len(TRAINS) - 1), sentence_text),)
     assert first.citation == "travel.md:5-7"
-    assert result.answer == Answer("A train to Lyon leaves every hour.", (1,))
+    assert result.answer == Answer(sentence_text, (1,), sentence_text)
     assert result.index == IndexInfo(6, 7, "bag", 1)
     assert (result.id, result.question, len(result.passages)) == ("q7", "when does the train to Lyon leave", 2)
     assert 0 <= result.confidence <= 1
@@ -210,7 +210,7 @@ def test_a_question_is_stripped(retriever: Retriever) -> None:
 
 EXAMPLE = """
 {"version": 1, "id": null, "question": "…", "corrections": [], "found": true, "confidence": 0.87,
- "answer": {"text": "…", "citations": [1]},
+ "answer": {"text": "…", "citations": [1], "sentence": "…", "alternatives": []},
  "passages": [
   {"rank": 1, "id": "…", "score": 0.81, "text": "…", "title": "…", "heading": ["…", "…"],
    "source": {"path": "notes/a.md", "media_type": "text/markdown", "chars": [120, 480], "lines": [9, 14],
@@ -233,7 +233,7 @@ def shape(value: Any) -> Any:
 def test_json_is_the_contract(retriever: Retriever) -> None:
     """The keys of the example in the contract, in its order, with its types."""
     value = json.loads(json.dumps(retriever.ask("when does the harbour close", k=1).as_json()))
-    steps = ["spell", "embed", "keyword", "dense", "fuse", "passages", "rerank", "cite"]
+    steps = ["spell", "embed", "keyword", "dense", "fuse", "passages", "rerank", "read", "extract", "cite"]
     assert list(value["timings_ms"]) == [*steps, "total"]
     spent = sum(value["timings_ms"][step] for step in steps)
     assert spent == pytest.approx(value["timings_ms"]["total"], abs=0.02)

@@ -1,0 +1,142 @@
+"""Read a question with passages: tokens in, readings out."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterable, Sequence
+from functools import cache, cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from index import STOP_WORDS, Hint, ModelTokenizer, TokenIds, find
+from qa.reader.network import INPUTS, reader_copy
+from qa.reader.reading import Floats, Reading
+
+# Tokens of question and passage together, and of the question alone: what the reader was trained on.
+_MAX_TOKENS = 320
+_MAX_QUESTION = 72
+# Share of the tokens that titles and headings may take.
+_CONTEXT_SHARE = 4
+# Least share of English words.
+_ENGLISH = 0.07
+_WORD = re.compile(r"\w+")
+# Rows that go through the network together, and what their lengths are padded to.
+_ROWS = 4
+_STEP = 16
+
+
+class ReaderInput(NamedTuple):
+    """A question with one passage: [CLS] question [SEP] context text [SEP].
+
+    Attributes:
+        ids: Token ids.
+        context: The first token behind the question.
+        text: The first token of the text proper.
+        spans: `(t, 2) int32`, the characters of the text proper that each of its tokens covers.
+    """
+
+    ids: list[int]
+    context: int
+    text: int
+    spans: npt.NDArray[np.int32]
+
+
+class Reader:
+    """Reads passages with a question, on the reader's network; safe to use from several threads.
+
+    With `ahead` the network is loaded at once, in the background, if it has been prepared on this machine.
+    """
+
+    def __init__(self, *, ahead: bool = False) -> None:
+        self._base = find()
+        self._copy = reader_copy(self._base)
+        if ahead:
+            self._copy.begin_loading(Hint.LATENCY)
+        self._lock = threading.Lock()
+
+    def read(self, question: str, passages: Sequence[tuple[str, str]]) -> list[Reading]:
+        """Read a question with passages, each a context (title › headings) and the text proper.
+
+        A question is cut at 72 tokens; question and passage together are at 320.
+
+        Raises:
+            CompileError: The network cannot be prepared here.
+            ModelError: Its files are missing or damaged.
+        """
+        inputs = self._inputs(question, passages)
+        order = sorted(range(len(inputs)), key=lambda i: len(inputs[i].ids))
+        found: dict[int, Reading] = {}
+        for at in range(0, len(order), _ROWS):
+            members = order[at : at + _ROWS]
+            found.update(zip(members, self._run([inputs[i] for i in members]), strict=True))
+        return [found[i] for i in range(len(inputs))]
+
+    def _inputs(self, question: str, passages: Sequence[tuple[str, str]]) -> list[ReaderInput]:
+        texts = [" ".join(question.split()), *(part for passage in passages for part in passage)]
+        asked, *parts = (_own(one) for one in self._tokenizer.tokenise(texts, prompt=""))
+        first, last = self._tokenizer.tokenise([""], prompt="")[0].ids  # [CLS] and [SEP]
+        head = [first, *asked[0][:_MAX_QUESTION], last]
+        inputs = []
+        for (context, _), (text, spans) in zip(parts[::2], parts[1::2], strict=True):
+            above = [*head, *context[: _MAX_TOKENS // _CONTEXT_SHARE]]
+            room = _MAX_TOKENS - len(above) - 1
+            inputs.append(ReaderInput([*above, *text[:room], last], len(head), len(above), spans[:room]))
+        return inputs
+
+    def _run(self, inputs: Sequence[ReaderInput]) -> list[Reading]:
+        arrays = _arrays(inputs)
+        with self._lock:
+            request = self._request
+            results = request.infer(arrays, share_inputs=True)
+            logits, judged = (np.array(results[i], dtype=np.float32) for i in range(2))
+        return [_reading(one, logits[row], judged[row]) for row, one in enumerate(inputs)]
+
+    @cached_property
+    def _request(self) -> Any:
+        return self._copy.load(Hint.LATENCY).create_infer_request()
+
+    @cached_property
+    def _tokenizer(self) -> ModelTokenizer:
+        return ModelTokenizer(self._base)
+
+
+@cache
+def shared_reader() -> Reader:
+    """The reader of this process: its network is the same for all collections. Begins to load it."""
+    return Reader(ahead=True)
+
+
+def is_english(texts: Iterable[str]) -> bool:
+    """Whether texts are in the one language that the reader knows, by the share of its commonest words.
+
+    Of ten passages together, English prose has 27 to 50 of a hundred, German at most 6.
+    """
+    words = [word for text in texts for word in _WORD.findall(text.lower())]
+    return sum(word in STOP_WORDS for word in words) >= _ENGLISH * len(words)
+
+
+def _own(tokens: TokenIds) -> tuple[list[int], npt.NDArray[np.int32]]:
+    """A text's own tokens, without the special ones."""
+    return [tokens.ids[i] for i in tokens.kept], tokens.spans
+
+
+def _arrays(inputs: Sequence[ReaderInput]) -> dict[str, npt.NDArray[np.int64]]:
+    """Inputs of the network, padded to one length."""
+    width = -(-max(len(one.ids) for one in inputs) // _STEP) * _STEP
+    arrays = {name: np.zeros((len(inputs), width), dtype=np.int64) for name in INPUTS}
+    for row, one in enumerate(inputs):
+        length = len(one.ids)
+        arrays["ids"][row, :length] = one.ids
+        arrays["mask"][row, :length] = 1
+        arrays["types"][row, one.context : length] = 1
+        arrays["text"][row, one.text : length - 1] = 1
+    return arrays
+
+
+def _reading(one: ReaderInput, logits: Floats, judged: Floats) -> Reading:
+    """Of one row: `(t, 2)` logits of start and end, `(2,)` of answered and relevant."""
+    text = logits[one.text : one.text + len(one.spans)]
+    return Reading(float(judged[0]), float(judged[1]), text[:, 0], text[:, 1], float(logits[0].sum()), one.spans)

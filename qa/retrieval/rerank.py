@@ -1,0 +1,68 @@
+"""Re-rank the first passages by what was computed on each together with the question."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from qa.answer.results import Mode
+from qa.reader.reading import Reading
+from qa.retrieval.distinct import RankedPassage
+from qa.retrieval.hybrid import min_max
+from qa.retrieval.late_interaction import TokenMatch, span_score
+from qa.retrieval.query import Query
+
+# Passages that are read with the question.
+RERANK_DEPTH = 10
+# Share of late interaction in a passage's score, and what the reader adds before all is scaled back to 1.
+LATE_SHARE = 0.4
+READER_SHARE = 0.3
+# How much the reader counts beside late interaction in what a sentence scores.
+_READER_IN_SENTENCE = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What is known of one passage together with the question.
+
+    Attributes:
+        match: How its tokens match those of the question.
+        reading: What the reader tells of it; None without the reader.
+    """
+
+    match: TokenMatch
+    reading: Reading | None = None
+
+    def span_score(self, query: Query, start: int, end: int) -> float:
+        """How well part of the text proper answers; by its first character and one past its last."""
+        score = span_score(query, self.match, start, end)
+        return score if self.reading is None else score + _READER_IN_SENTENCE * self.reading.share(start, end)
+
+
+def rerank(query: Query, ranked: Sequence[RankedPassage], judged: Mapping[int, Judged]) -> list[RankedPassage]:
+    """Re-order the first passages of a hybrid ranking; levels stay in order.
+
+    Args:
+        query: Whose mode it is; searches by one half of the index keep their order.
+        ranked: Passages, best first.
+        judged: Those of the first few, by row number.
+    """
+    if query.mode is not Mode.HYBRID or not judged:
+        return list(ranked)
+    late = min_max(np.array([one.match.score for one in judged.values()]))
+    read = [0.0 if one.reading is None else _sigmoid(one.reading.relevant) for one in judged.values()]
+    total = 1 + (READER_SHARE if any(read) else 0)
+    gained = (LATE_SHARE * late + READER_SHARE * np.array(read)) / total
+    kept = (1 - LATE_SHARE) / total
+    by_id = dict(zip(judged, gained.tolist(), strict=True))
+    mixed = [replace(one, score=kept * one.score + by_id.get(one.passage.id, 0.0)) for one in ranked]
+    # The rest keeps its order: it had no chance to gain.
+    head = sorted(mixed[: len(judged)], key=lambda one: (one.level, -np.round(one.score, 6), one.passage.key))
+    return [*head, *mixed[len(judged) :]]
+
+
+def _sigmoid(logit: float) -> float:
+    return 1 / (1 + math.exp(-logit))

@@ -1,0 +1,124 @@
+"""The exact answer: words or a sentence, who agrees, who contradicts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from qa.answer.exact import asks_for_words, contradicts, exact_answer, is_same
+from qa.answer.extract import extract
+from qa.answer.results import Alternative, Answer
+from qa.reader.reading import Reading
+from tests.qa.passages import reading, stored
+
+# A passage, what the reader takes for the answer, and its logit that there is one.
+Told = tuple[str, str, float]
+
+
+def answer(question: str, told: Sequence[Told], *, readers: Sequence[bool] | None = None) -> Answer | None:
+    passages = [replace(stored(text), id=number) for number, (text, _, _) in enumerate(told)]
+    readings: dict[int, Reading] = {}
+    for number, (text, words, sure) in enumerate(told):
+        if readers is None or readers[number]:
+            readings[number] = reading(text, answer=words, answered=sure)
+    extracts = {
+        number: extract(passage, readings[number].share if number in readings else lambda *_: 1.0)
+        for number, passage in enumerate(passages)
+    }
+    return exact_answer(question, passages, extracts, readings)
+
+
+OPENED = "The hall is old. It opened on 12 May 1932, in rain."
+
+
+def test_a_few_words_with_their_sentence() -> None:
+    found = answer("When did it open?", [(OPENED, "12 May 1932", 3)])
+    assert found == Answer("12 May 1932", (1,), "It opened on 12 May 1932, in rain.")
+
+
+@pytest.mark.parametrize("question", ["Why did it open?", "opening of the hall", "How did it open?", "Describe it"])
+def test_other_questions_get_a_sentence(question: str) -> None:
+    sentence = "It opened on 12 May 1932, in rain."
+    assert answer(question, [(OPENED, "12 May 1932", 3)]) == Answer(sentence, (1,), sentence)
+
+
+def test_a_list_is_the_answer_as_a_whole() -> None:
+    text = "These won:\n\n- Adam\n- Eve"
+    assert answer("Which won?", [(text, "These", 3)]) == Answer(text, (1,), text)
+
+
+def test_words_are_whole() -> None:
+    """A token may begin or end inside a word, and an answer never does."""
+    whole = reading("in the 1930s", answer="1930s")
+    inner = replace(whole, spans=whole.spans - np.array([[0, 0], [0, 0], [0, 1]], dtype=np.int32))
+    passage = stored("in the 1930s")
+    found = exact_answer("When?", [passage], {1: extract(passage, inner.share)}, {1: inner})
+    assert found is not None
+    assert found.text == "1930s"
+
+
+def test_passages_that_agree_are_cited() -> None:
+    """If the reader is sure that they answer; the same words, but for articles and case."""
+    told = [
+        ("It was the Red Fox.", "the Red Fox", 3.0),
+        ("A hen.", "A hen", 3.0),
+        ("Nobody but a red fox.", "a red fox", 0.5),
+        ("Red fox, some say.", "Red fox", -0.5),
+    ]
+    found = answer("Who was it?", told)
+    assert found == Answer("the Red Fox", (1, 3), "It was the Red Fox.")
+
+
+def test_passages_that_give_another_date_are_named() -> None:
+    """Of the same form, if the reader is sure of both."""
+    told = [(OPENED, "12 May 1932", 3.0), ("Opened on 14 June 1932.", "14 June 1932", 2.0), ("In 1930.", "1930", 2.0)]
+    found = answer("When did it open?", told)
+    assert found is not None
+    assert found.alternatives == (Alternative("14 June 1932", (2,)),)
+    unsure = [(text, words, 1.0) for text, words, _ in told]
+    assert answer("When?", [told[0], *unsure[1:]]).alternatives == ()  # type: ignore[union-attr]
+    assert answer("When?", [unsure[0], *told[1:]]).alternatives == ()  # type: ignore[union-attr]
+
+
+def test_without_the_reader_the_answer_is_a_sentence() -> None:
+    """Of the first passage that has one."""
+    told = [("", "", 0.0), ("It opened in May.", "May", 0.0)]
+    found = answer("When did it open?", told, readers=(False, False))
+    assert found == Answer("It opened in May.", (2,), "It opened in May.")
+    assert answer("When?", [("", "", 0.0)]) is None
+    assert answer("When?", []) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("how many papers were accepted?", True),
+        ("In which hall is lunch?", True),
+        ("What is the name of the prize", True),
+        ("how old is it", True),
+        ("how do I get there?", False),
+        ("why was it moved", False),
+        ("what happens if it rains?", False),
+        ("whoever", False),
+        ("boiler error E4", False),
+    ],
+)
+def test_which_questions_a_few_words_answer(question: str, words: bool) -> None:
+    assert asks_for_words(question) is words
+
+
+def test_what_says_the_same() -> None:
+    assert is_same("the 11,603 papers", "11,603")
+    assert not is_same("3,704 of 11,603", "11,603 of 3,704")
+    assert not is_same("the", "a")
+
+
+def test_what_contradicts() -> None:
+    assert contradicts("9:30 am", "10:15 am")
+    assert contradicts("Mon 3 May", "Tuesday 4 June")
+    assert not contradicts("3 papers", "4 prizes")
+    assert not contradicts("Anna", "Ben")
+    assert not contradicts("1932", "1932")

@@ -1,0 +1,119 @@
+"""The reader that ships, run for real."""
+
+from __future__ import annotations
+
+import hashlib
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from corpus.errors import ModelError
+from index import CompileError
+from qa.reader import network
+from qa.reader.reader import Reader, is_english, shared_reader
+from qa.reader.reading import Reading
+
+HARBOUR = ("Harbour › Hours", "The harbour closes at dusk, in winter at five. It was built in 1874 by Jane Smith.")
+FERRY = ("Notes › Boats", "The ferry to the island leaves from pier 3. Bicycles travel free.")
+
+
+def told(question: str, *passages: tuple[str, str]) -> list[tuple[str, Reading]]:
+    """What is the answer in each passage, and all else that is told of it."""
+    found = []
+    for (_, text), reading in zip(passages, shared_reader().read(question, passages), strict=True):
+        start, end = reading.best(0, len(text)) or (0, 0)
+        found.append((text[start:end], reading))
+    return found
+
+
+def test_it_names_the_answer_and_knows_where_there_is_none() -> None:
+    (year, harbour), (_, ferry) = told("When was the harbour built?", HARBOUR, FERRY)
+    assert year == "1874"
+    assert harbour.answered > 0 > ferry.answered
+    assert harbour.relevant > ferry.relevant
+    assert harbour.margin > 0 > ferry.margin
+    ((who, _),) = told("who built the harbour?", HARBOUR)
+    assert who == "Jane Smith"
+
+
+def test_what_is_told_does_not_depend_on_the_passages_beside_it() -> None:
+    """Nor on their order or lengths."""
+    long = ("Notes", "Nothing happened on most days. " * 30)
+    alone = told("When was the harbour built?", HARBOUR)[0][1]
+    for passages in ([HARBOUR, FERRY], [long, FERRY, HARBOUR], [FERRY] * 7 + [HARBOUR]):
+        beside = told("When was the harbour built?", *passages)[passages.index(HARBOUR)][1]
+        assert beside.answered == pytest.approx(alone.answered, abs=0.1)
+        assert np.allclose(beside.start, alone.start, atol=0.2)
+
+
+def test_what_does_not_fit_is_cut() -> None:
+    """A question at 72 tokens, headings at a quarter of 320; the text has the rest, and spans stay within it."""
+    text = "harbour " * 400
+    (reading,) = shared_reader().read("why " * 100, [("headings " * 200, text)])
+    assert len(reading.spans) == 320 - 74 - 80 - 1
+    assert text[slice(*reading.spans[-1])] == "harbour"
+
+
+def test_empty_texts_have_no_answer() -> None:
+    (reading,) = shared_reader().read("", [("", "")])
+    assert reading.best(0, 0) is None
+    assert shared_reader().read("why?", []) == []
+
+
+def test_english_is_told_by_its_commonest_words() -> None:
+    """Lists and code with little prose count as English, other languages do not."""
+    assert is_english([HARBOUR[1], "12 x 7", ""])
+    assert is_english([])
+    assert not is_english(["Der Hafen schließt bei Einbruch der Dunkelheit, im Winter um fünf Uhr nachmittags."])
+    assert not is_english(["Le port ferme au crépuscule, en hiver à cinq heures."])
+
+
+def test_several_threads_are_told_the_same() -> None:
+    questions = ["When was the harbour built?", "Where does the ferry leave?"] * 6
+    expected = [[one.answered for _, one in told(question, HARBOUR, FERRY)] for question in questions]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda question: [one.answered for _, one in told(question, HARBOUR, FERRY)], questions))
+    assert found == expected
+
+
+def test_the_weights_are_those_of_the_model_card() -> None:
+    """Pinned by hash, at most 22 MB, and without the encoder's embedding tables."""
+    data = network.WEIGHTS.read_bytes()
+    assert len(data) <= 22_000_000
+    assert hashlib.sha256(data).hexdigest() == network.WEIGHTS_SHA256
+    assert network.WEIGHTS_SHA256 in Path(network.__file__).with_name("MODEL_CARD.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache in which nothing has been prepared, and a copy of the weights."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    weights = tmp_path / "reader.safetensors"
+    weights.write_bytes(network.WEIGHTS.read_bytes())
+    monkeypatch.setattr(network, "WEIGHTS", weights)
+    return weights
+
+
+def test_damaged_weights_are_refused(fresh: Path) -> None:
+    data = bytearray(fresh.read_bytes())
+    data[len(data) // 2] ^= 1
+    fresh.write_bytes(data)
+    with pytest.raises(ModelError, match=r"damaged: checksum mismatch\. Install qa again"):
+        Reader().read("why?", [HARBOUR])
+
+
+def test_a_network_that_computes_otherwise_is_refused(fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as with two layers exchanged."""
+    tensors = network._tensors
+
+    def exchanged(*arguments: Any) -> network.Tensors:
+        found = tensors(*arguments)
+        one, other = (f"encoder.layer.{layer}.output.dense.weight" for layer in (1, 4))
+        return {**found, one: found[other], other: found[one]}
+
+    monkeypatch.setattr(network, "_tensors", exchanged)
+    with pytest.raises(CompileError, match="does not compute what it was trained to"):
+        Reader().read("why?", [HARBOUR])

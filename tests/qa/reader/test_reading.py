@@ -1,0 +1,53 @@
+"""What is told from the logits of one passage."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qa.reader.reading import Reading
+from tests.qa.passages import reading
+
+TEXT = "It opened in May 1932. It closed on 3 June."
+
+
+def test_the_best_answer_of_all_and_of_a_sentence() -> None:
+    """Characters, end exclusive; the margin is the mean of start and end above those of no answer."""
+    found = reading(TEXT, answer="May 1932", sure=7, none=4)
+    assert found.best(0, len(TEXT)) == (13, 21)
+    assert found.margin == 5
+    assert found.best(23, len(TEXT)) == (23, 25), "the first where all are alike"
+    assert found.best(22, 23) is None
+
+
+def test_an_answer_never_ends_before_it_begins_nor_is_it_long() -> None:
+    """Where start and end disagree, the best pair in order of at most 30 tokens."""
+    spans = np.array([(2 * i, 2 * i + 1) for i in range(40)], dtype=np.int32)
+    start, end = np.zeros(40, np.float32), np.zeros(40, np.float32)
+    start[5], end[3] = 9, 8
+    assert Reading(0, 0, start, end, 0, spans).best(0, 80) == (10, 11)
+    end[34] = 1
+    assert Reading(0, 0, start, end, 0, spans).best(0, 80) == (10, 69)
+    end[35] = 2
+    assert Reading(0, 0, start, end, 0, spans).best(0, 80) == (10, 69), "31 tokens"
+
+
+@given(st.lists(st.tuples(st.floats(-9, 9), st.floats(-9, 9)), min_size=1, max_size=12))
+def test_shares_of_stretches_add_up(logits: list[tuple[float, float]]) -> None:
+    """The probability of the answer's ends is divided among the tokens."""
+    spans = np.array([(2 * i, 2 * i + 1) for i in range(len(logits))], dtype=np.int32)
+    start, end = np.array(logits, dtype=np.float32).T
+    found = Reading(0, 0, start, end, 0, spans)
+    half = len(logits)
+    assert found.share(0, half) + found.share(half, 100) <= 1 + 1e-5
+    assert found.share(0, 100) == pytest.approx(1, abs=1e-5)
+    assert found.share(1, 2) == 0
+
+
+def test_of_nothing_there_is_no_answer() -> None:
+    found = reading("...")
+    assert found.best(0, 3) is None
+    assert found.margin == -float("inf")
+    assert found.share(0, 3) == 0

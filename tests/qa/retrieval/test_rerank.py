@@ -1,0 +1,83 @@
+"""What late interaction and the reader do to a ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import log
+
+import pytest
+
+from qa.answer.results import Mode
+from qa.reader.reading import Reading
+from qa.retrieval.distinct import RankedPassage
+from qa.retrieval.rerank import Judged, rerank
+from tests.encoders import BagEncoder
+from tests.qa.passages import match, query, reading, stored
+
+ENCODER = BagEncoder()
+
+
+def ranked(*scores: float, levels: Sequence[int] | None = None) -> list[RankedPassage]:
+    """Passages with these scores; their row numbers count from 0."""
+    passages = (replace(stored(f"text {number}"), id=number, key=f"{number:02}") for number in range(len(scores)))
+    rows = zip(passages, scores, levels or [0] * len(scores), strict=True)
+    return [RankedPassage(passage, score, 0.0, level) for passage, score, level in rows]
+
+
+def judged(*scores: float, relevant: Sequence[float] = ()) -> dict[int, Judged]:
+    """By late interaction, and by the reader where it has said how relevant each is."""
+    nothing = match(query("", ENCODER), stored(""), ENCODER)
+    matches = [replace(nothing, score=score) for score in scores]
+    readings: Sequence[Reading | None] = [reading("", relevant=one) for one in relevant] or [None] * len(scores)
+    return {number: Judged(*pair) for number, pair in enumerate(zip(matches, readings, strict=True))}
+
+
+def order(found: Sequence[RankedPassage]) -> list[int]:
+    return [one.passage.id for one in found]
+
+
+def test_late_interaction_has_a_share_of_four_tenths() -> None:
+    """Of min-max normalised scores; ties by key."""
+    found = rerank(query("red", ENCODER), ranked(0.9, 0.8, 0.5, 0.4), judged(0.2, 0.6, 1.0))
+    assert order(found) == [2, 1, 0, 3]
+    assert [one.score for one in found] == pytest.approx([0.6 * 0.5 + 0.4, 0.6 * 0.8 + 0.2, 0.6 * 0.9, 0.6 * 0.4])
+
+
+def test_what_was_not_read_stays_behind_what_was() -> None:
+    """A tie of the last passage read with the first that was not leaves both in their places."""
+    tied = ranked(0.9, 0.5, 0.5)
+    tied[1], tied[2] = tied[2], tied[1]
+    assert order(rerank(query("red", ENCODER), tied, {0: judged(1.0)[0], 2: judged(0.0)[0]})) == [0, 2, 1]
+
+
+def test_levels_stay_in_order() -> None:
+    found = rerank(query("red", ENCODER), ranked(0.5, 0.4, 0.9, 0.8, levels=(0, 0, 1, 1)), judged(0.0, 0.1, 0.5, 1.0))
+    assert order(found) == [0, 1, 3, 2]
+    assert [one.level for one in found] == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("mode", [Mode.KEYWORD, Mode.DENSE])
+def test_a_search_by_one_half_keeps_its_ranking(mode: Mode) -> None:
+    passages = ranked(0.9, 0.8, 0.5)
+    assert rerank(query("red", ENCODER, mode=mode), passages, judged(0.0, 0.5, 1.0)) == passages
+
+
+def test_the_reader_adds_three_tenths() -> None:
+    """Of the probability that it gives each passage; scores stay within 1."""
+    even = log(3)  # a probability of three quarters
+    found = rerank(query("red", ENCODER), ranked(0.9, 0.8, 0.5, 0.4), judged(0.2, 0.6, 1.0, relevant=(-50, even, 0)))
+    assert order(found) == [1, 2, 0, 3]
+    scores = (0.48 + 0.2 + 0.225, 0.3 + 0.4 + 0.15, 0.54, 0.24)
+    assert [one.score for one in found] == pytest.approx([score / 1.3 for score in scores])
+
+
+def test_a_sentence_scores_by_the_reader_too() -> None:
+    """Three tenths of the probability that the answer is in it."""
+    asked = query("red fox", ENCODER)
+    text = "red fox runs. grey mouse"
+    matched = match(asked, stored(text), ENCODER)
+    read = reading(text, answer="grey mouse", sure=50)
+    for start, end, share in ((0, 13, 0.0), (14, 24, 1.0)):
+        by_match = Judged(matched).span_score(asked, start, end)
+        assert Judged(matched, read).span_score(asked, start, end) == pytest.approx(by_match + 0.3 * share)
