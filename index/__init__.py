@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from index.compiled.bert import MINILM, BertBuilder
     from index.compiled.copy import CompiledCopy, Hint
     from index.compiled.runtime import CompileError, openvino
+    from index.encoder.cross_encoder import CrossEncoderModel, load_cross_encoder
+    from index.encoder.devices import Device
     from index.encoder.load import load_encoder
     from index.encoder.model_files import DEFAULT_MODEL, ModelFiles, find
     from index.encoder.protocol import Encoder, TokenVectors, Vectors
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 # The public names by module. One is imported when first asked for, so that a question pays only for what it uses.
 _NAMES = {
     "commit.change": "BuildMode",
+    "encoder.cross_encoder": "CrossEncoderModel load_cross_encoder",
+    "encoder.devices": "Device",
     "encoder.load": "load_encoder",
     "encoder.model_files": "DEFAULT_MODEL ModelFiles find",
     "compiled.bert": "MINILM BertBuilder",

@@ -144,6 +144,17 @@ def build(kind: str, folder: Path) -> Path:
     return folder / kind
 
 
+def cross_encoder(folder: Path, *, labels: int = 1) -> Path:
+    """Make a BERT that scores pairs of texts, as cross-encoders stand on the hub; the same files every time."""
+    from transformers import AutoModelForSequenceClassification
+
+    settings, sizes = _BERT | {"do_lower_case": True}, _SIZES | {"num_labels": labels}
+    with quiet():
+        pieces = _bert_pieces(lower=True)
+        _save_random(folder, "bert", pieces, library=AutoModelForSequenceClassification, settings=settings, sizes=sizes)
+    return folder
+
+
 def default_with(folder: Path, changes: Mapping[str, Mapping[str, object]]) -> Path:
     """The default model in a new folder, with other values in some of its JSON files."""
     source = find().folder
@@ -184,24 +195,33 @@ def _transformer(
     folder: Path, kind: str, tokenizer: Any, settings: dict[str, Any], sizes: dict[str, int] | None = None
 ) -> Any:
     """The first module, from files that stand beside the model's own folder."""
-    from transformers import AutoConfig, AutoModel
+    from transformers import AutoModel
 
     source = folder.with_name(f"{folder.name}-source")
-    source.mkdir()
-    tokenizer.save(str(source / "tokenizer.json"))
+    _save_random(source, kind, tokenizer, library=AutoModel, settings=settings, sizes=sizes or _SIZES)
+    return _modules().Transformer(str(source))
+
+
+def _save_random(
+    folder: Path, kind: str, tokenizer: Any, *, library: Any, settings: dict[str, Any], sizes: dict[str, int]
+) -> None:
+    """A tokenizer and random weights, in a new folder."""
+    from transformers import AutoConfig
+
+    folder.mkdir()
+    tokenizer.save(str(folder / "tokenizer.json"))
     settings = settings | {"model_max_length": MAX_LENGTH}
-    (source / "tokenizer_config.json").write_text(json.dumps(settings), encoding="utf-8")
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings), encoding="utf-8")
     config = AutoConfig.for_model(
         kind,
         vocab_size=tokenizer.get_vocab_size(),
         max_position_embeddings=_POSITIONS,
         pad_token_id=tokenizer.token_to_id(settings["pad_token"]),
-        **(sizes or _SIZES),
+        **sizes,
     )
-    model = AutoModel.from_config(config)
+    model = library.from_config(config)
     _randomise(model)
-    model.save_pretrained(str(source))
-    return _modules().Transformer(str(source))
+    model.save_pretrained(str(folder))
 
 
 def _bert(folder: Path) -> Any:

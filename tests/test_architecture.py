@@ -26,7 +26,11 @@ ADAPTERS = {
     "faiss": {"index/dense/faiss_segments.py", "qa/explore/clusters.py"},
     "scipy": {"qa/explore/clusters.py", "qa/evaluation/"},
     "sklearn": {"qa/explore/"},
-    "torch": {"index/encoder/torch_backend.py", "index/encoder/openvino_conversion.py"},
+    "torch": {
+        "index/encoder/torch_backend.py",
+        "index/encoder/openvino_conversion.py",
+        "index/encoder/devices.py",
+    },
     "sentence_transformers": {"index/encoder/torch_backend.py"},
     "safetensors": {"index/encoder/openvino_graph.py", "qa/explore/grouping.py", "qa/reader/network.py"},
     "transformers": {"index/encoder/"},

@@ -1,19 +1,159 @@
-"""From a model's name to an encoder: the one place that decides which backend runs it."""
+"""From a model's name to an encoder: the one place that decides what runs it, and where.
+
+The compiled copy answers questions, and embeds until a GPU is worth its start; where it cannot be made, torch serves.
+"""
 
 from __future__ import annotations
 
+import logging
+import threading
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
 from index.compiled.copy import Hint
-from index.encoder.model_files import DEFAULT_MODEL, find
-from index.encoder.openvino_backend import FastestEncoder
+from index.compiled.runtime import CompileError
+from index.encoder.devices import Device, find_gpu
+from index.encoder.model_files import DEFAULT_MODEL, ModelFiles, find
+from index.encoder.openvino_backend import CompiledEncoder
+from index.encoder.openvino_graph import CHECK_TEXTS, encoder_copy
 from index.encoder.protocol import Encoder
+from index.encoder.tokenizer import ModelTokenizer, TokenIds
+from index.encoder.torch_backend import TorchEncoder
+from index.encoder.transformer import Output, TransformerEncoder
+
+_LOG = logging.getLogger(__name__)
+
+# Importing torch and starting a GPU take some ten seconds, in which two cores embed about so many passages.
+_WORTH = 3000
+# Least cosine of a check text's vectors by the GPU and by the compiled copy.
+_AGREEMENT = 0.9999
 
 
-def load_encoder(name: str = DEFAULT_MODEL, *, ahead: bool = False, hint: Hint = Hint.THROUGHPUT) -> Encoder:
-    """The encoder of a model, by its name on the hub or its folder; it is loaded when it is first used.
+def load_encoder(
+    name: str = DEFAULT_MODEL,
+    *,
+    ahead: bool = False,
+    hint: Hint = Hint.THROUGHPUT,
+    device: Device = Device.AUTO,
+) -> Encoder:
+    """The encoder of a model; it is loaded when it is first used.
 
-    With `ahead` the compiled copy is loaded at once, in the background, if there is one.
+    Args:
+        name: Its name on the hub, or its folder.
+        ahead: Load the compiled copy at once, in the background, if there is one.
+        hint: What the compiled copy is optimised for.
+        device: Where passages are embedded; questions, and their passages' tokens, are always on the CPU.
 
     Raises:
         ModelError: The model is not found, incomplete, pickled, has code of its own, or is not what it should be.
+        UsageError: The GPU that is asked for cannot be used.
     """
-    return FastestEncoder(find(name), ahead=ahead, hint=hint)
+    model = find(name)
+    if device is not Device.AUTO:
+        find_gpu(device)
+    return FastestEncoder(model, ahead=ahead, hint=hint, device=device)
+
+
+class FastestEncoder(TransformerEncoder):
+    """Runs the compiled copy, or torch where there is none and none can be made; many passages go to a GPU."""
+
+    def __init__(
+        self,
+        model: ModelFiles,
+        *,
+        ahead: bool = False,
+        hint: Hint = Hint.THROUGHPUT,
+        device: Device = Device.AUTO,
+    ) -> None:
+        super().__init__(model)
+        self._hint = hint
+        self._device = device
+        self._gpu = PassageGpu(model, device)
+        self._copy = encoder_copy(model, lambda: self._tokenizer)
+        if ahead:
+            self._copy.begin_loading(hint)
+        self._lock = threading.Lock()
+        self._loaded: TransformerEncoder | None = None
+
+    def _run_passages(self, encoded: Sequence[TokenIds], *, tokens: bool) -> Iterator[tuple[int, Output]]:
+        backend = self._backend()
+        # Questions are compared with the tokens, so both come from the same place.
+        if not tokens and isinstance(backend, CompiledEncoder):
+            found = self._gpu.run(encoded, backend, self._tokenizer)
+            if found is not None:
+                return iter(found)
+        return backend._run_passages(encoded, tokens=tokens)
+
+    def _run_query(self, encoded: TokenIds) -> Output:
+        return self._backend()._run_query(encoded)
+
+    def _backend(self) -> TransformerEncoder:
+        with self._lock:
+            if self._loaded is None:
+                try:
+                    compiled = CompiledEncoder(self._model, tokenizer=self._tokenizer, hint=self._hint, copy=self._copy)
+                    compiled.prepare()
+                    self._loaded = compiled
+                except (CompileError, ImportError) as error:
+                    _LOG.warning("embedding with torch, which is slower: %s", error)
+                    device = find_gpu(self._device) or Device.CPU
+                    self._loaded = TorchEncoder(self._model, tokenizer=self._tokenizer, device=device)
+            return self._loaded
+
+
+class PassageGpu:
+    """A GPU that is started for the first passages, or by `auto` once so many were embedded that it pays."""
+
+    def __init__(self, model: ModelFiles, device: Device) -> None:
+        self._model = model
+        self._device = device
+        self._remaining = _WORTH if device is Device.AUTO else 0
+        self._is_tried = device is Device.CPU
+        self._encoder: TorchEncoder | None = None
+        self._lock = threading.Lock()
+
+    def run(
+        self, encoded: Sequence[TokenIds], reference: TransformerEncoder, tokenizer: ModelTokenizer
+    ) -> list[tuple[int, Output]] | None:
+        """Put passages through the model, each with its index; None where `reference`, on the CPU, has to.
+
+        Raises:
+            UsageError: The GPU that is asked for cannot be used.
+        """
+        with self._lock:
+            self._remaining -= len(encoded)
+            if not self._is_tried and self._remaining < 0:
+                self._encoder = self._started(reference, tokenizer)
+                self._is_tried = True
+            if self._encoder is not None:
+                try:
+                    return list(self._encoder._run_passages(encoded, tokens=False))
+                except RuntimeError as error:  # out of memory, most likely
+                    _LOG.warning("The CPU embeds from here on, as the GPU failed: %s", str(error).partition("\n")[0])
+                    self._encoder = None
+        return None
+
+    def _started(self, reference: TransformerEncoder, tokenizer: ModelTokenizer) -> TorchEncoder | None:
+        gpu = find_gpu(self._device)
+        if gpu is None:
+            return None
+        encoder = TorchEncoder(self._model, tokenizer=tokenizer, device=gpu)
+        texts = [tokenizer.truncate(text, prompt=tokenizer.parameters.passage_prompt) for text in CHECK_TEXTS]
+        try:
+            agreement = _least_cosine(encoder, reference, texts)
+        except RuntimeError as error:
+            _LOG.warning("The CPU embeds, as the GPU cannot be used: %s", str(error).partition("\n")[0])
+            return None
+        # Written so that NaN fails too.
+        if not agreement >= _AGREEMENT:
+            _LOG.warning("The CPU embeds, as vectors of the GPU differ from its own (cosine %.5f)", agreement)
+            return None
+        _LOG.info("%s embeds passages (cosine of check texts with the CPU's: %.5f)", gpu, agreement)
+        return encoder
+
+
+def _least_cosine(encoder: TransformerEncoder, other: TransformerEncoder, texts: Sequence[TokenIds]) -> float:
+    found, expected = (dict(each._run_passages(texts, tokens=False)) for each in (encoder, other))
+    pairs = [(found[i].text.astype(np.float64), expected[i].text.astype(np.float64)) for i in range(len(texts))]
+    return float(np.min([a @ b / (np.linalg.norm(a) * np.linalg.norm(b)) for a, b in pairs]))

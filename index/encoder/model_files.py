@@ -46,6 +46,8 @@ _NOT_SHAPING = ("data_config.json", "README.txt", "requirements.txt", "LICENSE.t
 _PICKLED = (".bin", ".pt", ".pth", ".pkl", ".ckpt")
 _FINGERPRINT_FORMAT = "qa-encoder-1:l2-normalised"
 _LIBRARY = "sentence_transformers."
+# Where settings name a function: of a layer, or on the scores of a cross-encoder.
+_ACTIVATIONS = ("activation_function", "activation_fn", "sbert_ce_default_activation_function")
 _HUB_SECONDS = 8.0
 # The longest header that the safetensors library reads.
 _LONGEST_HEADER = 100_000_000
@@ -61,8 +63,12 @@ class ModelFiles:
     fingerprint: str  # SHA-256 (hex) over the digests of all files that shape its vectors
 
 
-def find(name: str = DEFAULT_MODEL) -> ModelFiles:
+def find(name: str = DEFAULT_MODEL, *, owner: str = "sentence-transformers") -> ModelFiles:
     """Find a model by its name on the hub or its folder: in the wheel, the folder, the hub cache or on the hub.
+
+    Args:
+        name: A name without an owner is one of the library's own models.
+        owner: That of the library's own models of this kind.
 
     Raises:
         ModelError: It is not found, incomplete, pickled, has code of its own, or is not what it should be.
@@ -71,7 +77,7 @@ def find(name: str = DEFAULT_MODEL) -> ModelFiles:
         return _default()
     folder = Path(name)
     if not folder.is_dir():
-        folder = _from_hub(name)
+        folder = _from_hub(name if "/" in name else f"{owner}/{name}", name)
     parts = _modules(name, folder)
     files = sorted(file for part in parts for file in _shaping_files(folder, part))
     _require_safetensors(name, folder, files, parts)
@@ -81,7 +87,7 @@ def find(name: str = DEFAULT_MODEL) -> ModelFiles:
 
 
 def _default() -> ModelFiles:
-    folder = _wheel_folder() or _from_hub(DEFAULT_MODEL)
+    folder = _wheel_folder() or _from_hub(DEFAULT_MODEL, DEFAULT_MODEL)
     digests = _digests(DEFAULT_MODEL, folder, sorted(_PINNED))
     for file, expected in _PINNED.items():
         if digests[file] != expected:
@@ -104,7 +110,7 @@ def _modules(name: str, folder: Path) -> set[str]:
     listing = folder / "modules.json"
     if not listing.is_file():
         return {""}
-    modules = _read_json(name, listing, lambda found: [(str(one["type"]), str(one["path"])) for one in found])
+    modules = read_json(name, listing, lambda found: [(str(one["type"]), str(one["path"])) for one in found])
     foreign = [kind for kind, _ in modules if not kind.startswith(_LIBRARY)]
     if foreign:
         raise ModelError(f"the model {name} is refused: it brings code of its own ({foreign[0]}). Choose another.")
@@ -113,7 +119,8 @@ def _modules(name: str, folder: Path) -> set[str]:
     return {"", *(path for _, path in modules)}
 
 
-def _read_json(name: str, file: Path, extract: Callable[[Any], _T]) -> _T:
+def read_json(name: str, file: Path, extract: Callable[[Any], _T]) -> _T:
+    """What one of a model's files says, or ModelError."""
     try:
         return extract(json.loads(file.read_text(encoding="utf-8")))
     except _UNREADABLE as error:
@@ -149,7 +156,7 @@ def _require_complete(name: str, folder: Path, files: Sequence[str]) -> None:
         raise ModelError(f"the model {name} in {folder} has no config.json. Fetch it again or choose another.")
     listing = folder / "model.safetensors.index.json"
     if listing.is_file():
-        shards = _read_json(name, listing, lambda found: {str(shard) for shard in found["weight_map"].values()})
+        shards = read_json(name, listing, lambda found: {str(shard) for shard in found["weight_map"].values()})
         missing = sorted(shard for shard in shards if not (folder / shard).is_file())
         if missing:
             raise ModelError(f"the model {name} in {folder} is incomplete: {missing[0]} is missing. Fetch it again.")
@@ -188,9 +195,11 @@ def _foreign_code(settings: object) -> str:
         return "auto_map"
     modules = settings.get("types")
     kinds = map(str, modules.values()) if isinstance(modules, dict) else ()
-    activation = str(settings.get("activation_function"))
     foreign = [kind for kind in kinds if not kind.startswith(_LIBRARY)]
-    foreign += [activation] if "." in activation and not activation.startswith("torch.") else []
+    inner = settings.get("sentence_transformers")
+    for part in (settings, inner if isinstance(inner, dict) else {}):
+        activations = (str(part.get(key)) for key in _ACTIVATIONS)
+        foreign += [one for one in activations if "." in one and not one.startswith("torch.nn.")]
     return foreign[0] if foreign else ""
 
 
@@ -209,13 +218,11 @@ def _fingerprint(digests: dict[str, str]) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def _from_hub(name: str) -> Path:
+def _from_hub(repository: str, name: str) -> Path:
     """The local hub cache, and the network only if the model is not in it."""
     import huggingface_hub
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 
-    # sentence-transformers' own models go without their organisation.
-    repository = name if "/" in name else f"sentence-transformers/{name}"
     try:
         return Path(huggingface_hub.snapshot_download(repository, local_files_only=True))
     except HFValidationError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from bisect import bisect_left
 from collections import deque
@@ -14,14 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from index.compiled.copy import CompiledCopy, Hint
-from index.compiled.runtime import CompileError, openvino
+from index.compiled.runtime import openvino
 from index.encoder.model_files import ModelFiles
 from index.encoder.openvino_graph import encoder_copy
 from index.encoder.tokenizer import ModelTokenizer, TokenIds
-from index.encoder.torch_backend import TorchEncoder
 from index.encoder.transformer import NO_TOKENS, Output, TransformerEncoder, pad
-
-_LOG = logging.getLogger(__name__)
 
 # Lengths are padded to a multiple of the step, and a batch has about 512 tokens: a matrix product of fewer leaves the
 # processor waiting for the weights.
@@ -202,34 +198,3 @@ def _outputs(request: Any, count: int, *, tokens: bool) -> list[Output]:
     if not tokens:
         return [Output(text, NO_TOKENS) for text in texts]
     return list(map(Output, texts, np.array(request.get_output_tensor(0).data[:count], dtype=np.float32)))
-
-
-class FastestEncoder(TransformerEncoder):
-    """Runs the compiled copy, or torch where there is none and none can be made."""
-
-    def __init__(self, model: ModelFiles, *, ahead: bool = False, hint: Hint = Hint.THROUGHPUT) -> None:
-        super().__init__(model)
-        self._hint = hint
-        self._copy = encoder_copy(model, lambda: self._tokenizer)
-        if ahead:
-            self._copy.begin_loading(hint)
-        self._lock = threading.Lock()
-        self._loaded: TransformerEncoder | None = None
-
-    def _run_passages(self, encoded: Sequence[TokenIds], *, tokens: bool) -> Iterator[tuple[int, Output]]:
-        return self._backend()._run_passages(encoded, tokens=tokens)
-
-    def _run_query(self, encoded: TokenIds) -> Output:
-        return self._backend()._run_query(encoded)
-
-    def _backend(self) -> TransformerEncoder:
-        with self._lock:
-            if self._loaded is None:
-                try:
-                    compiled = CompiledEncoder(self._model, tokenizer=self._tokenizer, hint=self._hint, copy=self._copy)
-                    compiled.prepare()
-                    self._loaded = compiled
-                except (CompileError, ImportError) as error:
-                    _LOG.warning("embedding with torch, which is slower: %s", error)
-                    self._loaded = TorchEncoder(self._model, tokenizer=self._tokenizer)
-            return self._loaded

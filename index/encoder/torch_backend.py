@@ -12,22 +12,35 @@ from functools import cached_property
 from typing import Any
 
 from corpus.errors import ModelError
+from index.encoder.devices import Device
 from index.encoder.model_files import ModelFiles
 from index.encoder.parameters import INPUTS, EncoderParameters
-from index.encoder.tokenizer import TokenIds
-from index.encoder.transformer import Output, TransformerEncoder, pad
+from index.encoder.tokenizer import ModelTokenizer, TokenIds
+from index.encoder.transformer import NO_TOKENS, Output, TransformerEncoder, pad
 
 # Kernels sum in an order that depends on the shape, so every batch has one of a few fixed shapes:
 # with other shapes the same text differed by 1e-3 in bf16, with fixed ones by nothing.
 _ROWS = 8
 _STEP = 16
+# Tokens of a batch on a GPU, which is idle with few.
+_GPU_TOKENS = 8192
 _DEFAULT_LENGTH = 512
 # Tokenizers without a limit state one of about 10**30.
 _NO_LIMIT = 1_000_000
 
 
 class TorchEncoder(TransformerEncoder):
-    """A sentence-transformer run by torch, on a GPU where there is one."""
+    """A sentence-transformer run by torch, on the CPU or a GPU.
+
+    On a CPU that computes in bf16 itself, it does; on a GPU in float32, whose matrix products CUDA rounds to TF32: the
+    vectors are to be compared with those of the compiled copy.
+    """
+
+    def __init__(
+        self, model: ModelFiles, *, tokenizer: ModelTokenizer | None = None, device: Device = Device.CPU
+    ) -> None:
+        super().__init__(model, tokenizer=tokenizer)
+        self._device = device
 
     def _run_passages(self, encoded: Sequence[TokenIds], *, tokens: bool) -> Iterator[tuple[int, Output]]:
         prompt = self._tokenizer.parameters.passage_prompt
@@ -36,30 +49,36 @@ class TorchEncoder(TransformerEncoder):
             # One token more than needed: a batch without padding takes another kernel.
             by_width[self._padded_width(len(one.ids) + 1, _STEP)].append(i)
         for width, members in sorted(by_width.items()):
+            rows = _ROWS if self._device is Device.CPU else max(_ROWS, _GPU_TOKENS // width)
             # Where a text may fill the whole width, a row of padding keeps the kernel the same.
-            size = _ROWS - 1 if width == self._tokenizer.parameters.positions else _ROWS
+            size = rows - 1 if width == self._tokenizer.parameters.positions else rows
             for start in range(0, len(members), size):
                 batch = members[start : start + size]
-                yield from zip(batch, self._run([encoded[i] for i in batch], (_ROWS, width), prompt), strict=True)
+                outputs = self._run([encoded[i] for i in batch], (rows, width), prompt, tokens=tokens)
+                yield from zip(batch, outputs, strict=True)
 
     def _run_query(self, encoded: TokenIds) -> Output:
-        return self._run([encoded], (1, len(encoded.ids)), self._tokenizer.parameters.query_prompt)[0]
+        prompt = self._tokenizer.parameters.query_prompt
+        return self._run([encoded], (1, len(encoded.ids)), prompt, tokens=True)[0]
 
-    def _run(self, encoded: Sequence[TokenIds], shape: tuple[int, int], prompt: str) -> list[Output]:
+    def _run(self, encoded: Sequence[TokenIds], shape: tuple[int, int], prompt: str, *, tokens: bool) -> list[Output]:
         """Put texts through the model's own modules, in exactly this shape."""
         network = self.network
         import torch
 
         parameters = self._tokenizer.parameters
         arrays = pad(encoded, shape, parameters.pad)
-        features: dict[str, Any] = {name: torch.from_numpy(arrays[name]).to(_device()) for name in parameters.inputs}
+        features: dict[str, Any] = {
+            name: torch.from_numpy(arrays[name]).to(network.device) for name in parameters.inputs
+        }
         if prompt:
             features["prompt_length"] = self._tokenizer.prompt_length(prompt)
         with torch.inference_mode():
             found = network(features)
-        texts = found["sentence_embedding"].float().cpu().numpy()
-        tokens = found["token_embeddings"].float().cpu().numpy()
-        return [Output(texts[row], tokens[row]) for row in range(len(encoded))]
+        texts = found["sentence_embedding"][: len(encoded)].float().cpu().numpy()
+        if not tokens:
+            return [Output(text, NO_TOKENS) for text in texts]
+        return list(map(Output, texts, found["token_embeddings"][: len(encoded)].float().cpu().numpy()))
 
     @cached_property
     def network(self) -> Any:
@@ -67,16 +86,23 @@ class TorchEncoder(TransformerEncoder):
         network = load_network(self._model)
         import torch
 
-        return network.to(device=_device(), dtype=torch.bfloat16 if _has_native_bf16() else torch.float32)
+        if self._device is Device.CUDA:
+            torch.set_float32_matmul_precision("high")
+        in_bf16 = self._device is Device.CPU and _has_native_bf16()
+        return network.to(device=self._device.value, dtype=torch.bfloat16 if in_bf16 else torch.float32)
 
 
-def load_network(model: ModelFiles) -> Any:
-    """Load a model as a SentenceTransformer in evaluation mode, without network and output, or raise ModelError."""
+def load_network(model: ModelFiles, kind: str = "SentenceTransformer") -> Any:
+    """Load a model on the CPU by its library's class, without network and output; it is evaluated, not trained.
+
+    Raises:
+        ModelError: The library is missing, or the model cannot be loaded.
+    """
     # The libraries warn about themselves while they are imported; none of it is for the person asking.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            from sentence_transformers import SentenceTransformer
+            import sentence_transformers
         except ImportError as error:
             raise ModelError(
                 f"the model {model.name} needs torch here, which is missing: pip install sentence-transformers"
@@ -84,7 +110,7 @@ def load_network(model: ModelFiles) -> Any:
 
         with _offline(), quiet():
             try:
-                network = SentenceTransformer(
+                network = getattr(sentence_transformers, kind)(
                     str(model.folder),
                     device="cpu",
                     local_files_only=True,
@@ -152,20 +178,10 @@ def _positions(network: Any) -> int:
     return max(0, int(getattr(network[0].auto_model.config, "max_position_embeddings", None) or 0))
 
 
-def _device() -> str:
-    import torch
-
-    if torch.cuda.is_available():
-        return "cuda"
-    return "mps" if torch.backends.mps.is_available() else "cpu"
-
-
 def _has_native_bf16() -> bool:
     """Whether the processor computes in bf16 itself; emulated it is slower than fp32."""
     import torch
 
-    if _device() != "cpu":
-        return _device() == "cuda" and bool(torch.cuda.is_bf16_supported(including_emulation=False))
     # Absent before torch 2.6; without an answer fp32 is right.
     found: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()
     return bool(found.get("avx512_bf16") or found.get("amx_bf16"))

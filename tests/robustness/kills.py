@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from index.dense.vector_rows import vector_digest
+from index.encoder.load import FastestEncoder
 from index.encoder.model_files import find
-from index.encoder.openvino_backend import FastestEncoder
 from index.encoder.protocol import Vectors
 from index.update.report import Request
 from index.update.update import rebuild_index, update_index

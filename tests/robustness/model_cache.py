@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from index.compiled.runtime import openvino
+from index.encoder.load import FastestEncoder
 from index.encoder.model_files import find
-from index.encoder.openvino_backend import CompiledEncoder, FastestEncoder
+from index.encoder.openvino_backend import CompiledEncoder
 from index.storage import disk
 from tests import small_models
 from tests.robustness import options

@@ -119,6 +119,9 @@ def test_what_is_unsafe_or_incomplete_is_refused(copy: Path, spoil: Callable[[Pa
         ("tokenizer_config.json", {"auto_map": {"AutoTokenizer": ["evil.Tokenizer", None]}}, "auto_map"),
         ("1_Pooling/config.json", {"activation_function": "evil.Activation"}, r"evil\.Activation"),
         ("router_config.json", {"types": {"query_0_X": "evil.Module"}}, r"evil\.Module"),
+        ("config_sentence_transformers.json", {"activation_fn": "torch.hub.evil"}, r"torch\.hub\.evil"),
+        ("config.json", {"sentence_transformers": {"activation_fn": "evil.Scores"}}, r"evil\.Scores"),
+        ("config.json", {"sbert_ce_default_activation_function": "evil.Scores"}, r"evil\.Scores"),
     ],
 )
 def test_settings_that_ask_for_code_are_refused(copy: Path, file: str, values: dict[str, object], code: str) -> None:

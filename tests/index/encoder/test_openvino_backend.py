@@ -13,9 +13,9 @@ import pytest
 from index.compiled import copy
 from index.compiled.copy import Hint
 from index.compiled.runtime import CompileError
-from index.encoder.load import load_encoder
+from index.encoder.load import FastestEncoder, load_encoder
 from index.encoder.model_files import find
-from index.encoder.openvino_backend import CompiledEncoder, FastestEncoder, balanced_batches
+from index.encoder.openvino_backend import CompiledEncoder, balanced_batches
 from index.encoder.openvino_graph import _require_agreement
 from index.encoder.torch_backend import TorchEncoder
 from tests.small_models import default_with

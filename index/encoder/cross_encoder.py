@@ -1,0 +1,90 @@
+"""A cross-encoder of sentence-transformers: it reads a question and a text together, and scores the pair."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus.errors import ModelError
+from index.encoder.devices import Device, find_gpu
+from index.encoder.model_files import ModelFiles, find, read_json
+from index.encoder.torch_backend import load_network
+
+# Pairs that go through the model together.
+_BATCH = 16
+# What a model is called that gives scores: with a head for classes, or a language model that is asked for yes or no.
+_SCORING = ("ForSequenceClassification", "ForCausalLM")
+
+
+def load_cross_encoder(name: str, device: Device = Device.AUTO) -> CrossEncoderModel:
+    """A cross-encoder by its name on the hub or its folder; it is loaded when it is first used.
+
+    Raises:
+        ModelError: The model is not found, incomplete, pickled, has code of its own, or is no cross-encoder.
+    """
+    model = find(name, owner="cross-encoder")
+    kinds = read_json(name, model.folder / "config.json", lambda found: [str(one) for one in found["architectures"]])
+    if not any(kind.endswith(_SCORING) for kind in kinds):
+        raise ModelError(
+            f"the model {name} gives no scores: it is {', '.join(kinds)}. "
+            "Choose a cross-encoder, such as cross-encoder/ms-marco-MiniLM-L6-v2."
+        )
+    return CrossEncoderModel(model, device)
+
+
+class CrossEncoderModel:
+    """Scores texts with a question, in float32; the same question and texts have the same scores.
+
+    `auto` takes a GPU wherever there is one, as torch is needed anyway.
+    """
+
+    def __init__(self, model: ModelFiles, device: Device) -> None:
+        self._model = model
+        self._device = device
+        self._lock = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        """The model as the user names it."""
+        return self._model.name
+
+    @property
+    def fingerprint(self) -> str:
+        """Digest (hex) of all that shapes the scores."""
+        return self._model.fingerprint
+
+    def scores(self, question: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
+        """How well each text answers: `(n,)`, higher is better, in the model's own scale; what is too long is cut.
+
+        Raises:
+            ModelError: The model cannot be loaded, has several labels, or fails.
+            UsageError: The device that is asked for cannot be used.
+        """
+        if not texts:
+            return np.zeros(0)
+        with self._lock:
+            network = self._network
+            try:
+                found = network.predict(
+                    [(question, text) for text in texts], batch_size=_BATCH, show_progress_bar=False
+                )
+            except Exception as error:  # the libraries raise whatever an unusual model leads to
+                raise ModelError(f"the model {self.name} failed: {error}. Choose another model or device.") from error
+        scores = np.asarray(found, dtype=np.float64)
+        if scores.shape != (len(texts),) or not np.isfinite(scores).all():
+            raise ModelError(f"the model {self.name} does not give a number for each text. Choose another.")
+        return scores
+
+    @cached_property
+    def _network(self) -> Any:
+        gpu = find_gpu(self._device)
+        network = load_network(self._model, "CrossEncoder")
+        labels = int(network.num_labels)
+        if labels != 1:
+            raise ModelError(f"the model {self.name} has {labels} labels instead of one score. Choose another.")
+        return network.float() if gpu is None else network.float().to(gpu.value)

@@ -1,0 +1,66 @@
+"""Where torch computes: on the CPU, or on a GPU."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import platform
+import sys
+import warnings
+from enum import StrEnum
+from pathlib import Path
+
+from corpus.errors import UsageError
+
+
+class Device(StrEnum):
+    """What computes, in the words of the command line."""
+
+    AUTO = "auto"  # a GPU where there is one and it is worth its start
+    CPU = "cpu"
+    CUDA = "cuda"  # NVIDIA's GPUs, and AMD's, which torch calls by the same name
+    MPS = "mps"  # those of Apple silicon
+
+
+def find_gpu(device: Device) -> Device | None:
+    """The GPU to compute on, or None for the CPU; torch is imported only where there may be one.
+
+    Raises:
+        UsageError: The GPU that is asked for is not there, or torch cannot use it.
+    """
+    if device is Device.CPU or (device is Device.AUTO and not _has_driver()):
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what it cannot use
+            return _usable(device)
+    except ImportError as error:
+        if device is Device.AUTO:
+            return None
+        raise UsageError(f"the device {device} needs torch, which is missing: pip install torch") from error
+
+
+def _usable(device: Device) -> Device | None:
+    import torch
+
+    available = {Device.CUDA: torch.cuda.is_available, Device.MPS: torch.backends.mps.is_available}
+    found = next((gpu for gpu, is_usable in available.items() if device in (gpu, Device.AUTO) and is_usable()), None)
+    if found is None and device is not Device.AUTO:
+        built = torch.backends.mps.is_built() if device is Device.MPS else torch.version.cuda or torch.version.hip
+        reason = (
+            f"torch finds no GPU that it can use as {device}; is its driver installed?"
+            if built
+            else f"torch {torch.__version__} is built without it: https://pytorch.org/get-started has others."
+        )
+        raise UsageError(f"the device {device} cannot be used: {reason} `--device auto` takes what is there.")
+    return found
+
+
+def _has_driver() -> bool:
+    """Whether there may be a GPU: looking for its driver takes milliseconds, importing torch takes seconds."""
+    if sys.platform == "darwin":
+        return platform.machine() == "arm64"
+    with contextlib.suppress(OSError):
+        ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+        return True
+    return Path("/dev/kfd").exists()  # AMD's

@@ -1,0 +1,122 @@
+"""A cross-encoder gives the scores of its own library; what is none is refused."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from corpus.errors import ModelError
+from index.encoder.cross_encoder import load_cross_encoder
+from index.encoder.devices import Device
+from index.encoder.model_files import find
+from tests import small_models
+
+QUESTION = "Which paper won the award?"
+TEXTS = [line for line in small_models.CORPUS.splitlines() for _ in range(3)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return small_models.cross_encoder(tmp_path_factory.mktemp("models") / "scores")
+
+
+def original(folder: Path) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from sentence_transformers import CrossEncoder
+    return CrossEncoder(str(folder), device="cpu", local_files_only=True)
+
+
+def test_scores_are_those_of_the_library(folder: Path) -> None:
+    """In the order of the texts, over several batches, and also of a text that is cut."""
+    texts = [*TEXTS, " ".join(small_models.CORPUS.split())]
+    scores = load_cross_encoder(str(folder), Device.CPU).scores(QUESTION, texts)
+    expected = original(folder).predict([(QUESTION, text) for text in texts], show_progress_bar=False)
+    assert scores.shape == (len(texts),)
+    assert scores.dtype == np.float64
+    assert np.allclose(scores, expected, atol=1e-5)
+    assert np.ptp(expected) > 0.01
+
+
+def test_the_same_texts_have_the_same_scores(folder: Path) -> None:
+    model = load_cross_encoder(str(folder))
+    assert np.array_equal(model.scores(QUESTION, TEXTS), load_cross_encoder(str(folder)).scores(QUESTION, TEXTS))
+    assert model.scores(QUESTION, []).shape == (0,)
+
+
+def test_it_is_loaded_when_it_is_first_used(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it needs is missing then."""
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    model = load_cross_encoder(str(folder))
+    assert (model.name, model.fingerprint) == (str(folder), find(str(folder)).fingerprint)
+    with pytest.raises(ModelError, match="needs torch here, which is missing: pip install sentence-transformers"):
+        model.scores(QUESTION, TEXTS)
+
+
+def test_one_score_is_needed(tmp_path: Path) -> None:
+    model = load_cross_encoder(str(small_models.cross_encoder(tmp_path / "labels", labels=3)))
+    with pytest.raises(ModelError, match=r"labels has 3 labels instead of one score\. Choose another\."):
+        model.scores(QUESTION, TEXTS)
+
+
+def test_a_model_without_scores_is_refused() -> None:
+    """Its library would give it a random head."""
+    with pytest.raises(ModelError, match=r"gives no scores: it is BertModel\. Choose a cross-encoder, such as"):
+        load_cross_encoder(find().name)
+
+
+def test_pickled_weights_are_refused(tmp_path: Path, folder: Path) -> None:
+    model = tmp_path / "pickled"
+    model.mkdir()
+    for file in folder.glob("*.json"):
+        (model / file.name).write_bytes(file.read_bytes())
+    (model / "pytorch_model.bin").write_bytes(pickle.dumps({}))
+    with pytest.raises(ModelError, match=r"is refused: .* has pickled weights only"):
+        load_cross_encoder(str(model))
+
+
+def test_a_name_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looked for among the library's own cross-encoders, if it has no owner."""
+    asked: list[str] = []
+
+    def absent(repository: str, **_: object) -> str:
+        asked.append(repository)
+        raise OSError("not there")
+
+    import huggingface_hub
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", absent)
+    monkeypatch.setattr(huggingface_hub, "model_info", absent)
+    for name in ("nowhere", "someone/nowhere"):
+        with pytest.raises(ModelError, match=f"the model {name} is not on this machine, and the hub says: not there"):
+            load_cross_encoder(name)
+    assert asked == ["cross-encoder/nowhere", "cross-encoder/nowhere", "someone/nowhere", "someone/nowhere"]
+
+
+def test_scores_that_are_no_numbers_are_an_error(tmp_path: Path) -> None:
+    model = small_models.cross_encoder(tmp_path / "nan")
+    from safetensors.numpy import load_file, save_file
+
+    tensors = load_file(model / "model.safetensors")
+    save_file(tensors | {"classifier.bias": np.array([np.nan], dtype=np.float32)}, model / "model.safetensors")
+    with pytest.raises(ModelError, match="does not give a number for each text"):
+        load_cross_encoder(str(model)).scores(QUESTION, TEXTS)
+
+
+def test_what_does_not_say_what_it_is(tmp_path: Path, folder: Path) -> None:
+    model = tmp_path / "unnamed"
+    model.mkdir()
+    for file in folder.iterdir():
+        (model / file.name).write_bytes(file.read_bytes())
+    settings = json.loads((model / "config.json").read_text(encoding="utf-8"))
+    settings.pop("architectures")
+    (model / "config.json").write_text(json.dumps(settings), encoding="utf-8")
+    with pytest.raises(ModelError, match=r"config\.json cannot be read"):
+        load_cross_encoder(str(model))

@@ -1,0 +1,188 @@
+"""Which device is chosen, and what a GPU's vectors have to be.
+
+No GPU is needed: torch is told that there is one, and what would run there runs on the CPU, in float32 as there.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from corpus.errors import UsageError
+from index.encoder import devices, load, torch_backend
+from index.encoder.devices import Device, find_gpu
+from index.encoder.load import load_encoder
+from index.encoder.model_files import find
+from index.encoder.openvino_backend import CompiledEncoder
+from index.encoder.openvino_graph import CHECK_TEXTS
+from index.encoder.tokenizer import TokenIds
+from index.encoder.torch_backend import TorchEncoder, load_network
+from index.encoder.transformer import Output
+
+TEXTS = ["The meeting was moved to Thursday.", "Who reads this?", *(f"Note {number} on robots." for number in range(8))]
+
+
+class CpuAsGpu(TorchEncoder):
+    """What would run on a GPU, on the CPU.
+
+    Attributes:
+        ran: The devices it was made for, and the number of texts of each call.
+        fails_after: Calls that succeed.
+        noise: What is added to each value of a vector.
+    """
+
+    ran: ClassVar[list[tuple[Device, int]]] = []
+    fails_after = 99
+    noise = 0.0
+
+    @cached_property
+    def network(self) -> Any:
+        return load_network(self._model)
+
+    def _run_passages(self, encoded: Sequence[TokenIds], *, tokens: bool) -> Iterator[tuple[int, Output]]:
+        self.ran.append((self._device, len(encoded)))
+        if len(self.ran) > self.fails_after:
+            raise RuntimeError("CUDA out of memory. Tried to allocate 20 GiB.\nMore on that.")
+        for place, output in super()._run_passages(encoded, tokens=tokens):
+            assert output.tokens.size == 0
+            yield place, Output(output.text + np.float32(self.noise), output.tokens)
+
+
+@pytest.fixture
+def simulated(monkeypatch: pytest.MonkeyPatch) -> type[CpuAsGpu]:
+    """A machine with a CUDA GPU."""
+    import torch
+
+    class Simulated(CpuAsGpu):
+        ran: ClassVar[list[tuple[Device, int]]] = []
+
+    monkeypatch.setattr(devices, "_has_driver", lambda: True)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch, "set_float32_matmul_precision", lambda precision: None)
+    monkeypatch.setattr(torch_backend, "_GPU_TOKENS", 256)  # the CPU is slow with what a GPU needs
+    monkeypatch.setattr(load, "TorchEncoder", Simulated)
+    return Simulated
+
+
+@pytest.fixture(scope="module")
+def compiled() -> CompiledEncoder:
+    return CompiledEncoder(find())
+
+
+def least_cosine(one: Any, other: Any) -> float:
+    return float(np.min(np.sum(one * other, axis=1)))
+
+
+@pytest.mark.parametrize(
+    ("there", "asked", "found"),
+    [
+        ("", Device.AUTO, None),
+        ("cuda", Device.AUTO, Device.CUDA),
+        ("mps", Device.AUTO, Device.MPS),
+        ("cuda mps", Device.AUTO, Device.CUDA),
+        ("cuda mps", Device.MPS, Device.MPS),
+        ("cuda", Device.CPU, None),
+    ],
+)
+def test_the_choice(there: str, asked: Device, found: Device | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    monkeypatch.setattr(devices, "_has_driver", lambda: True)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: "cuda" in there)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: "mps" in there)
+    assert find_gpu(asked) is found
+
+
+def test_without_a_driver_torch_is_not_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "_has_driver", lambda: False)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert find_gpu(Device.AUTO) is None
+    with pytest.raises(UsageError, match="the device cuda needs torch, which is missing: pip install torch"):
+        find_gpu(Device.CUDA)
+    monkeypatch.setattr(devices, "_has_driver", lambda: True)
+    assert find_gpu(Device.AUTO) is None
+
+
+@pytest.mark.parametrize(
+    ("built", "words"),
+    [(None, r"is built without it: https://pytorch\.org/get-started"), ("12.8", r"no GPU .*is its driver installed\?")],
+)
+def test_a_gpu_that_is_not_there_is_an_error(built: str | None, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before anything is read."""
+    import torch
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.version, "cuda", built)
+    monkeypatch.setattr(torch.version, "hip", None)
+    with pytest.raises(UsageError, match=rf"the device cuda cannot be used: .*{words}.* `--device auto` takes what"):
+        load_encoder(device=Device.CUDA)
+
+
+def test_passages_are_embedded_on_the_gpu_and_questions_are_not(
+    simulated: type[CpuAsGpu], compiled: CompiledEncoder
+) -> None:
+    encoder = load_encoder(device=Device.CUDA)
+    assert least_cosine(encoder.encode_passages(TEXTS), compiled.encode_passages(TEXTS)) >= 0.9999
+    assert simulated.ran == [(Device.CUDA, len(CHECK_TEXTS)), (Device.CUDA, len(TEXTS))]
+    assert np.array_equal(encoder.encode_query(TEXTS[0]), compiled.encode_query(TEXTS[0]))
+    tokens, expected = (each.encode_passage_tokens(TEXTS)[3].vectors for each in (encoder, compiled))
+    assert np.array_equal(tokens, expected)
+    assert len(simulated.ran) == 2
+
+
+def test_a_vector_does_not_depend_on_its_company_there(simulated: type[CpuAsGpu]) -> None:
+    """Batches have fixed shapes, as on the CPU."""
+    encoder = load_encoder(device=Device.CUDA)
+    together = encoder.encode_passages(TEXTS)
+    assert np.array_equal(encoder.encode_passages(TEXTS[::-1])[::-1], together)
+    assert np.array_equal(encoder.encode_passages(TEXTS[:1]), together[:1])
+
+
+def test_auto_waits_until_a_gpu_pays(
+    simulated: type[CpuAsGpu], compiled: CompiledEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(load, "_WORTH", 15)
+    encoder = load_encoder()
+    assert np.array_equal(encoder.encode_passages(TEXTS), compiled.encode_passages(TEXTS))
+    assert simulated.ran == []
+    encoder.encode_passages(TEXTS)
+    assert simulated.ran[1:] == [(Device.CUDA, len(TEXTS))]
+
+
+def test_a_gpu_that_disagrees_is_not_used(
+    simulated: type[CpuAsGpu],
+    compiled: CompiledEncoder,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    for noise in (0.001, float("nan")):
+        monkeypatch.setattr(simulated, "noise", noise)
+        encoder = load_encoder(device=Device.CUDA)
+        for _ in range(2):
+            assert np.array_equal(encoder.encode_passages(TEXTS), compiled.encode_passages(TEXTS))
+        assert f"The CPU embeds, as vectors of the GPU differ from its own (cosine {noise and ''}" in caplog.text
+    assert simulated.ran == [(Device.CUDA, len(CHECK_TEXTS))] * 2
+
+
+@pytest.mark.parametrize("calls", [0, 2])
+def test_when_the_gpu_fails_the_cpu_goes_on(
+    calls: int,
+    simulated: type[CpuAsGpu],
+    compiled: CompiledEncoder,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """At its start, or while it embeds."""
+    monkeypatch.setattr(simulated, "fails_after", calls)
+    encoder = load_encoder(device=Device.CUDA)
+    found = [encoder.encode_passages(TEXTS) for _ in range(3)]
+    assert np.array_equal(found[2], compiled.encode_passages(TEXTS))
+    assert least_cosine(found[0], found[2]) >= 0.9999
+    assert len(simulated.ran) == calls + 1
+    assert "CUDA out of memory. Tried to allocate 20 GiB." in caplog.text
+    assert "More on that" not in caplog.text
