@@ -54,7 +54,7 @@ if TYPE_CHECKING:
         StorageError,
         UsageError,
     )
-    from index import BuildMode, BuildReport, Progress
+    from index import BuildMode, BuildReport, Device, Progress
     from qa.answer.results import Answer, Hit, Mode, Result, State
     from qa.collection.build import OnEmpty, OnLocked, build_index
     from qa.explore.results import Similar, SimilarDocument, Topic, Topics
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "corpus.errors": "CorpusError DamagedIndexError IncompatibleError LockedError ModelError "
     "NoIndexError QAError StorageError UsageError",
-    "index": "BuildMode BuildReport Progress",
+    "index": "BuildMode BuildReport Device Progress",
     "qa.answer.results": "Answer Hit Mode Result State",
     "qa.collection.build": "OnEmpty OnLocked build_index",
     "qa.explore.results": "Similar SimilarDocument Topic Topics",
@@ -80,6 +80,7 @@ __all__ = [
     "BuildReport",
     "CorpusError",
     "DamagedIndexError",
+    "Device",
     "Hit",
     "IncompatibleError",
     "LockedError",

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import platform
 import sys
 import warnings
 from enum import StrEnum
@@ -58,6 +56,9 @@ def _usable(device: Device) -> Device | None:
 
 def _has_driver() -> bool:
     """Whether there may be a GPU: looking for its driver takes milliseconds, importing torch takes seconds."""
+    import ctypes
+    import platform
+
     if sys.platform == "darwin":
         return platform.machine() == "arm64"
     with contextlib.suppress(OSError):

@@ -16,7 +16,7 @@ from qa.cli import errors, session
 from qa.cli.ask import ask
 from qa.cli.errors import FOUND, INTERRUPTED, Boundary
 from qa.cli.eval import evaluate
-from qa.cli.options import COLLECTION, JSON
+from qa.cli.options import COLLECTION, DEVICE, JSON
 from qa.cli.views import check, list_files, show, status
 from qa.terminal import answers, reports
 from qa.terminal.text import clean_name
@@ -63,6 +63,7 @@ def app(ctx: click.Context) -> int:
 @click.option("--allow-empty", is_flag=True, help="Continue even if all documents are gone.")
 @click.option("--dry-run", is_flag=True, help="Show what would be done, and write nothing.")
 @click.option("--wait", is_flag=True, help="Wait while another process writes the index.")
+@DEVICE
 @JSON
 @COLLECTION
 def index(
@@ -75,6 +76,7 @@ def index(
     allow_empty: bool,
     dry_run: bool,
     wait: bool,
+    device: str,
     as_json: bool,
     index: Path | None,
 ) -> int:
@@ -84,7 +86,7 @@ def index(
     directory itself. Several folders and files become one collection in the folder they share, limited to them;
     inside an existing collection, they update it.
     """
-    from index import BuildMode
+    from index import BuildMode, Device
     from qa.collection import build, scope
 
     if path and index is not None:
@@ -109,6 +111,7 @@ def index(
             exclude=unwanted,
             paths=collection.paths,
             progress=progress,
+            device=Device(device),
         )
     for each in scope.without_documents(root, collection.paths, report):
         answers.note(answers.problem(f"nothing was indexed from {each}: it is empty, or excluded"))
@@ -125,8 +128,9 @@ def index(
     metavar="SECONDS",
     help="Check all files this often, for network drives and others without file system events.",
 )
+@DEVICE
 @COLLECTION
-def watch(*, path: Path | None, every: float | None, index: Path | None) -> int:
+def watch(*, path: Path | None, every: float | None, device: str, index: Path | None) -> int:
     """Keep the index of a folder up to date until Ctrl-C; prints one line per update.
 
     PATH is the folder of documents; by default, as with `qa index`.
@@ -135,11 +139,12 @@ def watch(*, path: Path | None, every: float | None, index: Path | None) -> int:
         raise UsageError("name the folder once: as an argument or with --index.")
     named = path or index
     root = locate.root_of(named) if named else locate.find_or_here()
+    from index import Device
     from qa.collection import watch as watching
 
     try:
         with session.progress() as progress:
-            updates = watching.watch(root, every=every, progress=progress)
+            updates = watching.watch(root, every=every, progress=progress, device=Device(device))
             first = next(updates).report
         if first is not None:
             answers.out(reports.build(first, session.style()))

@@ -108,3 +108,9 @@ PATH = click.option(
     shell_complete=_complete_paths,
     help="Only files whose path matches, such as 'a/*.md'; repeatable.",
 )
+DEVICE = click.option(
+    "--device",
+    type=click.Choice(("auto", "cpu", "cuda", "mps")),  # those of `index.Device`, which help need not import
+    default="auto",
+    help="Where models run: a GPU embeds many passages, and re-ranks.  [default: auto, a GPU where one is and pays]",
+)

@@ -18,6 +18,7 @@ from index import (
     DEFAULT_MODEL,
     BuildMode,
     BuildReport,
+    Device,
     Diff,
     Encoder,
     ProgressCallback,
@@ -82,6 +83,7 @@ def build_index(
     on_locked: OnLocked = OnLocked.FAIL,
     progress: ProgressCallback | None = None,
     encoder: Encoder | None = None,
+    device: Device = Device.AUTO,
 ) -> BuildReport:
     """Build or update the index of a folder, and return what was done.
 
@@ -99,9 +101,10 @@ def build_index(
         on_locked: What to do while another process writes this index.
         progress: Called with the bytes read so far.
         encoder: Used instead of loading a model.
+        device: Where the model embeds passages; `auto` takes a GPU for a large build, if there is one.
 
     Raises:
-        UsageError: A pattern or `qa.toml` is not valid.
+        UsageError: A pattern or `qa.toml` is not valid, or the device cannot be used.
         CorpusError: The folder is missing, cannot be read or has no documents.
         ModelError: The model cannot be loaded.
         LockedError: Another process writes this index.
@@ -118,12 +121,13 @@ def build_index(
         # Read again each time: the other process may have changed the model or the patterns.
         settings = read_settings(root)
         is_first = not (root / INDEX_FOLDER / DATABASE).exists()  # then it is sure to embed
+        name = _absolute(model) if model else model_of(root)
         chosen = settings.include if include is None else include, settings.exclude if exclude is None else exclude
         if on_empty is OnEmpty.FAIL and (is_first or mode is BuildMode.FULL):
             _require_files(root, *chosen, settings.formats)
         request = Request(
             root=root,
-            encoder=encoder or load_encoder(_absolute(model) if model else model_of(root), ahead=is_first),
+            encoder=encoder or load_encoder(name, ahead=is_first, device=device),
             include=chosen[0],
             exclude=chosen[1],
             paths=settings.paths,

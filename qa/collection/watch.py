@@ -17,6 +17,7 @@ from corpus import INDEX_FOLDER
 from corpus.errors import CorpusError, LockedError, NoIndexError, StorageError, UsageError
 from index import (
     BuildReport,
+    Device,
     Diff,
     Encoder,
     Info,
@@ -82,6 +83,7 @@ def watch(
     every: float | None = None,
     progress: ProgressCallback | None = None,
     encoder: Encoder | None = None,
+    device: Device = Device.AUTO,
 ) -> Iterator[Update]:
     """Update an index, then again whenever files of its folder change.
 
@@ -96,6 +98,7 @@ def watch(
             less often if that would take more than a tenth of the time. None to use events.
         progress: Called during the first update.
         encoder: Used instead of the index's model.
+        device: Where the index's model embeds passages.
 
     Raises:
         UsageError: watchfiles is not installed, or `qa.toml` is not valid.
@@ -109,7 +112,7 @@ def watch(
     require_watchfiles()
     root = Path(os.path.realpath(existing_root(path)))
     wait_for_writer(root / INDEX_FOLDER)
-    watcher = _Watcher(root, encoder, Event() if stop is None else stop, every)
+    watcher = _Watcher(root, encoder, Event() if stop is None else stop, every, device)
     # Files may come later; but an index does not lose its last ones because a disk is not mounted.
     on_empty = OnEmpty.FAIL if has_documents(root) else OnEmpty.ALLOW
     report = build_index(root, progress=progress, encoder=watcher.encoder, on_locked=OnLocked.WAIT, on_empty=on_empty)
@@ -130,12 +133,13 @@ class _WatchState:
 class _Watcher:
     """What is known between two updates."""
 
-    def __init__(self, root: Path, encoder: Encoder | None, stop: Event, every: float | None) -> None:
+    def __init__(self, root: Path, encoder: Encoder | None, stop: Event, every: float | None, device: Device) -> None:
         self._root = root
         self._stop = stop
         self._every = every
         self._is_own = encoder is not None
-        self.encoder = encoder or load_encoder(model_of(root))
+        self._device = device
+        self.encoder = encoder or load_encoder(model_of(root), device=device)
         self._folders: tuple[str, ...] = ("",)
         self._problem = ""
         self._retry_at = float("inf")
@@ -235,7 +239,7 @@ class _Watcher:
     def _encoder_for(self, info: Info) -> Encoder:
         """The loaded one, unless another process rebuilt the index with another model."""
         if not self._is_own and self.encoder.fingerprint != info.fingerprint:
-            self.encoder = load_encoder(info.model)
+            self.encoder = load_encoder(info.model, device=self._device)
         require_same_encoder(info, self.encoder)
         return self.encoder
 

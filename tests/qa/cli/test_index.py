@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from index.encoder.devices import Device
+from index.encoder.load import load_encoder
 from qa.collection import build
 from tests.encoders import BagEncoder
 from tests.qa.commands import TALKS, qa
@@ -168,3 +170,31 @@ def test_emptied_folder_needs_a_flag(indexed: Path) -> None:
     assert refused.exit_code == 2
     assert "mounted" in refused.stderr
     assert qa("index", "--allow-empty").exit_code == 0
+
+
+def test_index_on_a_device(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one that is named, or what is there."""
+    asked: list[Device] = []
+
+    def load(name: str, *, device: Device, **_: object) -> BagEncoder:
+        asked.append(device)
+        return BagEncoder(name=name)
+
+    monkeypatch.setattr(build, "load_encoder", load)
+    assert [qa("index", *more).exit_code for more in ([], ["--device", "cpu"], ["--device", "mps"])] == [0, 0, 0]
+    assert asked == [Device.AUTO, Device.CPU, Device.MPS]
+    done = qa("index", "--device", "tpu")
+    assert (done.exit_code, "'tpu' is not one of 'auto', 'cpu', 'cuda', 'mps'" in done.stderr) == (2, True)
+
+
+def test_index_on_a_device_that_is_not_there(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One line that names the fix, and nothing is written."""
+    import torch
+
+    monkeypatch.setattr(build, "load_encoder", load_encoder)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    done = qa("index", "--device", "cuda")
+    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith("qa: the device cuda cannot be used: torch ")
+    assert done.stderr.endswith(" `--device auto` takes what is there.\n")
+    assert not (notes / ".qa").exists()

@@ -21,6 +21,7 @@ from pathlib import Path
 import pytest
 
 from corpus.errors import CorpusError, NoIndexError, QAError
+from index.encoder.devices import Device
 from index.integrity.verify import verify
 from index.snapshot import Snapshot
 from index.update.report import BuildReport
@@ -40,10 +41,12 @@ PATIENCE = 600
 class Watching:
     """Runs `watch` in a thread, as a program that embeds it would."""
 
-    def __init__(self, root: Path, encoder: BagEncoder | None, every: float | None = None) -> None:
+    def __init__(
+        self, root: Path, encoder: BagEncoder | None, every: float | None = None, device: Device = Device.AUTO
+    ) -> None:
         self._updates: queue.SimpleQueue[Update | QAError] = queue.SimpleQueue()
         self._stop = threading.Event()
-        updates = watch.watch(root, stop=self._stop, every=every, encoder=encoder)
+        updates = watch.watch(root, stop=self._stop, every=every, encoder=encoder, device=device)
         self._thread = threading.Thread(target=self._run, args=(updates,))
 
     def _run(self, updates: Iterator[Update]) -> None:
@@ -225,9 +228,15 @@ def test_it_ends_with_the_folder_or_the_index(root: Path, watching: Watching, wh
 
 
 def test_the_model_of_the_index_counts(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (build, watch):
-        monkeypatch.setattr(module, "load_encoder", lambda name, **_: BagEncoder(name=name, fingerprint=name[0] * 64))
-    with Watching(root, None) as watching:
+    """On the device that was asked for at first."""
+    devices: list[Device] = []
+
+    def load(name: str, *, device: Device, **_: object) -> BagEncoder:
+        devices.append(device)
+        return BagEncoder(name=name, fingerprint=name[0] * 64)
+
+    monkeypatch.setattr(watch, "load_encoder", load)
+    with Watching(root, None, device=Device.CUDA) as watching:
         watching.next()
         other = BagEncoder(name="another", fingerprint="a" * 64)
         build.build_index(root, encoder=other, on_locked=build.OnLocked.WAIT)
@@ -237,6 +246,7 @@ def test_the_model_of_the_index_counts(root: Path, monkeypatch: pytest.MonkeyPat
     assert (report.embedded, report.documents) == (1, 3)
     with Snapshot(root / ".qa") as snapshot:
         assert snapshot.info.model == "another"
+    assert devices == [Device.CUDA, Device.CUDA]
 
 
 def test_polling(root: Path, encoder: BagEncoder) -> None:
