@@ -46,6 +46,7 @@ _NOT_SHAPING = ("data_config.json", "README.txt", "requirements.txt", "LICENSE.t
 _PICKLED = (".bin", ".pt", ".pth", ".pkl", ".ckpt")
 _FINGERPRINT_FORMAT = "qa-encoder-1:l2-normalised"
 _LIBRARY = "sentence_transformers."
+_SETTINGS = ("config.json", "config_sentence_transformers.json")
 # Where settings name a function: of a layer, or on the scores of a cross-encoder.
 _ACTIVATIONS = ("activation_function", "activation_fn", "sbert_ce_default_activation_function")
 _HUB_SECONDS = 8.0
@@ -179,7 +180,7 @@ def _is_whole(weights: Path) -> bool:
 
 def _require_no_code(name: str, folder: Path, files: Sequence[str]) -> None:
     """Refuse a model whose settings name code to run: without that code it would be another model."""
-    for file in (file for file in files if file.endswith("config.json")):
+    for file in (file for file in files if file.endswith(_SETTINGS)):
         # A file that cannot be read here is reported by whoever needs it.
         with contextlib.suppress(OSError, ValueError, RecursionError):
             code = _foreign_code(json.loads((folder / file).read_text(encoding="utf-8")))
