@@ -169,6 +169,7 @@ class Result:
         index: The state of the index that answered.
         timings_ms: Milliseconds by step, and their `total`.
         corrections: Misspelt words of the question.
+        rerank_model: The cross-encoder that ordered the first passages, by its name; None without one.
     """
 
     question: str
@@ -180,6 +181,7 @@ class Result:
     index: IndexInfo
     timings_ms: dict[str, float] = field(hash=False)
     corrections: tuple[Correction, ...] = ()
+    rerank_model: str | None = None
 
     def __str__(self) -> str:
         return display.as_text(self)
@@ -201,6 +203,8 @@ class Result:
             "answer": json_value(self.answer),
             "passages": json_value(self.passages),
             "index": json_value(self.index),
+            # As this one.
+            "rerank_model": self.rerank_model,
             "timings_ms": self.timings_ms,
         }
 

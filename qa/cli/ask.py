@@ -15,7 +15,19 @@ from qa.answer.results import Mode, Result
 from qa.cli import session
 from qa.cli.batch import questions_of
 from qa.cli.errors import FOUND, NOT_FOUND
-from qa.cli.options import CORPUS, COUNT, INDEX, JSON, MODE, NO_UPDATE, PATH, READER, RERANK
+from qa.cli.options import (
+    CORPUS,
+    COUNT,
+    DEVICE,
+    INDEX,
+    JSON,
+    MODE,
+    NO_UPDATE,
+    PATH,
+    READER,
+    RERANK,
+    RERANK_MODEL,
+)
 from qa.retrieval.question_text import LONGEST_QUESTION
 from qa.terminal import answers, reports
 
@@ -40,6 +52,8 @@ _DEFAULT_K = 5
 @MODE
 @RERANK
 @READER
+@RERANK_MODEL
+@DEVICE
 @PATH
 @click.option("--topic", metavar="N", help="Only passages of this topic, as `qa topics` numbers them.")
 @CORPUS
@@ -55,6 +69,8 @@ def ask(
     mode: str | None,
     rerank: bool | None,
     reader: bool | None,
+    rerank_model: str | None,
+    device: str,
     globs: tuple[str, ...],
     topic: str | None,
     corpus: Path | None,
@@ -77,10 +93,17 @@ def ask(
 
     settings = read_settings(root)
     search_mode = Mode(mode) if mode else settings.mode or Mode.HYBRID
-    reranks = rerank if rerank is not None else settings.rerank is not False
+    reranks = session.reranks(rerank, rerank_model, settings.rerank)
     reads = reranks and (reader if reader is not None else settings.reader is not False)
     code = FOUND
-    opened = session.opened(root, corpus=corpus is not None, update=not no_update, reader=reads)
+    opened = session.opened(
+        root,
+        corpus=corpus is not None,
+        update=not no_update,
+        reader=reads,
+        rerank_model=rerank_model,
+        device=device,
+    )
     with opened as retriever, BoxFinder(root) as boxes:
         for each in questions:
             answer = retriever.ask(

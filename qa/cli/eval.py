@@ -13,7 +13,18 @@ from corpus.errors import UsageError
 from qa.answer.results import Mode
 from qa.cli import session
 from qa.cli.errors import FOUND
-from qa.cli.options import CORPUS, COUNT, INDEX, JSON, MODE, NO_UPDATE, RERANK, complete_files
+from qa.cli.options import (
+    CORPUS,
+    COUNT,
+    DEVICE,
+    INDEX,
+    JSON,
+    MODE,
+    NO_UPDATE,
+    RERANK,
+    RERANK_MODEL,
+    complete_files,
+)
 from qa.collection.settings import read_settings
 from qa.terminal import answers
 
@@ -24,6 +35,8 @@ from qa.terminal import answers
 @JSON
 @MODE
 @RERANK
+@RERANK_MODEL
+@DEVICE
 @click.option("--sample", type=click.IntRange(1), metavar="N", help="Ask only N questions: the same in every run.")
 @click.option(
     "--compare",
@@ -41,6 +54,8 @@ def evaluate(
     as_json: bool,
     mode: str | None,
     rerank: bool | None,
+    rerank_model: str | None,
+    device: str,
     sample: int | None,
     compare: str | None,
     corpus: Path | None,
@@ -70,14 +85,16 @@ def evaluate(
     own, usual = read_settings(root), evaluation.EvalSettings()
     settings = evaluation.EvalSettings(
         mode=Mode(mode) if mode else own.mode or usual.mode,
-        rerank=next((each for each in (rerank, own.rerank) if each is not None), usual.rerank),
+        rerank=session.reranks(rerank, rerank_model, own.rerank),
         k=k or own.k or usual.k,
     )
     is_file = compare is not None and (compare.endswith(".json") or Path(compare).is_file())
     earlier = read_scores(Path(compare)) if compare is not None and is_file else ()
     other = evaluation.settings_from(compare, settings) if compare is not None and not is_file else None
     with (
-        session.opened(root, corpus=corpus is not None, update=not no_update) as retriever,
+        session.opened(
+            root, corpus=corpus is not None, update=not no_update, rerank_model=rerank_model, device=device
+        ) as retriever,
         session.progress("Asking", "") as progress,
     ):
         if other is not None:

@@ -81,17 +81,35 @@ def root_around(place: str, index: Path | None) -> Path:
     return locate.find_index(index=index)
 
 
+def reranks(rerank: bool | None, rerank_model: str | None, setting: bool | None) -> bool:  # noqa: FBT001 - of options
+    """Return whether the first passages are re-ranked, by the options and what is set for the collection."""
+    if rerank is False and rerank_model is not None:
+        raise UsageError("--rerank-model re-ranks; leave out --no-rerank.")
+    return setting is not False if rerank is None and rerank_model is None else rerank is not False
+
+
 @contextmanager
-def opened(root: Path, *, corpus: bool, update: bool, reader: bool = True) -> Iterator[Retriever]:
+def opened(
+    root: Path,
+    *,
+    corpus: bool,
+    update: bool,
+    reader: bool = True,
+    rerank_model: str | None = None,
+    device: str = "auto",
+) -> Iterator[Retriever]:
     """Open a collection to ask; what is done to it first is reported on stderr.
 
     With `corpus` it is built or updated, however much there is to do; with `update` small changes are indexed.
     """
+    from index import Device
     from qa.collection.build import Refresh, open_collection
 
     refresh = Refresh.FULL if corpus else Refresh.SMALL if update else Refresh.NONE
     with progress() as tell:
-        found = open_collection(root, refresh=refresh, progress=tell, reader=reader)
+        found = open_collection(
+            root, refresh=refresh, progress=tell, reader=reader, rerank_model=rerank_model, device=Device(device)
+        )
     _KEPT.append(found.retriever)
     with found.retriever as retriever:
         if found.note:

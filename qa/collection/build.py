@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from pathlib import Path
 
 from corpus import INDEX_FOLDER, SkippedFile, splitter_version, walk
@@ -204,29 +205,37 @@ def open_collection(
     refresh: Refresh = Refresh.SMALL,
     progress: ProgressCallback | None = None,
     reader: bool = True,
+    rerank_model: str | None = None,
+    device: Device = Device.AUTO,
 ) -> OpenedCollection:
     """Open a collection for questions; an index that cannot be written now is opened as it is, with a note."""
+    opening = partial(Retriever.open, root, reader=reader, rerank_model=rerank_model, device=device)
     if refresh is Refresh.FULL:
-        return _build_and_open(root, progress, reader=reader)
-    retriever = Retriever.open(root, reader=reader)
-    return OpenedCollection(retriever) if refresh is Refresh.NONE else refresh_if_small(retriever, progress=progress)
+        return _build_and_open(root, opening, progress, device)
+    retriever = opening()
+    if refresh is Refresh.NONE:
+        return OpenedCollection(retriever)
+    return refresh_if_small(retriever, progress=progress, device=device)
 
 
-def _build_and_open(root: Path, progress: ProgressCallback | None, *, reader: bool) -> OpenedCollection:
+def _build_and_open(
+    root: Path, opening: Callable[..., Retriever], progress: ProgressCallback | None, device: Device
+) -> OpenedCollection:
     root = existing_root(root)
-    encoder = load_encoder(model_of(root))
+    encoder = load_encoder(model_of(root), device=device)
     try:
         report = build_index(root, progress=progress, encoder=encoder)
     except (LockedError, StorageError) as error:
         try:
-            opened = Retriever.open(root, encoder=encoder, reader=reader)
-            return OpenedCollection(opened, note=_not_updated(error))
+            return OpenedCollection(opening(encoder=encoder), note=_not_updated(error))
         except NoIndexError:
             raise error from None
-    return OpenedCollection(Retriever.open(root, encoder=encoder, reader=reader), report)
+    return OpenedCollection(opening(encoder=encoder), report)
 
 
-def refresh_if_small(retriever: Retriever, *, progress: ProgressCallback | None = None) -> OpenedCollection:
+def refresh_if_small(
+    retriever: Retriever, *, progress: ProgressCallback | None = None, device: Device = Device.AUTO
+) -> OpenedCollection:
     """Index what changed since the last build if it is little; files are compared by stat.
 
     The retriever is closed if another replaces it in the result.
@@ -247,7 +256,7 @@ def refresh_if_small(retriever: Retriever, *, progress: ProgressCallback | None 
     from index import update_index
 
     try:
-        encoder = load_encoder(info.model)
+        encoder = load_encoder(info.model, device=device)
         require_same_encoder(info, encoder)
         report = update_index(Request(root=root, encoder=encoder, retry=False, progress=progress))
     except (LockedError, StorageError, CorpusError) as error:

@@ -29,6 +29,9 @@ _MAX_BYTES = 64 * 1024
 # Parsing a key of many parts takes time quadratic in their number.
 _MAX_DOTS = 500
 
+# Models, which only the person asking may name.
+_MODELS = {"model": "qa index --model", "rerank_model": "qa ask --rerank-model"}
+
 _log = logging.getLogger(__name__)
 
 
@@ -140,10 +143,9 @@ def _parsed(data: bytes, file: Path) -> dict[str, Any]:
 def _settings(
     root: Path, values: dict[str, Any], where: str, keys: Collection[str] | None = None
 ) -> CollectionSettings:
-    if "model" in values:
-        raise UsageError(
-            f"{where}: a model cannot be set here. Name it once on the command line: qa index --model NAME"
-        )
+    for key, command in _MODELS.items():
+        if key in values:
+            raise UsageError(f"{where}: a model cannot be set here. Name it on the command line: {command} NAME")
     found: dict[str, Any] = {}
     for key, value in values.items():
         if key not in (keys or _KEYS):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from index import CrossEncoderModel
 from qa.answer.results import Mode
 from qa.reader.reading import Reading
 from qa.retrieval.distinct import RankedPassage
@@ -17,6 +18,8 @@ from qa.retrieval.query import Query
 
 # Passages that are read with the question.
 RERANK_DEPTH = 10
+# Passages that a cross-encoder scores.
+SCORED_DEPTH = 30
 # Share of late interaction in a passage's score, and what the reader adds before all is scaled back to 1.
 LATE_SHARE = 0.4
 READER_SHARE = 0.3
@@ -62,6 +65,25 @@ def rerank(query: Query, ranked: Sequence[RankedPassage], judged: Mapping[int, J
     # The rest keeps its order: it had no chance to gain.
     head = sorted(mixed[: len(judged)], key=lambda one: (one.level, -np.round(one.score, 6), one.passage.key))
     return [*head, *mixed[len(judged) :]]
+
+
+def rerank_by_model(query: Query, ranked: Sequence[RankedPassage], model: CrossEncoderModel) -> list[RankedPassage]:
+    """Order the first passages by a cross-encoder's score alone; levels stay in order.
+
+    New scores are between the lowest old one of a level and 1, so that what was not scored stays below.
+    """
+    head = ranked[:SCORED_DEPTH]
+    if not head:
+        return []
+    shares = min_max(np.round(model.scores(query.text, [one.passage.encoder_text for one in head]), 6))
+    lowest: dict[int, float] = {}
+    for one in head:
+        lowest[one.level] = min(lowest.get(one.level, 1.0), one.score)
+    found = [
+        replace(one, score=lowest[one.level] + (1 - lowest[one.level]) * share)
+        for one, share in zip(head, shares.tolist(), strict=True)
+    ]
+    return [*sorted(found, key=lambda one: (one.level, -one.score, one.passage.key)), *ranked[SCORED_DEPTH:]]
 
 
 def _sigmoid(logit: float) -> float:

@@ -15,7 +15,19 @@ from typing import TYPE_CHECKING, Literal
 
 from corpus import INDEX_FOLDER
 from corpus.errors import ModelError, UsageError
-from index import Among, CompileError, Encoder, Hint, Snapshot, StoredPassage, load_encoder, require_same_encoder
+from index import (
+    Among,
+    CompileError,
+    CrossEncoderModel,
+    Device,
+    Encoder,
+    Hint,
+    Snapshot,
+    StoredPassage,
+    load_cross_encoder,
+    load_encoder,
+    require_same_encoder,
+)
 from qa.answer import confidence
 from qa.answer.citation import cited
 from qa.answer.exact import exact_answer
@@ -30,7 +42,7 @@ from qa.retrieval.hybrid import pools
 from qa.retrieval.late_interaction import match_tokens
 from qa.retrieval.query import Query, analyse_question
 from qa.retrieval.question_text import LONGEST_QUESTION, whole
-from qa.retrieval.rerank import RERANK_DEPTH, Judged, rerank
+from qa.retrieval.rerank import RERANK_DEPTH, SCORED_DEPTH, Judged, rerank, rerank_by_model
 from qa.retrieval.stopwatch import Stopwatch
 from qa.retrieval.word_overlap import overlap, term_shares
 
@@ -47,11 +59,20 @@ class Retriever:
     asked.
     """
 
-    def __init__(self, root: Path, snapshot: Snapshot, encoder: Encoder, reader: Reader | None = None) -> None:
+    def __init__(
+        self,
+        root: Path,
+        snapshot: Snapshot,
+        encoder: Encoder,
+        *,
+        reader: Reader | None = None,
+        cross_encoder: CrossEncoderModel | None = None,
+    ) -> None:
         self.root = root
         self.snapshot = snapshot
         self._encoder = encoder
         self._reader = reader
+        self._cross_encoder = cross_encoder
         self._closed = False
         self._has_warned = False
         self._process = os.getpid()
@@ -63,6 +84,8 @@ class Retriever:
         *,
         encoder: Encoder | None = None,
         reader: bool = True,
+        rerank_model: str | None = None,
+        device: Device = Device.AUTO,
     ) -> Retriever:
         """Open the index of a folder.
 
@@ -71,11 +94,15 @@ class Retriever:
             encoder: Use this one instead of loading the model that the index was built with.
             reader: Whether the reader reads the first passages with each question. Without it answers are sentences,
                 and whether there is one is told less well.
+            rerank_model: A sentence-transformers cross-encoder, by its name or folder: the first 30 passages are
+                ordered by its score alone.
+            device: Where that model runs; `auto` is a GPU if there is one.
 
         Raises:
             NoIndexError: There is no index at or above the path.
             DamagedIndexError: The index is damaged.
             IncompatibleError: It was written by another format version, or with another model than `encoder`.
+            ModelError: A model cannot be found, or is refused.
         """
         root = find_index(None if path is None else root_of(Path(path)))
         snapshot = Snapshot(root / INDEX_FOLDER)
@@ -84,17 +111,18 @@ class Retriever:
             require_same_encoder(snapshot.info, encoder)
             reads = shared_reader() if reader else None
             snapshot.load()  # while the models load
-            return cls(root, snapshot, encoder, reads)
+            scores = None if rerank_model is None else load_cross_encoder(rerank_model, device)
+            return cls(root, snapshot, encoder, reader=reads, cross_encoder=scores)
         except BaseException:
             snapshot.close()
             raise
 
     def reopened(self, encoder: Encoder) -> Retriever:
-        """Close this one; another on the newest generation of the index, with the same reader."""
+        """Close this one; another on the newest generation of the index, with the same other models."""
         self.close()
         snapshot = Snapshot(self.root / INDEX_FOLDER)
         snapshot.load()
-        return Retriever(self.root, snapshot, encoder, self._reader)
+        return Retriever(self.root, snapshot, encoder, reader=self._reader, cross_encoder=self._cross_encoder)
 
     def __enter__(self) -> Retriever:
         return self
@@ -122,7 +150,7 @@ class Retriever:
         clock = Stopwatch()
         # Late interaction orders hybrid rankings alone.
         query = self._analyse(question, k, mode, path, rerank=rerank and _mode(mode) is Mode.HYBRID, clock=clock)
-        ranked, _ = self._rank(query, k, clock)
+        ranked, _ = self._rank(query, k, clock, scored_by=self._cross_encoder if rerank else None)
         return cited(self.root, self.snapshot, [(one.passage, one.score) for one in ranked], {})
 
     def ask(
@@ -146,7 +174,7 @@ class Retriever:
             path: Only documents whose paths match this pattern, or one of these, in the syntax of .gitignore.
             rerank: Let late interaction and the reader re-rank the first passages and choose sentences, if the model
                 knows the question's script. Without it a question takes a few milliseconds, and sentences are chosen by
-                the words they share with it.
+                the words they share with it. A model that was opened for it orders the passages instead, in any mode.
             topic: Only passages of this topic, by its id; see `topics`.
             question_id: Returned in the result.
 
@@ -224,7 +252,8 @@ class Retriever:
         """The result, and what its confidence was computed from; None where there is nothing to show."""
         clock = Stopwatch()
         query = self._analyse(question, k, mode, path, rerank=rerank, clock=clock, topic=topic)
-        ranked, judged = self._rank(query, k, clock)
+        model = self._cross_encoder if rerank else None
+        ranked, judged = self._rank(query, k, clock, scored_by=model)
         passages = [one.passage for one in ranked]
         extracts = _extract(query, passages, judged)
         readings = {number: one.reading for number, one in judged.items() if one.reading is not None}
@@ -240,8 +269,8 @@ class Retriever:
                 sentence=extracts[best.id].score,
                 reading=readings.get(best.id),
             )
-            model = confidence.RERANKED if judged else confidence.QUICK
-            sure = round(confidence.probability(features, confidence.READ if readings else model), 4)
+            fitted = confidence.RERANKED if judged else confidence.QUICK
+            sure = round(confidence.probability(features, confidence.READ if readings else fitted), 4)
         hits = cited(self.root, self.snapshot, [(one.passage, one.score) for one in ranked], extracts)
         clock.lap("cite")
         info = self.snapshot.info
@@ -255,6 +284,7 @@ class Retriever:
             index=IndexInfo(info.documents, info.passages, info.model, info.generation),
             timings_ms=clock.timings_ms(),
             corrections=query.corrections,
+            rerank_model=None if model is None else model.name,
         )
         return result, features
 
@@ -295,10 +325,16 @@ class Retriever:
             self._has_warned = True
         return query
 
-    def _rank(self, query: Query, k: int, clock: Stopwatch) -> tuple[list[RankedPassage], dict[int, Judged]]:
+    def _rank(
+        self, query: Query, k: int, clock: Stopwatch, *, scored_by: CrossEncoderModel | None
+    ) -> tuple[list[RankedPassage], dict[int, Judged]]:
         """The first k passages, and by row number what is known of those that are read with the question."""
-        ranked = distinct(self.snapshot, pools(self.snapshot, query, clock), max(k, RERANK_DEPTH))
+        depth = RERANK_DEPTH if scored_by is None else SCORED_DEPTH
+        ranked = distinct(self.snapshot, pools(self.snapshot, query, clock), max(k, depth))
         clock.lap("passages")
+        if scored_by is not None:
+            ranked = rerank_by_model(query, ranked, scored_by)
+            clock.lap("rerank")
         judged: dict[int, Judged] = {}
         if query.tokens is not None:
             head = [one.passage for one in ranked[:RERANK_DEPTH]]
@@ -308,7 +344,8 @@ class Retriever:
             judged = {
                 one.id: Judged(match, reading) for one, match, reading in zip(head, matches, readings, strict=True)
             }
-            ranked = rerank(query, ranked, judged)
+            if scored_by is None:
+                ranked = rerank(query, ranked, judged)
         clock.lap("read")
         return with_final_scores(ranked)[:k], judged
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from click.testing import CliRunner, Result
 
@@ -25,8 +25,12 @@ class WordRetriever:
         self.root = root
         self.snapshot = Snapshot(root / ".qa")
 
+    # What it was opened with, the last time.
+    models: ClassVar[dict[str, object]] = {}
+
     @classmethod
-    def open(cls, path: Path, *, encoder: Encoder | None = None, reader: bool = True) -> WordRetriever:
+    def open(cls, path: Path, *, encoder: Encoder | None = None, **models: object) -> WordRetriever:
+        cls.models = models
         return cls(path)
 
     def reopened(self, encoder: Encoder) -> WordRetriever:

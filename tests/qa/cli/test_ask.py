@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from corpus.errors import StorageError
+from index.encoder.devices import Device
 from index.encoder.model_files import DEFAULT_MODEL
 from index.encoder.protocol import Encoder
 from qa.answer import results
@@ -140,6 +141,19 @@ def test_ask_in_other_formats(indexed: Path) -> None:
         assert qa("ask", other, "--format", "bibtex", stdin=b"soup").exit_code == 2
 
 
+def test_ask_with_a_rerank_model(indexed: Path, tmp_path: Path) -> None:
+    """It re-ranks even where that is switched off for the collection, in a batch too."""
+    (indexed / "qa.toml").write_text("rerank = false\n")
+    (tmp_path / "batch").write_text("soup\n")
+    for words in (["soup"], ["--batch", str(tmp_path / "batch")], ["--corpus", ".", "soup"]):
+        assert qa("ask", *words).exit_code == 0
+        assert WordRetriever.models == {"reader": False, "rerank_model": None, "device": Device.AUTO}
+        assert qa("ask", *words, "--rerank-model", "some/model", "--device", "cpu").exit_code == 0
+        assert WordRetriever.models == {"reader": True, "rerank_model": "some/model", "device": Device.CPU}
+    done = qa("ask", "soup", "--rerank-model", "some/model", "--no-rerank")
+    assert (done.exit_code, done.stderr) == (2, "qa: --rerank-model re-ranks; leave out --no-rerank.\n")
+
+
 def test_settings_that_cannot_be_used(indexed: Path) -> None:
     """Wrong usage, which names the file, the key and the keys there are."""
     (indexed / "qa.toml").write_text("colour = 1\n")
@@ -258,9 +272,9 @@ def test_the_real_retriever(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> N
     class BagRetriever(Retriever):
         @classmethod
         def open(
-            cls, path: str | os.PathLike[str] | None = None, *, encoder: Encoder | None = None, reader: bool = True
+            cls, path: str | os.PathLike[str] | None = None, *, encoder: Encoder | None = None, **models: Any
         ) -> Retriever:
-            return super().open(path, encoder=encoder or BagEncoder(name=DEFAULT_MODEL), reader=reader)
+            return super().open(path, encoder=encoder or BagEncoder(name=DEFAULT_MODEL), **models)
 
     monkeypatch.setattr(build, "Retriever", BagRetriever)
     (indexed / "new.md").write_text("The harp stands in the hall.")

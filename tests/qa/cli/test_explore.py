@@ -6,10 +6,12 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from index.encoder.model_files import DEFAULT_MODEL
+from index.encoder.protocol import Encoder
 from qa.collection import build
 from qa.retrieval.retriever import Retriever
 from tests.encoders import BagEncoder
@@ -21,8 +23,8 @@ class BagRetriever(Retriever):
     """A real retriever with the small encoder."""
 
     @classmethod
-    def open(cls, path: object = None, *, encoder: object = None, reader: bool = True) -> Retriever:
-        return Retriever.open(path, encoder=BagEncoder(name=DEFAULT_MODEL), reader=reader)  # type: ignore[arg-type]
+    def open(cls, path: Any = None, *, encoder: Encoder | None = None, **models: Any) -> Retriever:
+        return Retriever.open(path, encoder=BagEncoder(name=DEFAULT_MODEL), **models)
 
 
 @pytest.fixture

@@ -76,7 +76,8 @@ def test_qa_toml_replaces_pyproject(tmp_path: Path) -> None:
         ("mode = 'fast'", 'mode must be "hybrid" or "dense" or "keyword".'),
         ("mode = []", "mode must be"),
         ("rerank = 1", "rerank must be true or false"),
-        ("model = 'someone/else'", "a model cannot be set here"),
+        ("model = 'someone/else'", "a model cannot be set here. Name it on the command line: qa index --model NAME"),
+        ("rerank_model = 'someone/else'", "a model cannot be set here. Name it on the command line: qa ask --rerank-"),
         ("[k]", "k must be a number"),
     ],
 )

@@ -6,12 +6,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import log
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 
+from index.encoder.cross_encoder import CrossEncoderModel
+from index.encoder.devices import Device
+from index.encoder.model_files import find
 from qa.answer.results import Mode
 from qa.reader.reading import Reading
 from qa.retrieval.distinct import RankedPassage
-from qa.retrieval.rerank import Judged, rerank
+from qa.retrieval.rerank import SCORED_DEPTH, Judged, rerank, rerank_by_model
 from tests.encoders import BagEncoder
 from tests.qa.passages import match, query, reading, stored
 
@@ -81,3 +86,31 @@ def test_a_sentence_scores_by_the_reader_too() -> None:
     for start, end, share in ((0, 13, 0.0), (14, 24, 1.0)):
         by_match = Judged(matched).span_score(asked, start, end)
         assert Judged(matched, read).span_score(asked, start, end) == pytest.approx(by_match + 0.3 * share)
+
+
+class NumberScores(CrossEncoderModel):
+    """The higher a text's number the better, in units of a model's own."""
+
+    def __init__(self) -> None:
+        super().__init__(find(), Device.CPU)
+
+    def scores(self, question: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
+        return np.array([10.0 * int(text.removeprefix("text ")) - 99 for text in texts])
+
+
+def test_a_cross_encoder_orders_the_first_thirty_alone() -> None:
+    """Whatever they scored before; the others keep their order and their scores, which are lower."""
+    passages = ranked(*(0.9 - number / 100 for number in range(SCORED_DEPTH + 5)))
+    found = rerank_by_model(query("red", ENCODER, mode=Mode.KEYWORD), passages, NumberScores())
+    assert order(found) == [*reversed(range(30)), *range(30, 35)]
+    assert found[30:] == passages[30:]
+    scores = [one.score for one in found]
+    assert scores == sorted(scores, reverse=True)
+    assert (scores[0], scores[29]) == (1.0, passages[29].score)
+
+
+def test_levels_stay_in_order_by_a_cross_encoder_too() -> None:
+    found = rerank_by_model(query("", ENCODER), ranked(0.5, 0.4, 0.9, 0.8, levels=(0, 0, 1, 1)), NumberScores())
+    assert order(found) == [1, 0, 3, 2]
+    assert [one.score for one in found] == pytest.approx([0.4 + 0.6 / 3, 0.4, 1.0, 0.8 + 0.2 * 2 / 3])
+    assert rerank_by_model(query("", ENCODER), [], NumberScores()) == []

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from corpus.errors import IncompatibleError, NoIndexError, UsageError
+from corpus.errors import IncompatibleError, ModelError, NoIndexError, UsageError
+from index.encoder.cross_encoder import load_cross_encoder
 from index.storage.rows import StoredPassage
 from index.update.report import BuildReport, Request
 from index.update.update import update_index
@@ -21,6 +22,7 @@ from qa.answer.extract import Extract, SpanScore
 from qa.answer.results import Answer, Highlight, IndexInfo, Location, Mode, Result, Source, State
 from qa.retrieval.hybrid import Pool
 from qa.retrieval.retriever import Retriever
+from tests import small_models
 from tests.encoders import BagEncoder
 
 TRAINS = "# Travel\n\nBuses are slow.\n\n## Trains\n\nThe café car opens at noon. A train to Lyon leaves every hour.\n"
@@ -217,7 +219,8 @@ EXAMPLE = """
               "page": null, "sha256": "…", "state": "verified", "anchor": null},
    "highlights": [{"chars": [130, 190], "text": "…"}],
    "also_in": [{"path": "…", "chars": [1, 2], "lines": [1, 1], "page": null}]}],
- "index": {"documents": 5, "passages": 700, "model": "…", "generation": 3}, "timings_ms": {"total": 14.2}}
+ "index": {"documents": 5, "passages": 700, "model": "…", "generation": 3}, "rerank_model": "…",
+ "timings_ms": {"total": 14.2}}
 """
 
 
@@ -242,6 +245,7 @@ def test_json_is_the_contract(retriever: Retriever) -> None:
     value["timings_ms"] = expected["timings_ms"]
     value["passages"][0]["heading"] = ["Travel"]  # this passage has none
     value["found"] = True
+    value["rerank_model"] = "scores"
     assert shape(value) == shape(expected)
     assert value["version"] == 1
 
@@ -260,7 +264,37 @@ def test_json_of_nothing(retriever: Retriever) -> None:
         "answer": None,
         "passages": [],
         "index": {"documents": 6, "passages": 7, "model": "bag", "generation": 1},
+        "rerank_model": None,
     }
+
+
+def test_a_cross_encoder_orders_the_passages(root: Path, tmp_path: Path) -> None:
+    """A real one, small, of random weights: by its scores alone, in any mode, and only where re-ranking is wanted."""
+    model = str(small_models.cross_encoder(tmp_path / "scores"))
+    question = "when does the train leave the harbour"
+    with Retriever.open(root, encoder=BagEncoder(), reader=False, rerank_model=model) as scored, opened(root) as plain:
+        passages = scored.snapshot.passages(range(1, 8))
+        scores = load_cross_encoder(model).scores(question, [one.encoder_text for one in passages])
+        by_key = {one.key: score for one, score in zip(passages, scores.tolist(), strict=True)}
+        whole = {mode: scored.ask(question, k=7, mode=mode) for mode in (Mode.HYBRID, Mode.DENSE)}
+        for mode, result in whole.items():
+            for found in ([by_key[hit.id] for hit in result.passages], [hit.score for hit in result.passages]):
+                assert found == sorted(found, reverse=True)
+            assert (result.rerank_model, result.as_json()["rerank_model"]) == (model, model)
+            assert result.passages[0].highlights
+            usual = plain.ask(question, k=7, mode=mode)
+            assert [hit.id for hit in usual.passages] != [hit.id for hit in result.passages]
+        assert scored.ask(question, k=2).passages == whole[Mode.HYBRID].passages[:2]
+        assert scored.search(question, k=3, mode=Mode.DENSE)[2].id == whole[Mode.DENSE].passages[2].id
+        quick = scored.ask(question, k=7, rerank=False)
+        assert without_times(quick) == without_times(plain.ask(question, k=7, rerank=False))
+        assert quick.rerank_model is None
+
+
+def test_a_rerank_model_that_is_not_there_is_an_error(root: Path, tmp_path: Path) -> None:
+    """At once, and not when the first question is asked."""
+    with pytest.raises(ModelError, match="neither a folder nor the name of a model"):
+        Retriever.open(root, encoder=BagEncoder(), rerank_model=str(tmp_path / "gone"))
 
 
 def test_states_are_of_now(retriever: Retriever, root: Path) -> None:
