@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from index.snapshot import Among, Snapshot, require_same_encoder
     from index.storage.database import DATABASE, FORMAT_VERSION
     from index.storage.derived import read_derived, write_derived
+    from index.storage.files import write_atomically
     from index.storage.locking import wait_for_writer
     from index.storage.metadata import Info
     from index.storage.rows import Link, StoredDocument, StoredPassage
@@ -51,6 +52,7 @@ _NAMES = {
     "snapshot": "Among Snapshot require_same_encoder",
     "storage.database": "DATABASE FORMAT_VERSION",
     "storage.derived": "read_derived write_derived",
+    "storage.files": "write_atomically",
     "storage.locking": "wait_for_writer",
     "storage.metadata": "Info",
     "storage.rows": "Link StoredDocument StoredPassage",

@@ -125,9 +125,9 @@ def test_what_is_installed_without_torch_is_all_but_what_brings_it() -> None:
 
 
 def test_every_command_of_the_readme_runs(place: Path) -> None:
-    """One after another."""
+    """All its commands, one after another."""
     lines = [re.sub(r"\s+# .*", "", line[2:]) for line in blocks("README.md", "console")[2].splitlines()]
-    assert len(lines) == 14
+    assert len(lines) == 15
     # What comes after `cd` is asked from there.
     script = "\n".join(f'( {line} ) || echo "exit $? of {shlex.quote(line)[1:-1]}"' for line in lines[3:])
     done = run(f"set -e\n{lines[0]}\n{lines[1]}\n{lines[2]} || true\n{script}\ncat answers.jsonl", place)

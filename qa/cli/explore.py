@@ -80,3 +80,34 @@ def topics(
         text = "" if as_json else explore_report.topics(found, session.style(), places)
         answers.out(session.as_line(found.as_json()) if as_json else text)
     return FOUND if found.topics else NOT_FOUND
+
+
+@click.command("map")
+@click.option("-o", "output", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The file to write.")
+@_NUMBER
+@_DOCUMENTS
+@click.option("--svg", is_flag=True, help="A picture for print instead of a page.")
+@PATH
+@NO_UPDATE
+@COLLECTION
+def draw_map(
+    *,
+    output: Path,
+    number: int | None,
+    documents: bool,
+    svg: bool,
+    globs: tuple[str, ...],
+    no_update: bool,
+    index: Path | None,
+) -> int:
+    """Draw a map of the collection: a page for the browser, with what is alike side by side."""
+    root = locate.find_index(index=index)
+    with session.opened(root, corpus=False, update=not no_update, reader=False) as retriever:
+        draw = retriever.map_svg if svg else retriever.map_html
+        written = draw(n=number, unit=_unit(documents), path=globs)
+    from index import write_atomically  # noqa: PLC0415 - only what is written needs it
+
+    data = written.encode("utf-8", "replace")
+    write_atomically(output, data)
+    answers.out(explore_report.drawn(output, len(data)))
+    return FOUND

@@ -32,7 +32,11 @@ def _version(ctx: click.Context, _option: click.Parameter, value: Any) -> None:
 
 @click.group(
     cls=Boundary,
-    lazy={name: f"qa.cli.explore:{name}" for name in ("similar", "topics")},
+    lazy={
+        "similar": "qa.cli.explore:similar",
+        "topics": "qa.cli.explore:topics",
+        "map": "qa.cli.explore:draw_map",
+    },
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 found, 1 not found, 2 wrong usage, 3 no index, 4 index damaged, 5 other model or format "

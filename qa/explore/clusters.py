@@ -43,7 +43,7 @@ def learn(vectors: Vectors, *, wanted: int | None = None, most: int = MOST_CLUST
     """
     from scipy.cluster.hierarchy import fcluster, linkage  # noqa: PLC0415 - only where there is something to cluster
 
-    sample = vectors[_spread(len(vectors), _TREE_MOST)]
+    sample = vectors[spread(len(vectors), _TREE_MOST)]
     if len(sample) < 2 or wanted == 1:
         return _centroids(sample, np.zeros(len(sample), dtype=np.int64))
     squares = 2 - 2 * np.clip(sample @ sample.T, -1, 1)
@@ -95,7 +95,7 @@ def _best_number(squares: Vectors, cut: Cut, most: int) -> int:
     """The number of clusters with the highest mean silhouette, over cosine distances."""
     from sklearn.metrics import silhouette_score  # noqa: PLC0415 - takes a second to import
 
-    chosen = _spread(len(squares), _SILHOUETTE_MOST)
+    chosen = spread(len(squares), _SILHOUETTE_MOST)
     distances = squares[np.ix_(chosen, chosen)]
     scores = {}
     for number in sorted(set(np.geomspace(2, max(most, 2), _TRIED).astype(int).tolist())):
@@ -112,6 +112,6 @@ def _centroids(vectors: Vectors, labels: Labels) -> Vectors:
     return unit
 
 
-def _spread(count: int, most: int) -> Labels:
-    """At most so many of the first numbers, evenly spread."""
+def spread(count: int, most: int) -> Labels:
+    """Return at most so many of the numbers below a count, evenly spread."""
     return np.unique(np.linspace(0, count - 1, min(count, most)).astype(np.int64))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from index import Snapshot, Vectors
-from qa.explore.clusters import Labels
+from qa.explore.clusters import Labels, spread
 from qa.explore.similar import group_of, unit_rows
 
 PASSAGES, DOCUMENTS = "passages", "documents"
@@ -54,10 +54,20 @@ class Items:
         of = np.cumsum(borders) - 1
         return cls(unit, columns.passages, columns.vectors, of, int(of[-1]) + 1 if size else 0)
 
+    @property
+    def heads(self) -> Labels:
+        """Where the first passage of each item is."""
+        return np.flatnonzero(np.diff(self.of, prepend=-1))
+
+    def among(self, chosen: Labels) -> Items:
+        """Return some of the items, by their numbers, ascending."""
+        inside = np.isin(self.of, chosen)
+        of = np.searchsorted(chosen, self.of[inside])
+        return Items(self.unit, self.passages[inside], self.vectors[inside], of, len(chosen))
+
     def sample(self, snapshot: Snapshot) -> Vectors:
         """Return the vectors of items spread evenly over the collection: `(n, dim) float32`, unit L2 norm."""
-        chosen = np.unique(np.linspace(0, self.count - 1, min(self.count, _LEARNED_FROM)).astype(np.int64))
-        places = np.flatnonzero(np.isin(self.of, chosen))
+        places = np.flatnonzero(np.isin(self.of, spread(self.count, _LEARNED_FROM)))
         parts = [means for _, _, means in self._batches(snapshot, places)]
         return np.concatenate([np.empty((0, snapshot.info.dimension), dtype=np.float32), *parts])
 

@@ -12,7 +12,7 @@ from corpus.errors import UsageError
 from index import Among, Snapshot, StoredPassage, Vectors
 from qa.answer.citation import cited
 from qa.explore import labels
-from qa.explore.clusters import Cosines, Labels, floors, learn, nearest, refine
+from qa.explore.clusters import Cosines, Labels, floors, learn, nearest, refine, spread
 from qa.explore.grouping import CENTRAL, Grouping, read_grouping, state_of, write_grouping
 from qa.explore.items import PASSAGES, Items
 from qa.explore.results import Topic, Topics
@@ -167,7 +167,7 @@ def _assigned(snapshot: Snapshot, items: Items, found: Grouping) -> Grouping:
         for cluster, places in _by_cosine(labels_, cosines):
             chosen = _differing(snapshot.passages(items.passages[places[:_NEAREST]].tolist()))
             central[first + cluster, : len(chosen)] = chosen
-    heads = np.flatnonzero(np.diff(items.of, prepend=-1))
+    heads = items.heads
     sizes = [
         np.bincount(one[heads][one[heads] >= 0], minlength=most)
         for one, most in ((topics, count), (parts, len(found.parts)))
@@ -237,7 +237,7 @@ def _named(
 
 def _texts(snapshot: Snapshot, passages: Labels) -> list[str]:
     """Some of a cluster's texts, evenly spread."""
-    chosen = passages[np.unique(np.linspace(0, len(passages) - 1, min(len(passages), labels.SAMPLE)).astype(np.int64))]
+    chosen = passages[spread(len(passages), labels.SAMPLE)]
     some = snapshot.passages(chosen.tolist())
     # As the keyword index reads them: with their title and headings.
     return ["\n".join(dict.fromkeys((one.title, *one.heading, one.text[one.body :]))) for one in some]

@@ -3,6 +3,8 @@
 analyse -> retrieve -> fuse -> distinct -> rerank -> extract -> confidence -> cite
 """
 
+# ruff: noqa: PLC0415 - no question needs what explores a collection
+
 from __future__ import annotations
 
 import logging
@@ -47,9 +49,14 @@ from qa.retrieval.stopwatch import Stopwatch
 from qa.retrieval.word_overlap import overlap, term_shares
 
 if TYPE_CHECKING:
+    from qa.explore.map import CollectionMap
     from qa.explore.results import Similar, Topics
 
 _log = logging.getLogger(__name__)
+
+Unit = Literal["passages", "documents"]
+# Patterns of the paths that are meant; None for all.
+Paths = str | Sequence[str] | None
 
 
 class Retriever:
@@ -143,7 +150,7 @@ class Retriever:
         *,
         k: int = 5,
         mode: Mode = Mode.HYBRID,
-        path: str | Sequence[str] | None = None,
+        path: Paths = None,
         rerank: bool = True,
     ) -> tuple[Hit, ...]:
         """The passages that answer best, without highlights, answer or confidence; see `ask`."""
@@ -159,7 +166,7 @@ class Retriever:
         *,
         k: int = 5,
         mode: Mode = Mode.HYBRID,
-        path: str | Sequence[str] | None = None,
+        path: Paths = None,
         rerank: bool = True,
         topic: str | None = None,
         question_id: str | int | None = None,
@@ -187,16 +194,10 @@ class Retriever:
         return self._answer(question, k=k, mode=mode, path=path, rerank=rerank, question_id=question_id, topic=topic)[0]
 
     def similar(
-        self,
-        what: str,
-        *,
-        k: int = 5,
-        unit: Literal["passages", "documents"] = "passages",
-        path: str | Sequence[str] | None = None,
-        here: Path | None = None,
-        keep_all: bool = False,
-    ) -> Similar:
-        """Return what is most like a place, a document or a text; what is indexed is not embedded again.
+        self, what: str, *, k: int = 5, unit: Unit = "passages", path: Paths = None,
+        here: Path | None = None, keep_all: bool = False,
+    ) -> Similar:  # fmt: skip
+        """Return what is most like something, by meaning; what is indexed is not embedded again.
 
         Args:
             what: A place as cited, a passage id, a path, or a text.
@@ -209,19 +210,13 @@ class Retriever:
         Raises:
             UsageError: There is no such place, it has no passages, or k is out of range.
         """
-        from qa.explore import similar  # noqa: PLC0415 - no question needs it
+        from qa.explore import similar
 
         self._require_open()
         find = similar.similar_documents if unit == "documents" else similar.similar_passages
         return find(self.root, self.snapshot, self._encoder, similar.SimilarRequest(what, k, path, here, keep_all))
 
-    def topics(
-        self,
-        *,
-        n: int | None = None,
-        unit: Literal["passages", "documents"] = "passages",
-        path: str | Sequence[str] | None = None,
-    ) -> Topics:
+    def topics(self, *, n: int | None = None, unit: Unit = "passages", path: Paths = None) -> Topics:
         """Return what the collection is about; topics of the whole of it are saved with the index.
 
         Args:
@@ -232,23 +227,36 @@ class Retriever:
         Raises:
             UsageError: n is out of range.
         """
-        from qa.explore import topics  # noqa: PLC0415 - no question needs it
+        from qa.explore import topics
 
         self._require_open()
         found = topics.find_topics(self.snapshot, unit=unit, wanted=n, path=path)
         return topics.topics_of(self.root, self.snapshot, found)
 
+    def map_html(self, *, n: int | None = None, unit: Unit = "passages", path: Paths = None) -> str:
+        """Return a map of the collection as a page that needs no network; arguments are those of `topics`."""
+        from qa.explore.map import as_html
+
+        return as_html(self._map(n, unit, path))
+
+    def map_svg(self, *, n: int | None = None, unit: Unit = "passages", path: Paths = None) -> str:
+        """Return a map of the collection as a picture, SVG; arguments are those of `topics`."""
+        from qa.explore.map import as_svg
+
+        return as_svg(self._map(n, unit, path))
+
+    def _map(self, n: int | None, unit: Unit, path: Paths) -> CollectionMap:
+        from qa.explore.map import make_map
+        from qa.explore.topics import find_topics
+
+        self._require_open()
+        found = find_topics(self.snapshot, unit=unit, wanted=n, path=path)
+        return make_map(self.snapshot, self.root.name or str(self.root), found, path)
+
     def _answer(
-        self,
-        question: str,
-        *,
-        k: int,
-        mode: Mode,
-        path: str | Sequence[str] | None,
-        rerank: bool,
-        question_id: str | int | None,
+        self, question: str, *, k: int, mode: Mode, path: Paths, rerank: bool, question_id: str | int | None,
         topic: str | None = None,
-    ) -> tuple[Result, confidence.Features | None]:
+    ) -> tuple[Result, confidence.Features | None]:  # fmt: skip
         """The result, and what its confidence was computed from; None where there is nothing to show."""
         clock = Stopwatch()
         query = self._analyse(question, k, mode, path, rerank=rerank, clock=clock, topic=topic)
@@ -296,22 +304,15 @@ class Retriever:
             raise UsageError("this retriever was opened by another process; open one here with Retriever.open.")
 
     def _analyse(
-        self,
-        question: str,
-        k: int,
-        mode: Mode,
-        path: str | Sequence[str] | None,
-        *,
-        rerank: bool,
-        clock: Stopwatch,
+        self, question: str, k: int, mode: Mode, path: Paths, *, rerank: bool, clock: Stopwatch,
         topic: str | None = None,
-    ) -> Query:
+    ) -> Query:  # fmt: skip
         """Check what is asked for, and analyse the question."""
         self._require_open()
         asked, mode = _checked(question, k), _mode(mode)
         documents: Among = documents_at(self.snapshot, path)
         if topic is not None:
-            from qa.explore.topics import scope_of  # noqa: PLC0415 - only then
+            from qa.explore.topics import scope_of
 
             documents = scope_of(self.snapshot, topic, path)
         query = analyse_question(

@@ -1,13 +1,14 @@
-"""What people see of similar passages and documents, and of topics."""
+"""What people see of similar passages and documents, of topics, and of a map."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from qa.answer.results import Hit, cite
 from qa.explore.results import Similar, SimilarDocument, Topic, Topics
 from qa.terminal.answers import BOLD, DIM, Places, TerminalStyle, hits
-from qa.terminal.reports import count
+from qa.terminal.reports import count, megabytes
 from qa.terminal.text import clean_line, clean_name
 
 _INDENT = "    "
@@ -57,3 +58,8 @@ def _topic(topic: Topic, noun: str, style: TerminalStyle, place: Places) -> Iter
 
 def _cited(hit: Hit, place: Places) -> str:
     return clean_name(cite(place(hit.source.path), hit.source.lines, hit.source.page, hit.heading))
+
+
+def drawn(file: Path, size: int) -> str:
+    """Return that a map was written."""
+    return f"Wrote {clean_name(str(file))} ({megabytes(size)})\n"

@@ -78,8 +78,20 @@ def test_topics(real: Path) -> None:
     assert "no topic 9" in asked.stderr
 
 
+def test_map(real: Path) -> None:
+    done = qa("map", "-o", "../map.html")
+    assert (done.exit_code, done.stdout[:18]) == (0, "Wrote ../map.html "), done.output
+    assert (real.parent / "map.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert qa("map", "--svg", "-o", "../map.svg").exit_code == 0
+    assert (real.parent / "map.svg").read_text(encoding="utf-8").startswith("<svg ")
+    failed = qa("map", "-o", "nowhere/map.html")
+    assert failed.exit_code == 74
+    assert "nowhere" in failed.stderr
+
+
 def test_they_are_listed(real: Path) -> None:
-    assert {"similar", "topics"} <= {line.split()[0] for line in qa("--help").stdout.splitlines() if line.strip()}
+    listed = {line.split()[0] for line in qa("--help").stdout.splitlines() if line.strip()}
+    assert {"similar", "topics", "map"} <= listed
 
 
 def test_a_question_imports_nothing_of_it() -> None:

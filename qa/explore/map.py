@@ -1,0 +1,215 @@
+"""A map of a collection: one page without any network access, or a picture for print."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+
+import numpy as np
+
+from index import Snapshot, StoredPassage, Vectors
+from qa.answer.results import cite
+from qa.explore.clusters import Labels, spread
+from qa.explore.grouping import Grouping
+from qa.explore.items import PASSAGES, Items
+from qa.explore.layout import lay_out
+from qa.places import documents_at
+
+# More are a picture of nothing; evenly spread ones are drawn.
+MOST_POINTS = 50_000
+# Told apart by eyes that see less colour too (tests/qa/explore/test_map.py): on white and on dark, then grey for none.
+LIGHT = ("#2525f4", "#da3f0b", "#72288a", "#758dd7", "#8a2828", "#a655f6", "#767676")
+DARK = ("#86dcf9", "#da3f0b", "#f4c025", "#c025f4", "#a6d775", "#0981aa", "#8a8a8a")
+COLOURS = len(LIGHT) - 1
+SHAPES = 4
+# Bytes of compressed text in a page, which base64 makes a third more, and lengths that texts are cut to until they fit.
+_MOST_BYTES = 10_500_000
+_LENGTHS = (4000, 1200, 600, 400, 250, 120)
+_NONE = 255
+_READ_AT_ONCE = 2000
+_SVG_SIDE, _SVG_MARGIN, _SVG_FONT = 1000, 40, 13
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionMap:
+    """A map, ready to be written.
+
+    Attributes:
+        title: What it is of.
+        unit: What a point is: passages or documents.
+        total: How many of them there are; fewer may be drawn.
+        labels: Of each topic.
+        sizes: Points of each topic.
+        styles: `(n, 2)`, number of the colour and of the shape of each topic.
+        places: `(p, 2) float32`, in [0, 1].
+        topics: `(p,)`, the topic of each point, -1 for none.
+        texts: Of each point its title, its place, and what it says.
+    """
+
+    title: str
+    unit: str
+    total: int
+    labels: tuple[str, ...]
+    sizes: tuple[int, ...]
+    styles: Labels
+    places: Vectors
+    topics: Labels
+    texts: tuple[tuple[str, str, str], ...]
+
+
+def make_map(snapshot: Snapshot, title: str, found: Grouping, path: str | Sequence[str] | None = None) -> CollectionMap:
+    """Lay out what was grouped, of all files or those whose paths match, and read what it says."""
+    items = Items.read(snapshot, found.unit, documents_at(snapshot, path))
+    chosen = spread(items.count, MOST_POINTS)
+    drawn = items.heads[chosen]
+    places = lay_out(snapshot, items.among(chosen))
+    topics = found.topics[drawn]
+    count = len(found.centroids)
+    texts = tuple(_texts(snapshot, found.passages[drawn], by_passage=found.unit == PASSAGES))
+    sizes = np.bincount(topics[topics >= 0], minlength=count)
+    labels = tuple(", ".join(terms) for terms in found.terms[:count])
+    centres = np.stack([_middle(places[topics == topic]) for topic in range(count)]) if count else places[:0]
+    return CollectionMap(
+        title, found.unit, found.total, labels, tuple(sizes.tolist()), _styles(centres), places, topics, texts
+    )
+
+
+def _texts(snapshot: Snapshot, passages: Labels, *, by_passage: bool) -> Iterator[tuple[str, str, str]]:
+    for start in range(0, len(passages), _READ_AT_ONCE):
+        for one in snapshot.passages(passages[start : start + _READ_AT_ONCE].tolist()):
+            whole = not by_passage and not one.document.records
+            yield one.title, one.document.path if whole else _cited(one), one.text[one.body :].strip()
+
+
+def _cited(passage: StoredPassage) -> str:
+    return cite(passage.document.path, passage.lines, passage.page, passage.heading)
+
+
+def _middle(places: Vectors) -> Vectors:
+    middle: Vectors = np.median(places, axis=0) if len(places) else np.zeros(2, dtype=np.float32)
+    return middle
+
+
+def _styles(centres: Vectors) -> Labels:
+    """A colour and a shape for each topic: of those used least, the one farthest from the same elsewhere."""
+    styles = np.zeros((len(centres), 2), dtype=np.int64)
+    for topic, centre in enumerate(centres):
+        apart = np.full((COLOURS, SHAPES), 4.0)
+        for other in range(topic):
+            colour, shape = styles[other]
+            distance = float(np.hypot(*(centre - centres[other])))
+            # The same colour in another shape is told apart, but later.
+            apart[colour] = np.minimum(apart[colour], 1 + distance)
+            apart[colour, shape] = min(apart[colour, shape], distance)
+        styles[topic] = np.unravel_index(int(apart.T.argmax()), (SHAPES, COLOURS))[::-1]
+    return styles
+
+
+def as_html(drawn: CollectionMap) -> str:
+    """Return the page: nothing in it can load or send anything, and no text of a document becomes markup."""
+    page = files("qa.explore").joinpath("map.html").read_text(encoding="utf-8")
+    count = len(drawn.places)
+    points = np.empty(count, dtype=[("x", "<u2"), ("y", "<u2"), ("topic", "u1")])
+    points["x"], points["y"] = (drawn.places * 65_535).astype(np.uint16).T
+    points["topic"] = np.where(drawn.topics < 0, _NONE, drawn.topics)
+    facts = {
+        "unit": drawn.unit,
+        "total": drawn.total,
+        "topics": [
+            {"label": label, "size": size, "style": style}
+            for label, size, style in zip(drawn.labels, drawn.sizes, drawn.styles.tolist(), strict=True)
+        ],
+        "light": LIGHT,
+        "dark": DARK,
+    }
+    # JSON that no parser of HTML takes for the end of its element.
+    values = {
+        "TITLE": html.escape(drawn.title),
+        "FACTS": json.dumps(facts).replace("<", "\\u003c"),
+        "POINTS": base64.b64encode(points.tobytes()).decode(),
+        "TEXTS": base64.b64encode(_packed(drawn.texts)).decode(),
+    }
+    for name in ("style", "script"):
+        inner = re.search(rf"<{name}>(.*?)</{name}>", page, re.DOTALL)
+        digest = hashlib.sha256(inner[1].encode() if inner else b"").digest()
+        values[f"{name.upper()}_HASH"] = f"sha256-{base64.b64encode(digest).decode()}"
+    return re.sub(r"\{\{(\w+)\}\}", lambda name: values[name[1]], page)
+
+
+def _packed(texts: Sequence[tuple[str, str, str]]) -> bytes:
+    """Texts as compressed JSON, each cut as far as needed for the page to stay small."""
+    data = b""
+    for length in _LENGTHS:
+        cut = [(title, place, text if len(text) <= length else text[:length] + "…") for title, place, text in texts]
+        data = zlib.compress(json.dumps(cut, ensure_ascii=False).encode("utf-8", "replace"), 6)
+        if len(data) <= _MOST_BYTES:
+            break
+    return data
+
+
+def as_svg(drawn: CollectionMap) -> str:
+    """Return the picture: points by topic, and the labels that fit without touching one another."""
+    side = _SVG_SIDE + 2 * _SVG_MARGIN
+    places = drawn.places * _SVG_SIDE + _SVG_MARGIN
+    size = 6.0 if len(places) <= 2000 else 3.0 if len(places) <= 20_000 else 2.0
+    groups = []
+    for topic in range(-1, len(drawn.labels)):
+        own = places[drawn.topics == topic]
+        colour, shape = (COLOURS, 0) if topic < 0 else drawn.styles[topic].tolist()
+        path = "".join(_shape(shape, x, y, size) for x, y in own.tolist())
+        groups.append(f'<path fill="{LIGHT[colour]}" fill-opacity=".75" d="{path}"/>')
+    labels = "".join(
+        f'<text x="{x:.1f}" y="{y:.1f}">{html.escape(_clean(text))}</text>' for text, x, y in _placed(drawn, places)
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {side} {side}" width="{side}" height="{side}">'
+        f"<title>{html.escape(_clean(drawn.title))}</title><rect width='100%' height='100%' fill='#ffffff'/>"
+        f"{''.join(groups)}"
+        f'<g font-family="sans-serif" font-size="{_SVG_FONT}" font-weight="bold" text-anchor="middle" fill="#1a1a1a" '
+        f'stroke="#ffffff" stroke-width="4" paint-order="stroke">{labels}</g></svg>\n'
+    )
+
+
+def _clean(text: str) -> str:
+    """A text without what XML cannot have."""
+    return re.sub(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text)
+
+
+def _shape(shape: int, x: float, y: float, size: float) -> str:
+    half = size / 2
+    if shape == 1:
+        return f"M{x - half:.1f} {y - half:.1f}h{size}v{size}h-{size}z"
+    if shape == 2:
+        return f"M{x:.1f} {y - size * 0.7:.1f}l{size * 0.7:.1f} {size * 1.2:.1f}h-{size * 1.4:.1f}z"
+    if shape == 3:
+        wide = f"{size * 0.7:.1f}"
+        return f"M{x:.1f} {y - size * 0.7:.1f}l{wide} {wide}l-{wide} {wide}l-{wide}-{wide}z"
+    return f"M{x - half:.1f} {y:.1f}a{half} {half} 0 1 0 {size} 0a{half} {half} 0 1 0-{size} 0z"
+
+
+def _placed(drawn: CollectionMap, places: Vectors) -> Iterator[tuple[str, float, float]]:
+    """Labels and where they are, of the largest topics first, moved up or down as far as needed."""
+    taken: list[tuple[float, float, float, float]] = []
+    for topic in sorted(range(len(drawn.labels)), key=lambda one: -drawn.sizes[one]):
+        own = places[drawn.topics == topic]
+        if not len(own):
+            continue
+        text = ", ".join(drawn.labels[topic].split(", ")[:2])
+        # Bold letters of a sans-serif font are narrower than this on average.
+        width, height = 0.62 * _SVG_FONT * len(text), 1.3 * _SVG_FONT
+        x, y = _middle(own).tolist()
+        x = min(max(x, width / 2), _SVG_SIDE + 2 * _SVG_MARGIN - width / 2)
+        for step in (0, 1, -1, 2, -2, 3, -3, 4, -4):
+            box = (x - width / 2, y + step * height - height, x + width / 2, y + step * height)
+            apart = all(box[0] > b[2] or b[0] > box[2] or box[1] > b[3] or b[1] > box[3] for b in taken)
+            if apart and box[1] > 0 and box[3] < _SVG_SIDE + 2 * _SVG_MARGIN:
+                taken.append(box)
+                yield text, x, box[3] - 0.3 * _SVG_FONT
+                break

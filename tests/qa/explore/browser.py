@@ -1,0 +1,158 @@
+"""Headless Chromium, driven over a pipe (Chrome DevTools Protocol)."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import select
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+PROGRAM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+_PATIENCE = 120.0
+_OPTIONS = (
+    *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"),
+    *("--no-first-run", "--disable-extensions", "--disable-background-networking", "--remote-debugging-pipe"),
+)
+
+
+class Page:
+    """One page: what it says, what it asked the network for, and what a person does there."""
+
+    def __init__(self, process: subprocess.Popen[bytes], reader: int, writer: int) -> None:
+        self._process = process
+        self._reader, self._writer = reader, writer
+        self._session = ""
+        self._number = 0
+        self._rest = b""
+        self.events: list[dict[str, Any]] = []
+
+    def open(self, file: Path, *, width: int = 1200, height: int = 800, dark: bool = False) -> None:
+        """Show a file, and wait until its texts are there."""
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        theme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.call("Emulation.setEmulatedMedia", features=[theme])
+        self.call("Page.navigate", url=file.as_uri())
+        self.wait("document.documentElement.dataset.ready === 'yes'")
+
+    def call(self, method: str, **values: Any) -> dict[str, Any]:
+        """Call a method of the protocol and return its result."""
+        self._number += 1
+        message = {"id": self._number, "method": method, "params": values}
+        if self._session:
+            message["sessionId"] = self._session
+        os.write(self._writer, json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self._next()
+            if answer.get("id") == self._number:
+                assert "error" not in answer, answer
+                result: dict[str, Any] = answer["result"]
+                return result
+
+    def _next(self) -> dict[str, Any]:
+        while b"\0" not in self._rest:
+            if not select.select([self._reader], [], [], _PATIENCE)[0]:
+                raise TimeoutError("the browser does not answer")
+            data = os.read(self._reader, 1 << 20)
+            if not data:
+                raise ConnectionError("the browser ended")
+            self._rest += data
+        line, _, self._rest = self._rest.partition(b"\0")
+        message: dict[str, Any] = json.loads(line)
+        if "method" in message:
+            self.events.append(message)
+        return message
+
+    def run(self, program: str) -> Any:
+        """Evaluate JavaScript in the page."""
+        found = self.call("Runtime.evaluate", expression=program, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in found, found
+        return found["result"].get("value")
+
+    def wait(self, condition: str) -> None:
+        """Wait until something is true in the page."""
+        end = time.monotonic() + _PATIENCE
+        while not self.run(condition):
+            if time.monotonic() > end:
+                raise TimeoutError(condition)
+            time.sleep(0.02)
+
+    def settle(self) -> None:
+        """Wait until what was asked for is drawn."""
+        self.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
+
+    def press(self, key: str) -> None:
+        """Press a key."""
+        text = {"text": key} if len(key) == 1 else {}
+        codes = {"Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Tab": 9}
+        code = {"windowsVirtualKeyCode": codes[key]} if key in codes else {}
+        for kind in ("keyDown", "keyUp"):
+            self.call("Input.dispatchKeyEvent", type=kind, key=key, **code, **(text if kind == "keyDown" else {}))
+        self.settle()
+
+    def click(self, x: float, y: float) -> None:
+        """Click at a place of the window."""
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+        self.settle()
+
+    def write(self, text: str) -> None:
+        """Type into what has the focus."""
+        self.call("Input.insertText", text=text)
+        self.settle()
+
+    def screenshot(self) -> bytes:
+        """Return a picture of the window, PNG."""
+        return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
+
+    @property
+    def problems(self) -> list[str]:
+        """Errors and warnings of the console, and refusals of the security policy; not that tests read pixels."""
+        self.run("1")
+        kinds = {"Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"}
+        found = [json.dumps(event["params"]) for event in self.events if event["method"] in kinds]
+        return [one for one in found if "getImageData" not in one]
+
+    @property
+    def requests(self) -> list[str]:
+        """Addresses that the page asked for."""
+        sent = [event["params"]["request"] for event in self.events if event["method"] == "Network.requestWillBeSent"]
+        return [str(request["url"]) for request in sent]
+
+
+@contextmanager
+def browser(profile: Path) -> Iterator[Page]:
+    """Start a browser with a new profile."""
+    assert PROGRAM is not None
+    to_read, writer = os.pipe()
+    reader, to_write = os.pipe()
+    script = f'exec "$@" 3<&{to_read} 4>&{to_write}'
+    command = ["bash", "-c", script, "bash", PROGRAM, *_OPTIONS, f"--user-data-dir={profile}"]
+    process = subprocess.Popen(
+        command, pass_fds=(to_read, to_write), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    os.close(to_read)
+    os.close(to_write)
+    page = Page(process, reader, writer)
+    try:
+        yield page
+    finally:
+        page._session = ""
+        with suppress(OSError, ConnectionError, TimeoutError):
+            page.call("Browser.close")
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(10)
+        process.kill()
+        process.wait()
+        os.close(reader)
+        os.close(writer)

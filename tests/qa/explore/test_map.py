@@ -1,0 +1,146 @@
+"""The map as a file: self-contained, deterministic, in colours that everybody tells apart."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+
+from qa.explore import layout
+from qa.explore import map as drawing
+from qa.explore.items import Items
+from qa.retrieval.retriever import Retriever
+from tests.qa.explore.conftest import opened, update
+
+# Machado, Oliveira and Fernandes 2009: how the three kinds of dichromats see linear RGB.
+SEEN = {
+    "all": np.eye(3),
+    "no red": np.array([[0.1523, 1.0526, -0.2049], [0.1145, 0.7863, 0.0992], [-0.0039, -0.0481, 1.0520]]),
+    "no green": np.array([[0.3673, 0.8606, -0.2280], [0.2801, 0.6725, 0.0474], [-0.0118, 0.0429, 0.9689]]),
+    "no blue": np.array([[1.2555, -0.0767, -0.1788], [-0.0784, 0.9308, 0.1476], [0.0047, 0.6914, 0.3039]]),
+}
+XYZ = np.array([[0.4125, 0.3576, 0.1804], [0.2127, 0.7152, 0.0722], [0.0193, 0.1192, 0.9503]])
+
+
+def linear(colour: str) -> np.ndarray:
+    values = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
+    return np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
+
+
+def lab(rgb: np.ndarray) -> np.ndarray:
+    """CIELAB of linear RGB."""
+    xyz = XYZ @ np.clip(rgb, 0, 1) / np.array([0.9505, 1, 1.0888])
+    f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+@pytest.mark.parametrize(("palette", "back"), [(drawing.LIGHT, "#ffffff"), (drawing.DARK, "#14171c")])
+@pytest.mark.parametrize("eyes", SEEN)
+def test_the_colours_are_told_apart(palette: tuple[str, ...], back: str, eyes: str) -> None:
+    """Any two differ by 24 in CIELAB (2.3 is just noticeable), and each from the background by 3 to 1 (WCAG)."""
+    seen = [lab(SEEN[eyes] @ linear(colour)) for colour in palette]
+    assert min(float(np.linalg.norm(one - other)) for one, other in itertools.combinations(seen, 2)) >= 24
+    for colour in palette:
+        light, dark = sorted((float(XYZ[1] @ linear(colour)), float(XYZ[1] @ linear(back))), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 3
+
+
+def test_the_page_needs_nothing_else(retriever: Retriever) -> None:
+    """No address, no event handler in markup, a policy that names the one script and the one style."""
+    page = retriever.map_html()
+    assert not re.search(r"https?://|//\w+\.\w|\bsrc=|\bhref=|url\(|@import|\bon\w+=", page.partition('id="points"')[0])
+    assert page.count("<script>") == page.count("<style>") == 1
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)
+    assert policy is not None
+    assert policy[1].startswith("default-src 'none'; style-src 'sha256-")
+    assert "unsafe" not in policy[1]
+    assert "{{" not in page
+
+
+def test_the_same_twice(folder: Path) -> None:
+    """Also from an index that is opened anew."""
+    with opened(folder) as retriever:
+        first = retriever.map_html(), retriever.map_svg()
+    with opened(folder) as retriever:
+        assert (retriever.map_html(), retriever.map_svg()) == first
+
+
+def test_what_is_alike_is_close(retriever: Retriever) -> None:
+    """Most points have their nearest neighbour in their own file."""
+    items = Items.read(retriever.snapshot, "passages")
+    places = layout.lay_out(retriever.snapshot, items)
+    apart = np.linalg.norm(places[:, None] - places[None], axis=2)
+    np.fill_diagonal(apart, np.inf)
+    files = np.repeat(np.arange(3), 30)
+    assert (files[apart.argmin(axis=1)] == files).mean() > 0.95
+    assert places.min() == 0
+    assert places.max() == 1
+
+
+def test_beyond_the_landmarks(retriever: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others are placed among those that they are like."""
+    monkeypatch.setattr(layout, "LANDMARKS", 45)
+    test_what_is_alike_is_close(retriever)
+
+
+def test_no_more_points_than_can_be_seen(retriever: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawing, "MOST_POINTS", 40)
+    page = retriever.map_html()
+    facts = json.loads(re.findall(r'id="facts">(.*?)</script>', page)[0])
+    assert (facts["total"], sum(topic["size"] for topic in facts["topics"])) == (90, pytest.approx(40, abs=3))
+
+
+def test_long_texts_are_cut_until_the_page_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [("title", "a.md:1", " ".join(str(number * 7919 + at) for at in range(500))) for number in range(50)]
+    whole = drawing._packed(texts)
+    monkeypatch.setattr(drawing, "_MOST_BYTES", len(whole) // 4)
+    assert len(drawing._packed(texts)) <= len(whole) // 4
+
+
+def test_documents(retriever: Retriever) -> None:
+    page = retriever.map_html(unit="documents")
+    facts = json.loads(re.findall(r'id="facts">(.*?)</script>', page)[0])
+    assert (facts["unit"], facts["total"]) == ("documents", 3)
+
+
+def test_only_the_files_that_match(retriever: Retriever) -> None:
+    page = retriever.map_html(path="bread.md")
+    assert json.loads(re.findall(r'id="facts">(.*?)</script>', page)[0])["total"] == 30
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 5, 9])
+def test_small_collections(tmp_path: Path, count: int) -> None:
+    (tmp_path / "empty.txt").write_text("")
+    for number in range(count):
+        (tmp_path / f"{number}.txt").write_text(f"Number {number} of whales.\n")
+    update(tmp_path)
+    with opened(tmp_path) as retriever:
+        assert f'"total": {count}' in retriever.map_html()
+        ET.fromstring(retriever.map_svg())  # noqa: S314 - our own
+
+
+def test_the_picture_for_print(folder: Path) -> None:
+    """Valid XML even with a title that is not; every point is there, and no label touches another."""
+    (folder / "bread.md").write_text("# A & B <c> \x0b\n\nBakers knead dough & yeast <oven>.\n", encoding="utf-8")
+    update(folder)
+    with opened(folder) as retriever:
+        picture = ET.fromstring(retriever.map_svg())  # noqa: S314 - our own
+    space = "{http://www.w3.org/2000/svg}"
+    assert sum(path.get("d", "").count("M") for path in picture.iter(f"{space}path")) == 61
+    labels = [(float(one.get("x", 0)), float(one.get("y", 0)), one.text or "") for one in picture.iter(f"{space}text")]
+    assert labels
+    for (x, y, text), (a, b, other) in itertools.combinations(labels, 2):
+        assert abs(y - b) >= 13 or abs(x - a) >= 4 * (len(text) + len(other)) / 2
+
+
+def test_neighbouring_topics_differ_in_colour() -> None:
+    """Up to the number of colours all differ; beyond it shapes do."""
+    centres = np.random.default_rng(1).random((30, 2), dtype=np.float32)
+    styles = drawing._styles(centres)
+    assert len(set(styles[:6, 0].tolist())) == 6
+    assert len({tuple(style) for style in styles[:24].tolist()}) == 24

@@ -1,0 +1,194 @@
+"""The map as a person sees and uses it, in a real browser."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.qa.explore.browser import PROGRAM, Page, browser
+from tests.qa.explore.conftest import SUBJECTS, opened, update, write
+
+pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium on this machine: apt-get install chromium")
+
+EVIL = "# <img src=x onerror=window.hacked=1>\n\n</script><script>window.hacked=1</script> ☃ {{TITLE}} <b>bold</b>\n"
+# The window's place of a point, by its number.
+_PLACE = (
+    "(() => {{ const box = canvas.getBoundingClientRect();"
+    "return [box.left + screenX({0}), box.top + screenY({0})]; }})()"
+)
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A map of three subjects and one hostile file."""
+    folder = tmp_path_factory.mktemp("map")
+    for subject in SUBJECTS:
+        write(folder, subject, 30)
+    (folder / "evil.md").write_text(EVIL, encoding="utf-8")
+    update(folder)
+    file = folder / "map.html"
+    with opened(folder) as retriever:
+        file.write_text(retriever.map_html(), encoding="utf-8")
+    return file
+
+
+@pytest.fixture(scope="module")
+def shared(drawn: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    with browser(tmp_path_factory.mktemp("profile")) as page:
+        page.open(drawn)
+        yield page
+
+
+@pytest.fixture
+def page(shared: Page) -> Page:
+    """The page as it was opened."""
+    shared.run("document.activeElement.blur(); clear(); zoom = 1; keepInside(); redraw()")
+    shared.settle()
+    return shared
+
+
+def picture(page: Page, name: str) -> bytes:
+    """A screenshot, kept where QA_PICTURES says, to be looked at."""
+    data = page.screenshot()
+    if folder := os.environ.get("QA_PICTURES"):
+        Path(folder, name).write_bytes(data)
+    return data
+
+
+def test_every_point_is_painted(page: Page) -> None:
+    """At the place of each point the canvas is not empty; between the edges and the points it is."""
+    painted = page.run(
+        "(() => { draw(); const all = pen.getImageData(0, 0, canvas.width, canvas.height).data;"
+        "const at = (x, y) => all[4 * (Math.round(y) * canvas.width + Math.round(x)) + 3];"
+        "return [at(2, 2), Array.from({length: count}, (_, i) => at(screenX(i), screenY(i)))]; })()"
+    )
+    assert painted[0] == 0
+    assert len(painted[1]) == 91
+    assert min(painted[1]) > 0
+    assert picture(page, "light.png").startswith(b"\x89PNG")
+
+
+def test_labels_are_legible(page: Page) -> None:
+    """One for each topic, inside the map, none on top of another."""
+    boxes = page.run(
+        "names.filter((one) => !one.hidden).map((one) => { const b = one.getBoundingClientRect();"
+        "return [b.left, b.top, b.right, b.bottom, one.textContent]; })"
+    )
+    assert len(boxes) == page.run("facts.topics.length") >= 3
+    width, height = page.run("[plane.getBoundingClientRect().right, plane.getBoundingClientRect().bottom]")
+    for number, (left, top, right, bottom, text) in enumerate(boxes):
+        assert text
+        assert left >= 0
+        assert right <= width
+        assert bottom <= height
+        for other in boxes[:number]:
+            assert right <= other[0] or other[2] <= left or bottom <= other[1] or other[3] <= top
+
+
+def test_a_click_shows_text_and_citation(page: Page) -> None:
+    page.click(*page.run(_PLACE.format(40)))
+    shown = page.run("at('shown').innerText")
+    chosen = page.run("chosen")
+    title, place, text = page.run(f"texts[{chosen}]")
+    assert place in shown
+    assert text in shown
+    assert title in shown
+    assert "Topic " in shown
+
+
+def test_the_search_lights_up_what_matches(page: Page) -> None:
+    page.press("/")
+    page.write("DOUGH")
+    expected = page.run("texts.filter((one) => one.join(' ').toLowerCase().includes('dough')).length")
+    assert 0 < expected < 91
+    assert page.run("at('count').textContent") == f"{expected} of 91 passages"
+    dimmed = page.run(
+        "(() => { draw(); const all = pen.getImageData(0, 0, canvas.width, canvas.height).data;"
+        "const at = (i) => all[4 * (Math.round(screenY(i)) * canvas.width + Math.round(screenX(i))) + 3];"
+        "const on = [], off = []; for (let i = 0; i < count; i++) (lit(i) ? on : off).push(at(i));"
+        "return [Math.min(...on), off.sort((a, b) => a - b)[off.length >> 1]]; })()"
+    )
+    assert dimmed[0] > 150 > dimmed[1]
+    picture(page, "search.png")
+    page.press("Enter")
+    assert "dough" in page.run("at('shown').innerText").lower()
+    page.press("Escape")
+    assert page.run("at('count').textContent") == "91 passages"
+
+
+def test_the_keyboard_reaches_points_and_topics(page: Page) -> None:
+    """Arrow keys go from point to point; a topic in the list is a button."""
+    page.run("canvas.focus()")
+    page.press("ArrowRight")
+    first = page.run("chosen")
+    assert first >= 0
+    reached = {first}
+    for key in ("ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown") * 3:
+        page.press(key)
+        reached.add(page.run("chosen"))
+    assert len(reached) >= 3
+    assert page.run("texts[chosen][1]") in page.run("at('shown').innerText")
+    page.press("+")
+    assert page.run("zoom") > 1
+    page.press("0")
+    assert page.run("zoom") == 1
+    page.run("document.querySelector('#topics button').focus()")
+    page.press("Enter")
+    page.run("document.activeElement.click()") if page.run("topic") < 0 else None
+    assert page.run("document.querySelector('#topics button').getAttribute('aria-pressed')") == "true"
+    assert page.run("at('count').textContent").endswith(" of 91 passages")
+
+
+def test_dark_and_light(drawn: Path, page: Page) -> None:
+    """As the system says, or as the button is pressed."""
+    light = page.run("[getComputedStyle(document.body).backgroundColor, colourOf(0)]")
+    page.run("at('theme').click()")
+    page.settle()
+    dark = page.run("[getComputedStyle(document.body).backgroundColor, colourOf(0)]")
+    picture(page, "dark.png")
+    page.run("at('theme').click()")
+    assert light[0] == "rgb(255, 255, 255)"
+    assert dark[0] == "rgb(20, 23, 28)"
+    assert light[1] != dark[1]
+
+
+def test_nothing_that_a_document_says_becomes_markup(page: Page) -> None:
+    """It is shown as it is, and nothing of it runs."""
+    number = page.run("texts.findIndex((one) => one[1].startsWith('evil.md'))")
+    page.run(f"show({number})")
+    shown = page.run("at('shown').innerText")
+    assert "</script><script>window.hacked=1</script> ☃ {{TITLE}} <b>bold</b>" in shown
+    assert "<img src=x onerror=window.hacked=1>" in shown
+    assert page.run("typeof window.hacked") == "undefined"
+    assert page.run("document.images.length") == 0
+
+
+def test_no_error_and_no_request(drawn: Path, page: Page) -> None:
+    """The page itself is all that is ever asked for, and the console stays empty."""
+    assert [url for url in page.requests if not url.startswith(("about:", "data:"))] == [drawn.as_uri()]
+    assert page.problems == []
+
+
+def test_the_policy_lets_nothing_out(page: Page) -> None:
+    """Even a script in the page could not load or send anything."""
+    image = (
+        "new Promise((done, refused) => { const i = new Image(); i.onload = done; i.onerror = () => refused(1);"
+        "i.src = 'https://example.org/x.png'; })"
+    )
+    for program in ("fetch('https://example.org/')", image):
+        assert page.run(f"{program}.then(() => 'sent', () => 'refused')") == "refused"
+    page.events.clear()
+
+
+def test_a_narrow_window(page: Page) -> None:
+    """Map above, texts below; nothing is wider than the window."""
+    page.call("Emulation.setDeviceMetricsOverride", width=400, height=800, deviceScaleFactor=2, mobile=False)
+    page.settle()
+    page.settle()
+    assert page.run("document.documentElement.scrollWidth") <= 400
+    picture(page, "narrow.png")
+    page.call("Emulation.setDeviceMetricsOverride", width=1200, height=800, deviceScaleFactor=1, mobile=False)
+    page.settle()
