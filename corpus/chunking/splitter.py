@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 
 from corpus import formats
 from corpus.chunking.units import CountTokens, Unit, balanced, bounded, units_of
 from corpus.errors import Unreadable
 from corpus.readers.assemble.coverage import MAX_GAP
 from corpus.text.lines import BULLETS, FileLines
+from corpus.text.path_words import path_words
 from corpus.types import Block, BlockKind, Document, Passage, Record
 
 # Raised whenever the same document would be cut differently; indexes are then split again.
@@ -179,7 +181,10 @@ class _Splitter:
         return 4 * (cut.tokens + blanks + taken) <= 3 * self._max
 
     def _context(self, heading: tuple[str, ...]) -> str:
-        return context_of(self._document.title, heading, count_tokens=self._count, max_tokens=self._max)
+        title = self._document.title
+        # Words of the file's name are not embedded: a renamed file would be embedded again.
+        own = "" if title == path_words(PurePosixPath(self._document.path).name) else title
+        return context_of(own, heading, count_tokens=self._count, max_tokens=self._max)
 
     def _passage(self, section: _Section, cut: _Cut, context: str) -> Passage:
         start = section.start if cut.start == section.body else cut.start

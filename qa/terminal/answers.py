@@ -127,7 +127,8 @@ def _verdict(answer: Result, style: TerminalStyle) -> str:
     found = answer.answer
     lines = [style.fit(found.text.strip("\n") + _cited(found.citations), bold=[(0, len(found.text))])]
     if found.sentence.strip() not in ("", found.text.strip()):
-        lines.append(style.fit(found.sentence, indent=_INDENT))
+        # One sentence, whose first line may begin anywhere in a line of the file.
+        lines.append(style.fit(" ".join(found.sentence.split()), indent=_INDENT))
     for other in found.alternatives:
         lines.append(style.fit(f"But another passage says {other.text}{_cited(other.citations)}"))
     return "\n".join([*lines, confidence])

@@ -1,33 +1,33 @@
 """Fit the constants of `qa/answer/confidence.py` and say how well they hold.
 
-    python -m tests.benchmarks.fit_confidence CORPUS QUESTIONS.jsonl [--sample N]
+    python -m tests.benchmarks.fit_confidence --fit CORPUS QUESTIONS.jsonl ... [--check CORPUS QUESTIONS.jsonl ...]
 
-Wants questions of which many only look answerable, over several files: those of every other file are
-fitted on, the rest are checked. A question counts as answered where its evidence is in the passages
-shown. The bias is moved from the share of such questions in the set to the one that people ask, at which the
-calibration error is given too, for the constants fitted here and for those of `qa/answer/confidence.py`.
+Wants questions of which many only look answerable. Without sets to check, those of every other file are
+fitted on, and the rest are checked. A question counts as answered where its evidence is in the passages
+shown. With `--share` the bias is moved to the share of such questions
+that people ask. How well told is given for the constants fitted here and for those of `qa/answer/confidence.py`.
 """
 
 from __future__ import annotations
 
+import argparse
 import math
 from collections.abc import Sequence
 from dataclasses import astuple
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from qa import Mode, Retriever, build_index
 from qa.answer import confidence
+from qa.answer.confidence import Features
 from qa.evaluation.evidence import Gold
 from qa.evaluation.metrics import auroc
 from qa.evaluation.questions import read_questions, sample
 from tests import scoring
-from tests.benchmarks.common import copied, question_parser, tell
-
-# The share of questions to one's own collection that it answers: an assumption, stated in README.md.
-ANSWERED_SHARE = 0.8
+from tests.benchmarks.common import copied, parser, tell
 
 Array = npt.NDArray[np.float64]
 
@@ -67,58 +67,84 @@ def _chances(features: Array, bias: float, weights: Sequence[float]) -> Array:
     return chances
 
 
-def gather(root: Path, questions: Sequence[Gold], *, rerank: bool) -> tuple[Array, Array]:
+def gather(root: Path, questions: Sequence[Gold], *, reads: bool, rerank: bool) -> tuple[Array, Array]:
     """Features of each question, and whether its evidence is in the passages shown."""
     rows, labels = [], []
-    with Retriever.open(root) as retriever:
+    with Retriever.open(root, reader=reads) as retriever:
         for asked in questions:
             result, features = retriever._answer(
                 asked.question, k=5, mode=Mode.HYBRID, path=None, rerank=rerank, question_id=None
             )
-            rows.append(astuple(features) if features else (0.0, 0.0, 0.0))
+            rows.append(astuple(features or Features(0.0, 0.0, 0.0)))
             labels.append(any(asked.is_hit(hit.source.path, hit.source.chars) for hit in result.passages))
     return np.array(rows), np.array(labels, dtype=np.float64)
 
 
+# Features, labels, files, and whether there is an answer, of the questions of each set.
+Sets = list[tuple[Array, Array, list[str], npt.NDArray[np.bool_]]]
+
+
+def ask_all(given: argparse.Namespace, pairs: Sequence[Sequence[str]]) -> Sets:
+    """Features, labels, files and whether it is answerable, of each question of each set."""
+    found: Sets = []
+    for corpus, file in pairs:
+        asked = sample(read_questions(Path(file)), given.sample)
+        with copied(Path(corpus)) as root:
+            build_index(root)
+            golds = sample(scoring.read_questions(Path(file), root), given.sample)
+            reads = not (given.no_reader or given.no_rerank)
+            features, labels = gather(root, golds, reads=reads, rerank=not given.no_rerank)
+        found.append((features, labels, [each.file for each in asked], np.array([each.answerable for each in asked])))
+    return found
+
+
+def halves(sets: Sets) -> tuple[Sets, Sets]:
+    """The questions on every other file of each set, and the rest."""
+    parts: tuple[Sets, Sets] = ([], [])
+    for features, labels, files, answerable in sets:
+        order = sorted(set(files))
+        first = np.array([order.index(file) % 2 == 0 for file in files])
+        for part, chosen in zip(parts, (first, ~first), strict=True):
+            part.append((features[chosen], labels[chosen], [], answerable[chosen]))
+    return parts
+
+
 def main() -> None:
     """Run the fit that the command line describes."""
-    parser = question_parser(__doc__, sample=2000)
-    parser.add_argument("--no-rerank", action="store_true", help="fit confidence.QUICK instead of RERANKED")
-    given = parser.parse_args()
-    with copied(given.corpus) as root:
-        build_index(root)
-        questions = sample(scoring.read_questions(given.questions, root), given.sample)
-        features, labels = gather(root, questions, rerank=not given.no_rerank)
-    asked = sample(read_questions(given.questions), given.sample)
-    files = sorted({each.file for each in asked})
-    fitted = np.array([files.index(each.file) % 2 == 0 for each in asked])
-    answerable = np.array([each.answerable for each in asked])
-    bias, *weights = fit(features[fitted], labels[fitted])
-    share = labels[fitted].mean()
-    moved = bias + math.log(ANSWERED_SHARE / (1 - ANSWERED_SHARE)) - math.log(share / (1 - share))
-    held = ~fitted
-    chances = _chances(features, bias, weights)
-    now = confidence.QUICK if given.no_rerank else confidence.RERANKED
-    at_share = {
-        "fitted here": _chances(features[held], moved, weights),
-        "as they are now": _chances(features[held], now.bias, now.weights),
+    wanted = parser(__doc__)
+    for name in ("--fit", "--check"):
+        wanted.add_argument(name, nargs=2, action="append", default=[], metavar=("CORPUS", "QUESTIONS"))
+    wanted.add_argument("--sample", type=int, default=2000, help="questions of each set")
+    wanted.add_argument("--share", type=float, help="move the bias to this share of answered questions")
+    wanted.add_argument("--no-reader", action="store_true", help="fit confidence.RERANKED instead of READ")
+    wanted.add_argument("--no-rerank", action="store_true", help="fit confidence.QUICK")
+    given = wanted.parse_args()
+    fitted, checked = ask_all(given, given.fit), ask_all(given, given.check)
+    if not checked:
+        fitted, checked = halves(fitted)
+    features, labels = (np.concatenate([one[i] for one in fitted]) for i in range(2))
+    bias, *weights = fit(features, labels)
+    if given.share:
+        share = labels.mean()
+        bias += math.log(given.share / (1 - given.share)) - math.log(share / (1 - share))
+    now = confidence.QUICK if given.no_rerank else confidence.RERANKED if given.no_reader else confidence.READ
+    report: dict[str, Any] = {
+        "WEIGHTS": [round(float(weight), 3) for weight in weights],
+        "BIAS": round(float(bias), 3),
+        "fitted_on": len(labels),
+        "checked": [],
     }
-    told_apart = auroc(chances[held & answerable], chances[held & ~answerable])
-    tell(
-        {
-            "WEIGHTS": [round(float(weight), 3) for weight in weights],
-            "BIAS": round(float(moved), 3),
-            "fitted_on": int(fitted.sum()),
-            "checked_on": int(held.sum()),
-            "auroc_answerable": None if told_apart is None else round(told_apart, 3),
-            "ece_at_the_set's_own_share": round(calibration_error(chances[held], labels[held]), 3),
-            "ece_at_the_share_that_people_ask": {
-                name: round(calibration_error(found, labels[held], ANSWERED_SHARE), 3)
-                for name, found in at_share.items()
-            },
-        },
-        given.out,
-    )
+    for x, truth, _, answerable in checked:
+        row: dict[str, Any] = {"questions": len(truth), "answered": round(float(truth.mean()), 3)}
+        for name, model in (("fitted here", (bias, weights)), ("as they are now", (now.bias, now.weights))):
+            chances = _chances(x, *model)
+            told = auroc(chances[answerable], chances[~answerable])
+            row[name] = {
+                "auroc_answerable": None if told is None else round(told, 3),
+                "ece": round(calibration_error(chances, truth, given.share), 3),
+            }
+        report["checked"].append(row)
+    tell(report, given.out)
 
 
 if __name__ == "__main__":
