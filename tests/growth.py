@@ -13,12 +13,12 @@ MOST = 10
 _LEAST_SECONDS = 0.5
 
 
-def check_growth(work: Callable[[_T], object], small: _T, large: _T) -> None:
+def check_growth(work: Callable[[_T], object], small: _T, large: _T, *, least: float = _LEAST_SECONDS) -> None:
     """Do work on something and on four times as much, three times at most as something else may disturb it."""
     first = second = 0.0
     for _ in range(3):
         first, second = _seconds(work, small), _seconds(work, large)
-        if second < max(_LEAST_SECONDS, MOST * first):
+        if second < max(least, MOST * first):
             return
     raise AssertionError(f"{second:.2f} s of processor time, {first:.2f} s for a quarter")
 

@@ -13,12 +13,21 @@ from functools import partial
 from pathlib import Path
 
 from corpus import INDEX_FOLDER, SkippedFile, splitter_version, walk
-from corpus.errors import CorpusError, DamagedIndexError, IncompatibleError, LockedError, NoIndexError, StorageError
+from corpus.errors import (
+    CorpusError,
+    DamagedIndexError,
+    IncompatibleError,
+    LockedError,
+    ModelError,
+    NoIndexError,
+    StorageError,
+)
 from index import (
     DATABASE,
     DEFAULT_MODEL,
     BuildMode,
     BuildReport,
+    CompileError,
     Device,
     Diff,
     Encoder,
@@ -32,6 +41,7 @@ from index import (
 )
 from qa.collection.settings import read_settings
 from qa.locate import command_for, root_of
+from qa.reader.reader import shared_reader
 from qa.retrieval.retriever import Retriever
 
 _log = logging.getLogger(__name__)
@@ -145,7 +155,17 @@ def build_index(
             continue
         if not report.documents and on_empty is OnEmpty.FAIL:
             raise _nothing_to_index(root, report.skipped)
+        if is_first and encoder is None:
+            _prepare_reader()
         return report
+
+
+def _prepare_reader() -> None:
+    """Prepare the reader for this machine now, rather than at the first question."""
+    try:
+        shared_reader().prepare()
+    except (CompileError, ImportError, ModelError) as error:
+        _log.debug("the reader is not prepared: %s", error)
 
 
 def _require_files(

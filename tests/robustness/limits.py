@@ -7,6 +7,7 @@ unshare -rm sh -c 'mount -t tmpfs -o size=1m tmpfs FOLDER && python -m tests.rob
 from __future__ import annotations
 
 import copy
+import contextlib
 import itertools
 import resource
 import shutil
@@ -33,6 +34,8 @@ _SIZES = (0, 1, 7, 100, 1000, *range(2000, 400_000, 9973))
 _DESCRIPTORS = range(16)
 # Bytes that are freed once the small disk is full: enough for another generation of what is on it.
 _BALLAST = 400_000
+# Bytes that the next documents take.
+_RESERVE = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +118,7 @@ def run(every: int, scenarios: tuple[Scenario, ...] = SCENARIOS) -> dict[str, An
 
 def fill(disk: Path) -> dict[str, Any]:
     """Add documents until the disk is full; what there was answers still, and with space again all is well."""
-    root, ballast = disk / "corpus", disk / "ballast"
+    root, ballast, reserve = disk / "corpus", disk / "ballast", disk / "reserve"
     root.mkdir()
     ballast.write_bytes(bytes(_BALLAST))
     picture = partial(Scenario("full disk", lambda _: None, _update).picture, root)
@@ -123,7 +126,11 @@ def fill(disk: Path) -> dict[str, Any]:
     value_in_fork(partial(_update, root))
     before, refused, wrong = value_in_fork(picture), "", []
     for number in itertools.count(1):
+        # Documents always have room, so that it is the index that does not fit.
+        reserve.unlink(missing_ok=True)
         _add(root, number)
+        with contextlib.suppress(OSError):
+            reserve.write_bytes(bytes(_RESERVE))
         ended = in_fork(partial(_update, root))
         if ended.error:
             refused = f"{ended.error}: {ended.message}"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from corpus.errors import QAError
+from corpus.errors import QAError, UsageError
 from index.dense.search import Candidate
 from index.dense.vector_rows import is_sound
 from index.encoder.protocol import Encoder
@@ -93,7 +93,7 @@ def ask_everything(root: Path, encoder: Encoder, questions: Questions) -> tuple[
         The generation that answered, None where the index could not be opened, and the answers.
     """
     try:
-        retriever = Retriever.open(root, encoder=encoder)
+        retriever = Retriever.open(root, encoder=encoder, reader=False)
     except QAError as error:
         return None, {"open": Refused(error)}
     with retriever:
@@ -154,6 +154,12 @@ def _questions(
             ranked(snapshot.keyword(text, 7, documents=documents)),
         ]
 
+    def within() -> Any:
+        try:
+            return answer_to(retriever, text, k=5, path=questions.pattern)
+        except UsageError as error:  # no document matches: an answer too
+            return str(error)
+
     return {
         "dense": lambda: [ranked(snapshot.dense(encoder.encode_query(one), 10)) for one in questions.texts],
         "dense, all": lambda: ranked(snapshot.dense(encoder.encode_query(text), 100_000)),
@@ -162,7 +168,7 @@ def _questions(
         "words": lambda: snapshot.frequencies(questions.words),
         "within": scoped,
         "hybrid": lambda: [answer_to(retriever, one, k=5) for one in others[:2]],
-        "hybrid, within": lambda: answer_to(retriever, text, k=5, path=questions.pattern),
+        "hybrid, within": within,
         "keyword, quick": lambda: answer_to(retriever, text, k=8, mode=Mode.KEYWORD, rerank=False),
         "duplicates": lambda: _duplicates(snapshot, duplicate()),
         "show passage": lambda: shown(duplicate()),

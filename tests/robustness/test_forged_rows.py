@@ -42,12 +42,12 @@ COUNTS = {
     "a document has a negative number of passages": "UPDATE documents SET passages = -1 WHERE id = 3",
     "a document is gone": "DELETE FROM documents WHERE id = 3",
     "a document stands twice": "INSERT INTO documents SELECT id + 1000, path || '2', sha256, size, mtime_ns, "
-    "checked_ns, media_type, title, passages, records, checksum FROM documents WHERE id = 3",
+    "checked_ns, media_type, title, passages, records, metadata, checksum FROM documents WHERE id = 3",
     "a document has two records more": "UPDATE documents SET records = records + 2 WHERE id = 3",
     "a document has a negative number of records": "UPDATE documents SET records = -1 WHERE id = 3",
     "a passage is gone": "DELETE FROM passages WHERE id = 5",
     "a passage stands twice": "INSERT INTO passages SELECT id + 100000, 'f' || substr(key, 2), document, vector, "
-    "start, end, link_checksum, body, line_first, line_last, page, title, heading, context, text, text_digest, "
+    "start, end, link_checksum, body, line_first, line_last, page, anchor, title, heading, context, text, text_digest, "
     "checksum FROM passages WHERE id = 5",
     "a passage has a vector that is not there": f"UPDATE passages SET vector = {NOWHERE} WHERE id = 5",
     "a passage has a vector with a negative number": "UPDATE passages SET vector = -3 WHERE id = 5",

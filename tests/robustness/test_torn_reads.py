@@ -188,7 +188,7 @@ faiss.omp_set_num_threads(4)
 many = faiss.IndexFlatIP(64)
 many.add(np.ones((50_000, 64), dtype=np.float32))
 many.search(np.ones((64, 64), dtype=np.float32), 5)  # its threads are there now
-retriever = Retriever.open(root, encoder=BagEncoder())
+retriever = Retriever.open(root, encoder=BagEncoder(), reader=False)
 expected = [hit.id for hit in retriever.search(question)]
 child = os.fork()
 if not child:
@@ -196,7 +196,7 @@ if not child:
         retriever.search(question)
     except UsageError as error:
         print(error, flush=True)
-    with Retriever.open(root, encoder=BagEncoder()) as own:
+    with Retriever.open(root, encoder=BagEncoder(), reader=False) as own:
         print("same" if [hit.id for hit in own.search(question)] == expected else "other", flush=True)
     # So much that FAISS would share it out among threads.
     text = "".join(f"# New {number}\\n\\nNothing of {number} was there before.\\n\\n" for number in range(400))

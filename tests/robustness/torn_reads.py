@@ -66,7 +66,7 @@ def ask(retriever: Retriever, question: str, mode: Mode) -> Any:
 
 def answers_of(root: Path) -> Answers:
     """What an index answers to each question in each mode."""
-    with Retriever.open(root, encoder=BagEncoder()) as retriever:
+    with Retriever.open(root, encoder=BagEncoder(), reader=False) as retriever:
         return {f"{mode.value}: {asked}": ask(retriever, asked, mode) for asked in QUESTIONS for mode in Mode}
 
 
@@ -104,7 +104,7 @@ def _read(root: Path, states: tuple[Answers, Answers], *, questions: int, seed: 
 def _opened(root: Path, chance: random.Random) -> Retriever:
     """As a question opens it; or its files read only when the next generations have deleted them."""
     if chance.random() < 0.8:
-        return Retriever.open(root, encoder=BagEncoder())
+        return Retriever.open(root, encoder=BagEncoder(), reader=False)
     snapshot = Snapshot(root / ".qa")
     time.sleep(chance.uniform(0, 0.05))
     return Retriever(root, snapshot, BagEncoder())

@@ -90,7 +90,8 @@ def add_html(builder: DocumentBuilder, text: str, *, level: int = 0) -> str:
     for line in [data] if level else data.splitlines(keepends=True):
         page.line += not level
         parser.feed(line)
-    parser.close()
+    if data:  # of nothing, the parser says that it is damaged
+        parser.close()
     title = _own_title(page.title[:_MAX_TITLE], page.first_heading)
     if not level:
         builder.title = title

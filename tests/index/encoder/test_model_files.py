@@ -52,7 +52,7 @@ def test_a_default_with_another_file_is_refused(copy: Path, name: str, monkeypat
         with (copy / name).open("a", encoding="utf-8") as file:
             file.write(" ")
     monkeypatch.setattr(model_files, "_wheel_folder", lambda: copy)
-    with pytest.raises(ModelError, match=rf"{name} is not the file .*pip install --force-reinstall"):
+    with pytest.raises(ModelError, match=rf"{name} is not as .*pip install --force-reinstall"):
         find()
 
 

@@ -121,7 +121,7 @@ def watching(root: Path, encoder: BagEncoder) -> Iterator[Watching]:
 
 
 def test_changes_are_indexed_and_reported(root: Path, watching: Watching, encoder: BagEncoder) -> None:
-    """A new file, an edit, a deletion; a rename embeds what has another title by it."""
+    """A new file, an edit, a deletion; a rename embeds nothing."""
     del encoder.embedded[:]
     put(root / "new.md", "The harp stands in the hall.")
     assert watching.events() == [("new.md", ADDED)]
@@ -134,8 +134,7 @@ def test_changes_are_indexed_and_reported(root: Path, watching: Watching, encode
     assert watching.events() == [("a.md", REMOVED), ("sub/z.md", ADDED)]
     (root / "new.md").unlink()
     assert watching.events() == [("new.md", REMOVED)]
-    # A note of one line is embedded with its title, which is the name of its file.
-    assert encoder.embedded == ["new\nThe harp stands in the hall.", "b\nSoup is served at one.", "z\nWhales sing."]
+    assert encoder.embedded == ["The harp stands in the hall.", "Soup is served at one."]
     assert documents(root) == ["sub/b.md", "sub/z.md"]
 
 
