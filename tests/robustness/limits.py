@@ -6,8 +6,8 @@ unshare -rm sh -c 'mount -t tmpfs -o size=1m tmpfs FOLDER && python -m tests.rob
 
 from __future__ import annotations
 
-import copy
 import contextlib
+import copy
 import itertools
 import resource
 import shutil
