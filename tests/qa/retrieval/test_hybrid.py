@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from math import log, sqrt
+from math import log
 from pathlib import Path
 
 import numpy as np
@@ -59,7 +59,7 @@ def test_scores_are_a_convex_combination(four: Snapshot) -> None:
     fox, red = log(3.5 / 1.5), 1e-6
     assert paths == ["a.txt", "b.txt", "d.txt", "c.txt"]
     assert four.passages(found.ids)[2].key < four.passages(found.ids)[3].key
-    np.testing.assert_allclose(found.cosines, np.array([2, 1, 0, 0]) / sqrt(6), atol=1e-3)  # stored as float16
+    np.testing.assert_allclose(found.cosines, [1, 0.5, 0, 0], atol=1e-7)
     np.testing.assert_allclose(found.keyword, [fox + red, red, 0, 0], atol=1e-9)
     np.testing.assert_allclose(found.scores, [1, 0.5 * 0.5 + 0.5 * red / (fox + red), 0, 0], atol=1e-7)
 
