@@ -28,6 +28,8 @@ _CALENDAR = re.compile(
     r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)[a-z]*\b", re.IGNORECASE
 )
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+# Least margin over "no answer" for a few words; below it the sentence is the better answer.
+_LEAST_MARGIN = -1.0
 # The reader is sure enough that a passage answers to say that it agrees, or that it contradicts: logits.
 _AGREES = 0.0
 _CONTRADICTS = 1.5
@@ -54,14 +56,17 @@ def exact_answer(
         question: As it is searched.
         passages: Best first.
         extracts: Their answering sentences, by row number.
-        readings: What the reader tells of them, by row number; without one, the answer is a sentence.
+        readings: What the reader tells of them, by row number; without one, or where it rather sees no answer, a
+            sentence is the answer.
     """
     quoted = [(rank, one) for rank, one in enumerate(passages, start=1) if extracts.get(one.id, Extract()).highlights]
     if not quoted:
         return None
     rank, first = quoted[0]
     best = extracts[first.id]
-    if first.id not in readings or best.has_list or not asks_for_words(question):
+    reading = readings.get(first.id)
+    is_sure = reading is not None and reading.margin >= _LEAST_MARGIN
+    if not is_sure or best.has_list or not asks_for_words(question):
         return Answer(best.answer, (rank,), sentence=best.answer)
     candidates = [_candidate(at, one, extracts[one.id], readings[one.id]) for at, one in quoted if one.id in readings]
     answer, *others = candidates

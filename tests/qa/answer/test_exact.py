@@ -45,6 +45,15 @@ def test_other_questions_get_a_sentence(question: str) -> None:
     assert answer(question, [(OPENED, "12 May 1932", 3)]) == Answer(sentence, (1,), sentence)
 
 
+def test_where_the_reader_rather_sees_no_answer_a_sentence_is_quoted() -> None:
+    passage = stored(OPENED)
+    for none, text in ((2 * 6.0, "12 May 1932"), (2 * 6.1, "It opened on 12 May 1932, in rain.")):
+        read = reading(OPENED, answer="12 May 1932", sure=5.0, none=none)
+        found = exact_answer("When did it open?", [passage], {1: extract(passage, read.share)}, {1: read})
+        assert found is not None
+        assert found.text == text
+
+
 def test_a_list_is_the_answer_as_a_whole() -> None:
     text = "These won:\n\n- Adam\n- Eve"
     assert answer("Which won?", [(text, "These", 3)]) == Answer(text, (1,), text)
