@@ -43,7 +43,7 @@ class Page:
         theme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[theme])
         self.call("Page.navigate", url=file.as_uri())
-        self.wait("document.documentElement.dataset.ready === 'yes'")
+        self.wait("document.documentElement?.dataset.ready === 'yes'")
 
     def call(self, method: str, **values: Any) -> dict[str, Any]:
         """Call a method of the protocol and return its result."""
@@ -82,10 +82,17 @@ class Page:
     def wait(self, condition: str) -> None:
         """Wait until something is true in the page."""
         end = time.monotonic() + _PATIENCE
-        while not self.run(condition):
+        while not self._holds(condition):
             if time.monotonic() > end:
                 raise TimeoutError(condition)
             time.sleep(0.02)
+
+    def _holds(self, condition: str) -> bool:
+        """Whether something is true; not while one page gives way to the next."""
+        try:
+            return bool(self.run(condition))
+        except AssertionError:
+            return False
 
     def settle(self) -> None:
         """Wait until what was asked for is drawn."""
