@@ -116,7 +116,7 @@ def shared_reader() -> Reader:
 def is_english(texts: Iterable[str]) -> bool:
     """Whether texts are in the one language that the reader knows, by the share of its commonest words.
 
-    Of ten passages together, English prose has 27 to 50 of a hundred, German at most 6.
+    Of several passages together, English prose has 27 to 50 of a hundred, German at most 6.
     """
     words = [word for text in texts for word in _WORD.findall(text.lower())]
     return sum(word in STOP_WORDS for word in words) >= _ENGLISH * len(words)

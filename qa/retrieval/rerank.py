@@ -16,8 +16,9 @@ from qa.retrieval.hybrid import min_max
 from qa.retrieval.late_interaction import TokenMatch, span_score
 from qa.retrieval.query import Query
 
-# Passages that are read with the question.
+# Passages whose tokens are compared with the question's, and of these the first that are read.
 RERANK_DEPTH = 10
+READ_DEPTH = 5
 # Passages that a cross-encoder scores.
 SCORED_DEPTH = 30
 # Share of late interaction in a passage's score, and what the reader adds before all is scaled back to 1.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -44,7 +45,7 @@ from qa.retrieval.hybrid import pools
 from qa.retrieval.late_interaction import match_tokens
 from qa.retrieval.query import Query, analyse_question
 from qa.retrieval.question_text import LONGEST_QUESTION, whole
-from qa.retrieval.rerank import RERANK_DEPTH, SCORED_DEPTH, Judged, rerank, rerank_by_model
+from qa.retrieval.rerank import READ_DEPTH, RERANK_DEPTH, SCORED_DEPTH, Judged, rerank, rerank_by_model
 from qa.retrieval.stopwatch import Stopwatch
 from qa.retrieval.word_overlap import overlap, term_shares
 
@@ -340,18 +341,19 @@ class Retriever:
         if query.tokens is not None:
             head = [one.passage for one in ranked[:RERANK_DEPTH]]
             matches = match_tokens(query.tokens, head, self._encoder)
+            judged = {one.id: Judged(match) for one, match in zip(head, matches, strict=True)}
+            by_tokens = ranked if scored_by is not None else rerank(query, ranked, judged)
             clock.lap("rerank")
-            readings = self._read(query, head)
-            judged = {
-                one.id: Judged(match, reading) for one, match, reading in zip(head, matches, readings, strict=True)
-            }
+            to_read = [one.passage for one in by_tokens[:READ_DEPTH]]
+            for one, reading in zip(to_read, self._read(query, to_read), strict=True):
+                judged[one.id] = replace(judged[one.id], reading=reading)
             if scored_by is None:
                 ranked = rerank(query, ranked, judged)
         clock.lap("read")
         return with_final_scores(ranked)[:k], judged
 
     def _read(self, query: Query, passages: Sequence[StoredPassage]) -> Sequence[Reading | None]:
-        """What the reader tells of each passage; nothing without it, or where it does not know the language."""
+        """What the reader tells of each passage; None without it, or where it does not know the language."""
         parts = [(one.context, one.text[one.body :]) for one in passages]
         try:
             if self._reader is not None and is_english(text for _, text in parts):

@@ -20,6 +20,8 @@ from index.update.update import update_index
 from qa.answer import confidence
 from qa.answer.extract import Extract, SpanScore
 from qa.answer.results import Answer, Highlight, IndexInfo, Location, Mode, Result, Source, State
+from qa.reader.reader import Reader
+from qa.reader.reading import Reading
 from qa.retrieval.hybrid import Pool
 from qa.retrieval.retriever import Retriever
 from tests import small_models
@@ -498,3 +500,24 @@ def test_highlights_are_of_their_passage_where_scores_tie(tmp_path: Path, monkey
     assert (tenth.id, eleventh.id) == (last[0].key, last[1].key)
     assert ["heron" in light.text for light in tenth.highlights] == [True]
     assert eleventh.highlights == ()
+
+
+def test_the_reader_reads_five_of_ten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that late interaction puts first; what is first is always among them."""
+    for number in range(12):
+        (tmp_path / f"{number}.txt").write_text(
+            f"The {'red ' * (number % 4)}fox number {number} saw the hen in the yard.\n"
+        )
+    build(tmp_path)
+    read: list[tuple[str, str]] = []
+    answer = Reader.read
+
+    def reads(self: Reader, question: str, passages: Sequence[tuple[str, str]]) -> list[Reading]:
+        read.extend(passages)
+        return answer(self, question, passages)
+
+    monkeypatch.setattr(Reader, "read", reads)
+    with Retriever.open(tmp_path, encoder=BagEncoder()) as retriever:
+        result = retriever.ask("which red fox saw the hen", k=12)
+    assert len(read) == 5
+    assert result.passages[0].text.strip() in {text.strip() for _, text in read}
