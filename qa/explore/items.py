@@ -14,8 +14,8 @@ from qa.explore.similar import group_of, unit_rows
 PASSAGES, DOCUMENTS = "passages", "documents"
 # Passages whose vectors are in memory at once.
 _BATCH = 16_384
-# Items that clusters are learned from: enough for the means of fifty.
-_LEARNED_FROM = 50_000
+# Items that clusters are learned from: four hundred for each of fifty.
+_LEARNED_FROM = 20_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -346,8 +346,9 @@ def first_paint(page: Path, work: Path) -> float | None:
     return float(np.median(seen))
 
 
-def table(quality_of: dict[str, Any], sizes: dict[str, Any]) -> str:
+def table(measured: dict[str, Any]) -> str:
     """The measurements in Markdown."""
+    quality_of, sizes = measured["quality"], measured["sizes"]
     rows = [
         "| topics of 35 articles | topics | NMI | ARI | in none | with a word of the title "
         "| s from process start | CPU s | MiB |",

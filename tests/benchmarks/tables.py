@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks import engines, footprint, formats, peers, scale
+from tests.benchmarks import engines, explore, footprint, formats, peers, scale
 from tests.paths import REPOSITORY
 
 RESULTS = Path(__file__).with_name("results")
@@ -123,6 +123,7 @@ def trust() -> str:
 TABLES: dict[str, Callable[[], str]] = {
     "encoding": encoding,
     "engines": vector_engines,
+    "explore": lambda: explore.table(read("explore.json")),
     "footprint": lambda: footprint.table(read("footprint.json")),
     "formats": lambda: formats.table(read("formats.json")),
     "peers": lambda: peers.table(read("peers.json")),

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.metrics import silhouette_score
 
 from corpus.errors import UsageError
 from index.storage.locking import writer_lock
 from qa.explore import grouping, topics
-from qa.explore.clusters import floors, learn, nearest
+from qa.explore.clusters import floors, learn, mean_silhouette, nearest
 from qa.explore.items import Items
 from qa.retrieval.retriever import Retriever
 from tests.qa.explore.conftest import SUBJECTS, opened, sentences, update, write
@@ -221,3 +222,15 @@ def test_clusters_are_found_where_they_are() -> None:
         assert sorted(map(len, groups)) == [40] * 5
         assert all(len({int(order[place]) // 40 for place in group}) == 1 for group in groups)
     assert len(learn(vectors, wanted=7)) == 7
+
+
+@pytest.mark.parametrize("count", [2, 5, 20])
+def test_silhouettes_are_those_of_scikit_learn(count: int) -> None:
+    """Also where a cluster has one member, or a number has none."""
+    random = np.random.default_rng(count)
+    vectors = random.normal(size=(60, 8)).astype(np.float32)
+    distances = np.linalg.norm(vectors[:, None] - vectors[None], axis=2)
+    labels = np.append(random.integers(0, count, 59), count + 1)
+    assert mean_silhouette(distances, labels) == pytest.approx(
+        silhouette_score(distances, labels, metric="precomputed"), abs=1e-5
+    )
