@@ -72,6 +72,11 @@ class CompiledCopy:
             except Exception as error:  # whatever the library raises
                 raise CompileError(f"the compiled model {folder / _GRAPH} cannot be loaded: {error}") from error
 
+    def exists(self) -> bool:
+        """Whether the copy has been made, and is undamaged."""
+        folder = self._folder()
+        return folder is not None and _is_sound(folder)
+
     def begin_loading(self, hint: Hint) -> None:
         """Start to load the copy in a thread, if there is one, while the caller does something else.
 

@@ -41,7 +41,7 @@ from index import (
 )
 from qa.collection.settings import read_settings
 from qa.locate import command_for, root_of
-from qa.reader.reader import shared_reader
+from qa.reader.reader import Reader
 from qa.retrieval.retriever import Retriever
 
 _log = logging.getLogger(__name__)
@@ -163,7 +163,7 @@ def build_index(
 def _prepare_reader() -> None:
     """Prepare the reader for this machine now, rather than at the first question."""
     try:
-        shared_reader().prepare()
+        Reader().prepare()
     except (CompileError, ImportError, ModelError) as error:
         _log.debug("the reader is not prepared: %s", error)
 

@@ -58,8 +58,9 @@ class Reader:
         self._lock = threading.Lock()
 
     def prepare(self) -> None:
-        """Load the network, which prepares it for this machine if that has not been done; see `read` for errors."""
-        _ = self._request
+        """Prepare the network for this machine if that has not been done; see `read` for errors."""
+        if not self._copy.exists():
+            _ = self._request
 
     def read(self, question: str, passages: Sequence[tuple[str, str]]) -> list[Reading]:
         """Read a question with passages, each a context (title › headings) and the text proper.
