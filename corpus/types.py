@@ -56,6 +56,23 @@ PageBox = tuple[int, float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
+class PagePicture:
+    """A page of a PDF as it looks.
+
+    Attributes:
+        width: In points.
+        height: In points.
+        pages: How many the file has.
+        png: The picture.
+    """
+
+    width: float
+    height: float
+    pages: int
+    png: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Extracted:
     """What a reader extracts from a file.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import signal
@@ -15,7 +16,7 @@ from typing import Any, Self
 
 from corpus.errors import Unreadable
 from corpus.formats import MIB
-from corpus.types import Block, BlockKind, Extracted, PageBox, Record
+from corpus.types import Block, BlockKind, Extracted, PageBox, PagePicture, Record
 
 # For a file: seconds of processor time, and by the clock, as the machine may be busy; bytes of address space.
 SECONDS, PATIENCE, MEMORY = 20, 200, 1024 * MIB
@@ -73,6 +74,11 @@ class Sandbox:
         """Find texts on the pages of a PDF; see `read` and `corpus.readers.pdf.boxes`."""
         found = self._request({"do": "boxes", "path": "", "wanted": list(wanted)}, data)
         return [tuple((int(page), *box) for page, *box in boxes) for boxes in found["boxes"]]
+
+    def draw(self, data: bytes, page: int) -> PagePicture:
+        """Draw a page of a PDF, from 1; see `read` and `corpus.readers.pdf.picture`."""
+        found = self._request({"do": "draw", "path": "", "page": page}, data)
+        return PagePicture(found["width"], found["height"], found["pages"], base64.b64decode(found["png"]))
 
     def _request(self, head: dict[str, Any], data: bytes) -> dict[str, Any]:
         text = json.dumps(head).encode()

@@ -6,6 +6,7 @@ length of zero comes before it for each part of a file that may take long.
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import dataclasses
 import gc
@@ -56,11 +57,7 @@ def serve(requests: BinaryIO, answers: BinaryIO, *, seconds: int, memory: int) -
 
 def _answer(request: dict[str, Any], data: bytes, memory: int) -> dict[str, Any]:
     try:
-        if request["do"] == "boxes":
-            from corpus.readers.pdf.boxes import boxes  # noqa: PLC0415
-
-            return {"boxes": boxes(data, request["wanted"])}
-        return _pack(reader_for(confirm(request["path"], data).reader)(request["path"], data))
+        return _done(request, data)
     except Unreadable as error:
         return {"unreadable": error.reason, "unknown": error.unknown}
     except MemoryError:
@@ -70,6 +67,19 @@ def _answer(request: dict[str, Any], data: bytes, memory: int) -> dict[str, Any]
     # A parser may raise anything over a damaged file.
     except Exception as error:
         return {"unreadable": f"damaged ({type(error).__name__})", "unknown": False}
+
+
+def _done(request: dict[str, Any], data: bytes) -> dict[str, Any]:
+    if request["do"] == "boxes":
+        from corpus.readers.pdf.boxes import boxes  # noqa: PLC0415
+
+        return {"boxes": boxes(data, request["wanted"])}
+    if request["do"] == "draw":
+        from corpus.readers.pdf.picture import draw  # noqa: PLC0415
+
+        drawn = dataclasses.asdict(draw(data, request["page"]))
+        return drawn | {"png": base64.b64encode(drawn["png"]).decode()}
+    return _pack(reader_for(confirm(request["path"], data).reader)(request["path"], data))
 
 
 def _pack(found: Extracted) -> dict[str, Any]:

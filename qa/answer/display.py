@@ -1,12 +1,64 @@
-"""A result as Python shows it: as text where it is printed, as HTML in a notebook."""
+"""A result as Python shows it, as text and as HTML in a notebook; and what all faces say in the same way."""
 
 from __future__ import annotations
 
+import re
 from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from qa.answer.results import Hit, Result
+
+# Below a heading in Markdown and reStructuredText.
+_UNDERLINE = re.compile(r"([=\-~^\"'`#*+.:_])\1+")
+# From this probability on, this word.
+_CONFIDENCE = ((0.8, "high"), (0.5, "fair"), (0.0, "low"))
+
+
+def confidence_word(probability: float) -> str:
+    """Return a probability in a word: high, fair or low."""
+    return next(word for least, word in _CONFIDENCE if probability >= least)
+
+
+def percent(probability: float) -> str:
+    """Return a probability in percent that never claims certainty."""
+    if probability >= 0.995:
+        return "over 99%"
+    if probability < 0.005:
+        return "under 1%"
+    return f"{probability * 100:.0f}%"
+
+
+def trail(hit: Hit) -> tuple[str, ...]:
+    """Return the headings above a passage, behind the title unless they already have it, also as a row's."""
+    has_title = hit.title in hit.heading[:1] or any(name.startswith(f"{hit.title} (row ") for name in hit.heading)
+    return hit.heading if has_title or not hit.title else (hit.title, *hit.heading)
+
+
+def body_span(hit: Hit) -> tuple[int, int]:
+    """Return the characters of a passage's text without leading headings, which are shown above it anyway."""
+    first = hit.source.chars[0]
+    start = _after_headings(hit.text, {*hit.heading, hit.title})
+    if any(light.chars[0] - first < start for light in hit.highlights):
+        start = 0
+    lead = re.match(r"(?:[^\S\n]*\n)*", hit.text[start:])
+    return start + (lead.end() if lead else 0), len(hit.text.rstrip())
+
+
+def _after_headings(text: str, headings: set[str]) -> int:
+    """Where a passage continues after leading lines that only repeat its headings; 0 if nothing would be left."""
+    names = {_bare(heading) for heading in headings if heading}
+    at = 0
+    for match in re.finditer(r"[^\n]*\n", text):
+        line = match[0].strip()
+        if line and _bare(line) not in names and not (at and _UNDERLINE.fullmatch(line)):
+            break
+        at = match.end()
+    return at if text[at:].strip() else 0
+
+
+def _bare(heading: str) -> str:
+    return re.sub(r"[*_`]", "", heading.strip().strip("#")).strip()
 
 
 def as_text(result: Result) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from corpus.formats import PDF
+from qa.answer import display
 from qa.answer.results import Hit, Result, State, cite
 from qa.terminal.hyperlinks import are_understood, file_url, linked
 from qa.terminal.text import cells, clean, clean_line, clean_name, embolden, wrap
@@ -24,10 +25,6 @@ _INDENT = "    "
 BOLD, DIM, WARN = "\x1b[1m", "\x1b[2m", "\x1b[33m"
 _OFF = "\x1b[0m"
 _FLAGS = {State.CHANGED: "changed since it was indexed", State.MISSING: "file is missing"}
-# Below a heading in Markdown and reStructuredText.
-_UNDERLINE = re.compile(r"([=\-~^\"'`#*+.:_])\1+")
-# From this probability on, this word.
-_CONFIDENCE = ((0.8, "high"), (0.5, "fair"), (0.0, "low"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +112,12 @@ def hits(passages: Sequence[Hit], style: TerminalStyle, place: Places) -> list[s
 
 
 def _verdict(answer: Result, style: TerminalStyle) -> str:
-    percent = _percent(answer.confidence)
+    percent = display.percent(answer.confidence)
     if not answer.passages:
         return style.fit("No passage matches the question.")
     if not answer.found:
         return style.fit(f"No passage answers this with confidence. The closest passages ({percent} likely):")
-    word = next(word for least, word in _CONFIDENCE if answer.confidence >= least)
-    confidence = style.paint(f"Confidence: {word} ({percent})", DIM)
+    confidence = style.paint(f"Confidence: {display.confidence_word(answer.confidence)} ({percent})", DIM)
     if answer.answer is None:
         return style.fit("These passages should contain the answer.") + "\n" + confidence
     found = answer.answer
@@ -136,15 +132,6 @@ def _verdict(answer: Result, style: TerminalStyle) -> str:
 
 def _cited(ranks: Sequence[int]) -> str:
     return "".join(f" [{rank}]" for rank in ranks)
-
-
-def _percent(probability: float) -> str:
-    """A probability that never claims certainty."""
-    if probability >= 0.995:
-        return "over 99%"
-    if probability < 0.005:
-        return "under 1%"
-    return f"{probability * 100:.0f}%"
 
 
 def _hit(hit: Hit, style: TerminalStyle, place: Places) -> str:
@@ -180,39 +167,13 @@ def _where(hit: Hit, style: TerminalStyle, place: Places) -> tuple[str, str]:
 
 
 def _trail(hit: Hit, style: TerminalStyle) -> str:
-    """The headings above a passage, behind the title unless they already have it, also as a row's."""
-    has_title = hit.title in hit.heading[:1] or any(name.startswith(f"{hit.title} (row ") for name in hit.heading)
-    title = () if has_title or not hit.title else (hit.title,)
-    return style.separator.join(filter(None, map(clean_line, (*title, *hit.heading))))
+    return style.separator.join(filter(None, map(clean_line, display.trail(hit))))
 
 
 def _body(hit: Hit) -> tuple[str, list[tuple[int, int]]]:
-    """The passage without leading headings, which are shown above it anyway, and the spans of its highlights."""
-    first = hit.source.chars[0]
-    start = _after_headings(hit.text, {*hit.heading, hit.title})
-    if any(light.chars[0] - first < start for light in hit.highlights):
-        start = 0
-    lead = re.match(r"(?:[^\S\n]*\n)*", hit.text[start:])
-    start += lead.end() if lead else 0
-    return hit.text[start:].rstrip(), [
-        (a - first - start, b - first - start) for a, b in (h.chars for h in hit.highlights)
-    ]
-
-
-def _after_headings(text: str, headings: set[str]) -> int:
-    """Where a passage continues after leading lines that only repeat its headings; 0 if nothing would be left."""
-    names = {_bare(heading) for heading in headings if heading}
-    at = 0
-    for match in re.finditer(r"[^\n]*\n", text):
-        line = match[0].strip()
-        if line and _bare(line) not in names and not (at and _UNDERLINE.fullmatch(line)):
-            break
-        at = match.end()
-    return at if text[at:].strip() else 0
-
-
-def _bare(heading: str) -> str:
-    return re.sub(r"[*_`]", "", heading.strip().strip("#")).strip()
+    """The passage without leading headings, and the spans of its highlights."""
+    first, (start, end) = hit.source.chars[0], display.body_span(hit)
+    return hit.text[start:end], [(a - first - start, b - first - start) for a, b in (h.chars for h in hit.highlights)]
 
 
 def few(items: Sequence[str], most: int) -> str:

@@ -1,0 +1,99 @@
+"""A page as it looks, and boxes where the words are on it."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+from collections.abc import Iterator
+
+import pypdfium2
+import pytest
+
+from corpus.errors import Unreadable
+from corpus.loading.sandbox import Sandbox
+from corpus.types import PagePicture
+from tests.corpus.readers.samples import pdf
+
+WORDS = "The heron stands in shallow water"
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox() as one:
+        yield one
+
+
+def turned(rotation: int, box: tuple[int, int, int, int]) -> bytes:
+    """One page of one sentence, rotated, of which only a part is shown."""
+    document = pypdfium2.PdfDocument(pdf.make([[pdf.Words(150, 600, WORDS)]]))
+    document[0].set_rotation(rotation)
+    document[0].set_cropbox(*box)
+    data = io.BytesIO()
+    document.save(data)
+    document.close()
+    return data.getvalue()
+
+
+def dark_dots(picture: PagePicture) -> list[tuple[float, float]]:
+    """Where the picture is not white, in points from its upper left corner."""
+    assert picture.png.startswith(b"\x89PNG\r\n\x1a\n")
+    width, height, bits, kind = struct.unpack(">IIBB", picture.png[16:26])
+    assert (bits, kind) == (8, 2)
+    at, packed = 8, b""
+    while at < len(picture.png):
+        size, name = struct.unpack(">I4s", picture.png[at : at + 8])
+        packed += picture.png[at + 8 : at + 8 + size] if name == b"IDAT" else b""
+        at += size + 12
+    rows = zlib.decompress(packed)
+    stride = 3 * width + 1
+    assert len(rows) == stride * height
+    dark = []
+    for y in range(height):
+        row = rows[stride * y + 1 : stride * (y + 1)]
+        if min(row) < 128:
+            xs = [x for x in range(width) if min(row[3 * x : 3 * x + 3]) < 128]
+            dark += [(x * picture.width / width, y * picture.height / height) for x in xs]
+    return dark
+
+
+@pytest.mark.parametrize(
+    ("rotation", "box"),
+    [(0, (0, 0, 612, 792)), *((rotation, (100, 500, 500, 700)) for rotation in (0, 90, 180, 270))],
+)
+def test_the_boxes_are_where_the_words_are(rotation: int, box: tuple[int, int, int, int], sandbox: Sandbox) -> None:
+    """Also on a page that is rotated, or whose corner is not at 0."""
+    data = turned(rotation, box)
+    picture = sandbox.draw(data, 1)
+    sizes = (box[2] - box[0], box[3] - box[1])
+    assert (picture.width, picture.height) == (sizes if rotation % 180 == 0 else sizes[::-1])
+    assert picture.pages == 1
+    ((found,),) = sandbox.boxes(data, [(1, WORDS)])
+    _, left, top, right, bottom = found
+    dark = dark_dots(picture)
+    assert len(dark) > 300
+    assert all(left - 1 <= x <= right + 1 and top - 1 <= y <= bottom + 1 for x, y in dark)
+    assert (right - left) * (bottom - top) < 10 * 160
+
+
+def test_a_huge_page_is_drawn_small(sandbox: Sandbox) -> None:
+    document = pypdfium2.PdfDocument(pdf.make([[pdf.Words(60, 700, WORDS)]]))
+    document[0].set_mediabox(0, 0, 14_000, 7_000)
+    data = io.BytesIO()
+    document.save(data)
+    document.close()
+    picture = sandbox.draw(data.getvalue(), 1)
+    assert struct.unpack(">II", picture.png[16:24]) == (2400, 1200)
+
+
+@pytest.mark.parametrize(
+    ("page", "cut", "reason"),
+    [
+        (2, None, "has no page 2"),
+        (0, None, "has no page 0"),
+        (1, 100, "damaged or truncated: cannot be opened as a PDF"),
+    ],
+)
+def test_what_cannot_be_drawn_is_said(page: int, cut: int | None, reason: str, sandbox: Sandbox) -> None:
+    with pytest.raises(Unreadable, match=f"^{reason}$"):
+        sandbox.draw(pdf.make([[pdf.Words(60, 700, WORDS)]])[:cut], page)
