@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from index.compiled.bert import MINILM, BertBuilder
     from index.compiled.copy import CompiledCopy, Hint
     from index.compiled.runtime import CompileError, openvino
+    from index.dense.filters import Among
     from index.encoder.cross_encoder import CrossEncoderModel, load_cross_encoder
     from index.encoder.devices import Device
     from index.encoder.load import load_encoder
@@ -22,13 +23,15 @@ if TYPE_CHECKING:
     from index.integrity.verify import Verified, verify
     from index.lexical.analyzer import Word, terms, word_terms, words
     from index.lexical.query_terms import STOP_WORDS, Analysis, analyse
-    from index.snapshot import Among, Snapshot, require_same_encoder
+    from index.protocol import Index
+    from index.snapshot import Snapshot, require_same_encoder
     from index.storage.database import DATABASE, FORMAT_VERSION
     from index.storage.derived import read_derived, write_derived
     from index.storage.files import write_atomically
     from index.storage.locking import wait_for_writer
     from index.storage.metadata import Info
     from index.storage.rows import Link, StoredDocument, StoredPassage
+    from index.stores import open_index
     from index.update.diff import Diff, find_changes
     from index.update.report import BuildReport, Progress, ProgressCallback, Request
     from index.update.update import preview_update, rebuild_derived, rebuild_index, update_index
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
 # The public names by module. One is imported when first asked for, so that a question pays only for what it uses.
 _NAMES = {
     "commit.change": "BuildMode",
+    "dense.filters": "Among",
     "encoder.cross_encoder": "CrossEncoderModel load_cross_encoder",
     "encoder.devices": "Device",
     "encoder.load": "load_encoder",
@@ -49,13 +53,15 @@ _NAMES = {
     "integrity.verify": "Verified verify",
     "lexical.analyzer": "Word terms word_terms words",
     "lexical.query_terms": "STOP_WORDS Analysis analyse",
-    "snapshot": "Among Snapshot require_same_encoder",
+    "protocol": "Index",
+    "snapshot": "Snapshot require_same_encoder",
     "storage.database": "DATABASE FORMAT_VERSION",
     "storage.derived": "read_derived write_derived",
     "storage.files": "write_atomically",
     "storage.locking": "wait_for_writer",
     "storage.metadata": "Info",
     "storage.rows": "Link StoredDocument StoredPassage",
+    "stores": "open_index",
     "update.diff": "Diff find_changes",
     "update.report": "BuildReport Progress ProgressCallback Request",
     "update.update": "preview_update rebuild_derived rebuild_index update_index",

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from corpus.errors import IncompatibleError, NoIndexError, UsageError
 from index.dense.faiss_segments import Stored
-from index.dense.filters import Scope, read_scope, scope_of
+from index.dense.filters import Among, Scope, read_scope, scope_of
 from index.dense.search import Candidate, DenseIndex
 from index.dense.vector_rows import PassageColumns, read_columns, read_vectors
 from index.encoder.protocol import Encoder, Vectors
@@ -35,8 +35,6 @@ from index.storage.rows import (
 from index.storage.wal import require_log_follows
 
 _Row = TypeVar("_Row")
-# What to choose from: documents by row id, or passages.
-Among = frozenset[int] | Scope | None
 
 
 class Snapshot:

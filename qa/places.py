@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from corpus import from_os_name, to_os_name
 from corpus.errors import UsageError
 from corpus.formats import SUFFIXES
-from index import Snapshot, StoredDocument, StoredPassage
+from index import Index, StoredDocument, StoredPassage
 from qa.locate import near_paths
 
 _KEY = re.compile(r"[0-9a-f]{16}")
@@ -35,7 +35,7 @@ class Place:
     passages: tuple[StoredPassage, ...] = ()
 
 
-def required_place(snapshot: Snapshot, root: Path, location: str, here: Path | None) -> Place:
+def required_place(snapshot: Index, root: Path, location: str, here: Path | None) -> Place:
     """Return what a location means, as `find_place`; one that is not in the collection is a UsageError."""
     found = find_place(snapshot, root, location, here)
     if found is None:
@@ -45,7 +45,7 @@ def required_place(snapshot: Snapshot, root: Path, location: str, here: Path | N
     return found
 
 
-def find_place(snapshot: Snapshot, root: Path, location: str, here: Path | None) -> Place | None:
+def find_place(snapshot: Index, root: Path, location: str, here: Path | None) -> Place | None:
     """Return what a location means, or None; its path is relative to `here`, if that exists, or to the root."""
     if _KEY.fullmatch(location):
         passage = snapshot.find(location)
@@ -84,7 +84,7 @@ def _parse(location: str) -> Iterator[tuple[str, tuple[int, int] | None, int | N
         yield found["path"] or found["file"], None, None, found["heading"] or f"#{found['anchor']}"
 
 
-def _in_section(snapshot: Snapshot, path: str, section: str) -> tuple[StoredPassage, ...]:
+def _in_section(snapshot: Index, path: str, section: str) -> tuple[StoredPassage, ...]:
     """The passages with a heading path or an `#anchor`, up to the first that has another."""
     wanted = tuple(re.split(r" [›>] ", section))
 
@@ -113,7 +113,7 @@ def candidates(root: Path, path: str, here: Path | None) -> Iterator[str]:
                 yield from_os_name(relative.as_posix())
 
 
-def documents_at(snapshot: Snapshot, path: str | Sequence[str] | None) -> frozenset[int] | None:
+def documents_at(snapshot: Index, path: str | Sequence[str] | None) -> frozenset[int] | None:
     """Return the row ids of the documents whose paths match a pattern or one of several; None for all.
 
     If none does, that is a UsageError that names similar paths.

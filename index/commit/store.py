@@ -84,12 +84,12 @@ class Store:
         with translate_errors(self._file):
             return () if info is None else read_skipped(self._connection, self._file, info.skipped)
 
-    def has_vector(self, digest: bytes, dimension: int) -> bool:
-        """Return whether the vector of a text is stored and can be used."""
+    def known_vectors(self, digests: Sequence[bytes], dimension: int) -> frozenset[bytes]:
+        """Return those of some digests whose vectors are stored and can be used."""
         query = "SELECT digest, vector, checksum FROM vectors WHERE digest = ?"
         with translate_errors(self._file):
-            row = self._connection.execute(query, (digest,)).fetchone()
-        return row is not None and is_usable(dimension, *row)
+            rows = [self._connection.execute(query, (digest,)).fetchone() for digest in digests]
+        return frozenset(row[0] for row in rows if row is not None and is_usable(dimension, *row))
 
     def add_vectors(self, digests: Sequence[bytes], vectors: Vectors) -> None:
         """Commit embeddings, `(n, dim) float32`, so that an interrupted build loses none, or raise ModelError."""

@@ -29,6 +29,10 @@ class Scope:
         return link.document in self.documents and (self.only is None or link.id in self.only)
 
 
+# What to choose from: documents by row id, or passages; None for all.
+Among = frozenset[int] | Scope | None
+
+
 def read_scope(connection: sqlite3.Connection, file: Path, documents: frozenset[int], size: int) -> Scope:
     """Look up the passages of documents, which must be `size`."""
     among = (ids_json(tuple(documents)),)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from corpus import FoundFile, walk
-from index.snapshot import Snapshot
+from index.protocol import Index
 from index.storage.metadata import Selection, SkippedRow
 from index.storage.rows import StoredDocument
 
@@ -35,7 +35,7 @@ class Diff:
         return not (self.added or self.suspect or self.removed)
 
 
-def find_changes(root: Path, snapshot: Snapshot) -> Diff:
+def find_changes(root: Path, snapshot: Index) -> Diff:
     """Return what an update before a question would look at; raises CorpusError where the folder cannot be read."""
     documents = {document.path: document for document in snapshot.documents()}
     return compare(root, documents, snapshot.skipped(), snapshot.info, retry=False)

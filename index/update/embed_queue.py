@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import contextlib
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 
 from corpus.errors import QAError
-from index.commit.store import Store
 from index.encoder.protocol import Encoder, Vectors
+from index.protocol import IndexWriter
 
 # Texts gathered before they are sorted, so that a batch has texts of one length, which need little padding.
 _GATHERED = 1024
@@ -37,7 +37,7 @@ class Embedding:
     Only the encoder is called from other threads. `tell` gets the bytes of the corpus whose vectors are stored.
     """
 
-    def __init__(self, encoder: Encoder, store: Store, tell: Callable[[float], None]) -> None:
+    def __init__(self, encoder: Encoder, store: IndexWriter, tell: Callable[[float], None]) -> None:
         self._encoder = encoder
         self._store = store
         self._tell = tell
@@ -59,13 +59,22 @@ class Embedding:
                 if not future.cancelled() and future.exception() is None:
                     self._keep(chunk, future.result())
 
-    def offer(self, digest: bytes, text: str, size: float) -> None:
-        """Queue a text unless its vector is stored or queued; `size` is its part of the corpus, in bytes."""
-        if digest in self._coming or self._store.has_vector(digest, self._encoder.dimension):
-            self._tell(size)
-            return
-        self._coming.add(digest)
-        self._gathered.append(_Text(digest, text, size))
+    def offer(self, digests: Sequence[bytes], texts: Sequence[str], size: float) -> None:
+        """Queue the texts of a file of `size` bytes whose vectors are neither stored nor queued."""
+        known = {
+            *self._store.known_vectors(digests, self._encoder.dimension),
+            *filter(self._coming.__contains__, digests),
+        }
+        for digest, text in zip(digests, texts, strict=True):
+            if digest in known:
+                self._tell(size / len(texts))
+                continue
+            known.add(digest)
+            self._queue(_Text(digest, text, size / len(texts)))
+
+    def _queue(self, text: _Text) -> None:
+        self._coming.add(text.digest)
+        self._gathered.append(text)
         # Finished vectors are stored at once, as reading may take long.
         while self._running and self._running[0][1].done():
             self._keep_oldest()

@@ -12,8 +12,8 @@ from corpus import LoadedFile, SkippedFile, encoder_text, load_all, outermost, s
 from corpus.errors import CorpusError, Unreadable
 from corpus.types import Document
 from index.commit.change import BuildMode, ChangeSet, SplitFile
-from index.commit.store import Store
 from index.dense.vector_rows import vector_digest
+from index.protocol import IndexWriter
 from index.storage.metadata import BuildConfig, Info, Selection, SkippedRow
 from index.storage.rows import StoredDocument
 from index.update.diff import Diff, compare
@@ -99,7 +99,7 @@ class Findings:
 class Build:
     """One build; the caller holds the writer lock. A first one selects the files that a damaged index did."""
 
-    def __init__(self, request: Request, store: Store, started: float, salvaged: Selection | None = None) -> None:
+    def __init__(self, request: Request, store: IndexWriter, started: float, salvaged: Selection | None = None) -> None:
         self._request = request
         self._encoder = request.encoder
         self._store = store
@@ -175,8 +175,7 @@ class Build:
         passages = split(document, count_tokens=encoder.count_tokens, max_tokens=encoder.max_tokens)
         texts = [encoder_text(passage) for passage in passages]
         digests = tuple(vector_digest(encoder.fingerprint, text) for text in texts)
-        for digest, text in zip(digests, texts, strict=True):
-            embedding.offer(digest, text, file.size / len(passages))
+        embedding.offer(digests, texts, file.size)
         if not passages:
             self._tell(file.size)
         self._passages += len(passages)

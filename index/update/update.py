@@ -22,12 +22,12 @@ from index.commit.change import BuildMode
 from index.commit.store import Store
 from index.dense.faiss_segments import delete_others
 from index.integrity import salvage
-from index.snapshot import Snapshot
 from index.storage.database import DATABASE, NewerFormatError
 from index.storage.files import IGNORE_NAME, make_folder, sweep, write_atomically
 from index.storage.locking import writer_lock
 from index.storage.metadata import Info, Selection, SkippedRow
 from index.storage.rows import StoredDocument
+from index.stores import open_index
 from index.update.diff import compare
 from index.update.report import BuildReport, Request
 from index.update.run import Build, Findings, select
@@ -104,7 +104,7 @@ def preview_update(
     info: Info | None = None
     documents: dict[str, StoredDocument] = {}
     skipped: tuple[SkippedRow, ...] = ()
-    with contextlib.suppress(NoIndexError), Snapshot(root / INDEX_FOLDER) as snapshot:
+    with contextlib.suppress(NoIndexError), open_index(root / INDEX_FOLDER) as snapshot:
         info, skipped = snapshot.info, snapshot.skipped()
         documents = {document.path: document for document in snapshot.documents()}
     selection = select(info, include=include, exclude=exclude, paths=paths, formats=formats, more_paths=more_paths)

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from corpus import digest, read_file
 from corpus.errors import Unreadable
-from index import Snapshot, StoredPassage
+from index import Index, StoredPassage
 from qa.answer.extract import Extract
 from qa.answer.results import Hit, Location, Source, State
 
 
 def cited(
     root: Path,
-    snapshot: Snapshot,
+    snapshot: Index,
     ranked: Sequence[tuple[StoredPassage, float]],
     extracts: Mapping[int, Extract],
 ) -> tuple[Hit, ...]:

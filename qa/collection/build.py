@@ -33,9 +33,9 @@ from index import (
     Encoder,
     ProgressCallback,
     Request,
-    Snapshot,
     find_changes,
     load_encoder,
+    open_index,
     require_same_encoder,
     wait_for_writer,
 )
@@ -191,7 +191,7 @@ def _nothing_to_index(root: Path, skipped: Sequence[SkippedFile]) -> CorpusError
 def has_documents(root: Path) -> bool:
     """Return whether there is an index that has documents."""
     try:
-        with Snapshot(root / INDEX_FOLDER) as snapshot:
+        with open_index(root / INDEX_FOLDER) as snapshot:
             return snapshot.info.documents > 0
     except (NoIndexError, DamagedIndexError, IncompatibleError):
         return False
@@ -302,7 +302,7 @@ def model_of(root: Path) -> str:
     """Return the model an index was built with; the default if that is unknown."""
     folder = root / INDEX_FOLDER
     try:
-        with Snapshot(folder) as snapshot:
+        with open_index(folder) as snapshot:
             return snapshot.info.model
     except (NoIndexError, DamagedIndexError, IncompatibleError):
         from index import salvaged_model

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from corpus import INDEX_FOLDER, SETTINGS_FILE, lies_in, literal_pattern, to_os_name
 from corpus.errors import UsageError
-from index import BuildReport, ProgressCallback, Snapshot
+from index import BuildReport, ProgressCallback, open_index
 from qa.collection.build import OnEmpty, build_index
 from qa.collection.settings import read_settings
 from qa.locate import near_paths
@@ -63,7 +63,7 @@ def take_back(
 
 def _state(root: Path) -> tuple[tuple[str, ...], list[str]]:
     """The patterns that are left out now, and the paths that are indexed."""
-    with Snapshot(root / INDEX_FOLDER) as snapshot:
+    with open_index(root / INDEX_FOLDER) as snapshot:
         return snapshot.info.exclude, [document.path for document in snapshot.documents()]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from corpus import INDEX_FOLDER
 from corpus.errors import CorpusError
-from index import Snapshot, find_changes
+from index import find_changes, open_index
 from qa.collection.status import is_changed
 from qa.places import documents_at
 
@@ -29,7 +29,7 @@ class ListedFile:
 
 def listing(root: Path, patterns: Sequence[str] = ()) -> tuple[ListedFile, ...]:
     """Return the indexed files whose paths match one of the patterns, by path; a UsageError if none does."""
-    with Snapshot(root / INDEX_FOLDER) as snapshot:
+    with open_index(root / INDEX_FOLDER) as snapshot:
         documents = {document.path: document for document in snapshot.documents()}
         chosen = documents_at(snapshot, patterns)
         states = dict.fromkeys(documents, "unknown")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from corpus import INDEX_FOLDER, lies_in, outermost
 from corpus.errors import CorpusError
-from index import BuildReport, Snapshot
+from index import BuildReport, open_index
 from qa.collection.settings import read_settings
 from qa.locate import find_or_here, has_index, root_of
 
@@ -94,7 +94,7 @@ def without_documents(root: Path, paths: Sequence[str], report: BuildReport) -> 
     """Return those of the paths given to a build that have no document and no reason in its report."""
     if not paths:
         return ()
-    with Snapshot(root / INDEX_FOLDER) as snapshot:
+    with open_index(root / INDEX_FOLDER) as snapshot:
         known = [document.path for document in snapshot.documents()]
     known += [skipped.path for skipped in report.skipped]
     return tuple(each for each in paths if not any(lies_in(path, each) for path in known))
@@ -103,6 +103,6 @@ def without_documents(root: Path, paths: Sequence[str], report: BuildReport) -> 
 def remembered_patterns(root: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return what the last build included and excluded, where no file of settings says so."""
     settings = read_settings(root)
-    with Snapshot(root / INDEX_FOLDER) as snapshot:
+    with open_index(root / INDEX_FOLDER) as snapshot:
         info = snapshot.info
     return (() if settings.include is not None else info.include, () if settings.exclude is not None else info.exclude)

@@ -13,7 +13,7 @@ from corpus import INDEX_FOLDER, FileLines, LineMap, load
 from corpus.errors import Unreadable, UsageError
 from corpus.formats import HTML, PDF
 from corpus.types import Document
-from index import Snapshot, StoredDocument, StoredPassage
+from index import StoredDocument, StoredPassage, open_index
 from qa.answer.results import State
 from qa.places import Place, required_place
 
@@ -53,7 +53,7 @@ def show(root: Path, location: str, *, context: int = 3, here: Path | None = Non
     `path, p. n` or `path § heading`; the path is relative to `here`, the user's working directory if that exists, or to
     the root. One that is not in the collection is a UsageError.
     """
-    with Snapshot(root / INDEX_FOLDER) as snapshot:
+    with open_index(root / INDEX_FOLDER) as snapshot:
         request, formats = required_place(snapshot, root, location, here), snapshot.info.formats
         stored = snapshot.passages_of(request.path)
     try:
@@ -81,7 +81,7 @@ def find_target(root: Path, location: str, *, here: Path | None = None) -> ShowT
 
     A file that is missing, unreadable or not indexed is a UsageError.
     """
-    with Snapshot(root / INDEX_FOLDER) as snapshot:
+    with open_index(root / INDEX_FOLDER) as snapshot:
         request, formats = required_place(snapshot, root, location, here), snapshot.info.formats
     try:
         document = load(root, request.path, formats=formats)

@@ -10,7 +10,7 @@ from typing import Any
 
 from corpus import INDEX_FOLDER, FoundFile, SkippedFile
 from corpus.errors import CorpusError
-from index import FORMAT_VERSION, Info, Snapshot, StoredDocument, find_changes
+from index import FORMAT_VERSION, Info, StoredDocument, find_changes, open_index
 from qa.answer.citation import file_state
 from qa.answer.results import State
 from qa.locate import command_for
@@ -78,7 +78,7 @@ def status(root: Path) -> Status:
     changed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     problem = ""
-    with Snapshot(folder) as snapshot:
+    with open_index(folder) as snapshot:
         info = snapshot.info
         skipped = tuple(SkippedFile(one.path, one.reason, one.unreadable) for one in snapshot.skipped())
         try:

@@ -23,9 +23,9 @@ from index import (
     Info,
     ProgressCallback,
     Request,
-    Snapshot,
     find_changes,
     load_encoder,
+    open_index,
     require_same_encoder,
     update_index,
     wait_for_writer,
@@ -196,7 +196,7 @@ class _Watcher:
 
     def _look(self) -> _WatchState:
         try:
-            with Snapshot(self._root / INDEX_FOLDER) as snapshot:
+            with open_index(self._root / INDEX_FOLDER) as snapshot:
                 digests = {document.path: document.sha256 for document in snapshot.documents()}
                 skipped = {one.path: one.reason for one in snapshot.skipped()}
                 state = _WatchState(find_changes(self._root, snapshot), snapshot.info, digests, skipped)

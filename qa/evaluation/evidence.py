@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from corpus import load
 from corpus.errors import Unreadable
-from index import Snapshot
+from index import Index
 from qa.evaluation.questions import EvalQuestion, EvidenceSpan
 
 _KEY = re.compile(r"[0-9a-f]{16}")
@@ -76,7 +76,7 @@ class Gold:
 class DocumentLookup:
     """The documents that questions name: by path, by the end of a path, or by file name."""
 
-    def __init__(self, root: Path, paths: Iterable[str], snapshot: Snapshot | None = None) -> None:
+    def __init__(self, root: Path, paths: Iterable[str], snapshot: Index | None = None) -> None:
         self._root = root
         self._snapshot = snapshot
         self._formats = () if snapshot is None else snapshot.info.formats

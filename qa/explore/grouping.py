@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from corpus.errors import LockedError, StorageError
-from index import Snapshot, Vectors, read_derived, write_derived
+from index import Index, Vectors, read_derived, write_derived
 from qa.explore.clusters import Cosines, Labels
 
 FILE = "topics.bin"
@@ -78,14 +78,14 @@ class Grouping:
         return frozenset(self.passages[inside].tolist())
 
 
-def state_of(snapshot: Snapshot) -> str:
+def state_of(snapshot: Index) -> str:
     """Return what tells this generation of this index from all others."""
     return hashlib.blake2b(repr(snapshot.info).encode(), digest_size=16).hexdigest()
 
 
-def read_grouping(snapshot: Snapshot) -> Grouping | None:
+def read_grouping(snapshot: Index) -> Grouping | None:
     """Return the topics that were saved, of this generation or another; None where there are none, or unusable ones."""
-    data = read_derived(snapshot.folder, FILE)
+    data = None if snapshot.folder is None else read_derived(snapshot.folder, FILE)
     if data is None:
         return None
     from safetensors import SafetensorError  # noqa: PLC0415
@@ -108,8 +108,10 @@ def read_grouping(snapshot: Snapshot) -> Grouping | None:
     return found
 
 
-def write_grouping(snapshot: Snapshot, grouping: Grouping) -> None:
-    """Save topics; where the index cannot be written now, they are found again next time."""
+def write_grouping(snapshot: Index, grouping: Grouping) -> None:
+    """Save topics; where there is no folder for them, or it cannot be written now, they are found again next time."""
+    if snapshot.folder is None:
+        return
     from safetensors.numpy import save  # noqa: PLC0415
 
     values = asdict(grouping)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from index import Snapshot, Vectors
+from index import Index, Vectors
 from qa.explore.clusters import Labels, spread
 from qa.explore.similar import group_of, unit_rows
 
@@ -37,7 +37,7 @@ class Items:
     count: int
 
     @classmethod
-    def read(cls, snapshot: Snapshot, unit: str, documents: frozenset[int] | None = None) -> Items:
+    def read(cls, snapshot: Index, unit: str, documents: frozenset[int] | None = None) -> Items:
         """Read which items there are, of all documents or some."""
         columns = snapshot.columns(documents)
         size = len(columns.passages)
@@ -65,18 +65,18 @@ class Items:
         of = np.searchsorted(chosen, self.of[inside])
         return Items(self.unit, self.passages[inside], self.vectors[inside], of, len(chosen))
 
-    def sample(self, snapshot: Snapshot) -> Vectors:
+    def sample(self, snapshot: Index) -> Vectors:
         """Return the vectors of items spread evenly over the collection: `(n, dim) float32`, unit L2 norm."""
         places = np.flatnonzero(np.isin(self.of, spread(self.count, _LEARNED_FROM)))
         parts = [means for _, _, means in self._batches(snapshot, places)]
         return np.concatenate([np.empty((0, snapshot.info.dimension), dtype=np.float32), *parts])
 
-    def batches(self, snapshot: Snapshot) -> Iterator[tuple[slice, Vectors, Vectors]]:
+    def batches(self, snapshot: Index) -> Iterator[tuple[slice, Vectors, Vectors]]:
         """Yield whole items: where their passages are, the vectors of those, and of the items; both of unit norm."""
         for chunk, vectors, means in self._batches(snapshot, np.arange(len(self.of))):
             yield slice(int(chunk[0]), int(chunk[-1]) + 1), vectors, means
 
-    def _batches(self, snapshot: Snapshot, places: Labels) -> Iterator[tuple[Labels, Vectors, Vectors]]:
+    def _batches(self, snapshot: Index, places: Labels) -> Iterator[tuple[Labels, Vectors, Vectors]]:
         of = self.of[places]
         start = 0
         while start < len(places):

@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from index import STOP_WORDS, Snapshot, word_terms
+from index import STOP_WORDS, Index, word_terms
 
 # Passages that a label is made from.
 SAMPLE = 120
@@ -83,7 +83,7 @@ class _Terms(dict[str, tuple[str, ...]]):
 
 
 def label_all(
-    snapshot: Snapshot,
+    snapshot: Index,
     texts: Sequence[Iterable[str]],
     *,
     kept: Sequence[tuple[str, ...]] | None = None,
@@ -128,7 +128,7 @@ def _still_tell(before: Sequence[str], scores: dict[str, float], terms: _Terms) 
     return all(set(terms[word]) <= best for name in before for word in name.split())
 
 
-def _frequencies(snapshot: Snapshot, terms: Sequence[str]) -> dict[str, int]:
+def _frequencies(snapshot: Index, terms: Sequence[str]) -> dict[str, int]:
     """In how many passages terms occur; a few at a time, as the index keeps what it read."""
     found: dict[str, int] = {}
     for at in range(0, len(terms), _LOOKED_UP):

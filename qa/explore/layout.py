@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from index import Snapshot, Vectors
+from index import Index, Vectors
 from qa.explore.clusters import spread
 from qa.explore.items import Items
 
@@ -17,7 +17,7 @@ _PERPLEXITY = 30
 _STEPS = 500
 
 
-def lay_out(snapshot: Snapshot, items: Items) -> Vectors:
+def lay_out(snapshot: Index, items: Items) -> Vectors:
     """Return the places of items: `(n, 2) float32`, in [0, 1], the same for the same vectors."""
     vectors = np.concatenate(
         [np.empty((0, snapshot.info.dimension), dtype=np.float32), *(means for _, _, means in items.batches(snapshot))]

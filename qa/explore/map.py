@@ -14,7 +14,7 @@ from importlib.resources import files
 
 import numpy as np
 
-from index import Snapshot, StoredPassage, Vectors
+from index import Index, StoredPassage, Vectors
 from qa.answer.results import cite
 from qa.explore.clusters import Labels, spread
 from qa.explore.grouping import Grouping
@@ -64,7 +64,7 @@ class CollectionMap:
     texts: tuple[tuple[str, str, str], ...]
 
 
-def make_map(snapshot: Snapshot, title: str, found: Grouping, path: str | Sequence[str] | None = None) -> CollectionMap:
+def make_map(snapshot: Index, title: str, found: Grouping, path: str | Sequence[str] | None = None) -> CollectionMap:
     """Lay out what was grouped, of all files or those whose paths match, and read what it says."""
     items = Items.read(snapshot, found.unit, documents_at(snapshot, path))
     chosen = spread(items.count, MOST_POINTS)
@@ -81,7 +81,7 @@ def make_map(snapshot: Snapshot, title: str, found: Grouping, path: str | Sequen
     )
 
 
-def _texts(snapshot: Snapshot, passages: Labels, *, by_passage: bool) -> Iterator[tuple[str, str, str]]:
+def _texts(snapshot: Index, passages: Labels, *, by_passage: bool) -> Iterator[tuple[str, str, str]]:
     for start in range(0, len(passages), _READ_AT_ONCE):
         for one in snapshot.passages(passages[start : start + _READ_AT_ONCE].tolist()):
             whole = not by_passage and not one.document.records

@@ -11,7 +11,7 @@ import numpy as np
 from corpus import split
 from corpus.errors import UsageError
 from corpus.types import Block, BlockKind, Document
-from index import Encoder, Snapshot, StoredPassage, Vectors
+from index import Encoder, Index, StoredPassage, Vectors
 from qa.answer.citation import cited
 from qa.answer.results import MAX_HITS, cite
 from qa.explore.results import Similar, SimilarDocument, Subject
@@ -67,7 +67,7 @@ class SimilarRequest:
     keep_all: bool = False
 
 
-def similar_passages(root: Path, snapshot: Snapshot, encoder: Encoder, request: SimilarRequest) -> Similar:
+def similar_passages(root: Path, snapshot: Index, encoder: Encoder, request: SimilarRequest) -> Similar:
     """Return the passages most like something, best first."""
     compared = _compared(root, snapshot, encoder, request, whole=False)
     documents = documents_at(snapshot, request.path)
@@ -93,7 +93,7 @@ class _Seen:
         self._words = {words_of(passage) for passage in left_out}
 
     def others(
-        self, snapshot: Snapshot, ranked: Sequence[tuple[int, float]], wanted: int
+        self, snapshot: Index, ranked: Sequence[tuple[int, float]], wanted: int
     ) -> Iterator[tuple[StoredPassage, float]]:
         """Yield the first passages that are none of these, with their scores in [0, 1]."""
         texts = set(self._texts)
@@ -114,7 +114,7 @@ class _Seen:
         return any(nearly_same(words, own) for own in self._words)
 
 
-def similar_documents(root: Path, snapshot: Snapshot, encoder: Encoder, request: SimilarRequest) -> Similar:
+def similar_documents(root: Path, snapshot: Index, encoder: Encoder, request: SimilarRequest) -> Similar:
     """Return the documents and records most like the one that something is in, best first."""
     compared = _compared(root, snapshot, encoder, request, whole=True)
     among = documents_at(snapshot, request.path)
@@ -143,7 +143,7 @@ def similar_documents(root: Path, snapshot: Snapshot, encoder: Encoder, request:
 
 
 def _candidates(
-    snapshot: Snapshot, compared: Compared, among: frozenset[int] | None, wanted: int
+    snapshot: Index, compared: Compared, among: frozenset[int] | None, wanted: int
 ) -> Iterator[list[StoredPassage]]:
     """The passages of each document or record that may be similar, likeliest first."""
     places = np.linspace(0, len(compared.vectors) - 1, min(_PROBES, len(compared.vectors))).astype(int)
@@ -169,7 +169,7 @@ def _pairs(compared: Compared, passages: Sequence[StoredPassage], vectors: Vecto
         cosines[ours, :] = cosines[:, theirs] = -np.inf
 
 
-def _compared(root: Path, snapshot: Snapshot, encoder: Encoder, request: SimilarRequest, *, whole: bool) -> Compared:
+def _compared(root: Path, snapshot: Index, encoder: Encoder, request: SimilarRequest, *, whole: bool) -> Compared:
     """What is compared: the passages of a place, or with `whole` those of its documents or records; or a text."""
     if not 1 <= request.k <= MAX_HITS:
         raise UsageError(f"cannot give {request.k}: -k takes 1 to {MAX_HITS:,}.")
@@ -191,7 +191,7 @@ def _compared(root: Path, snapshot: Snapshot, encoder: Encoder, request: Similar
     return Compared(subject, tuple(passages), _stored_vectors(snapshot, passages))
 
 
-def _passages_of(snapshot: Snapshot, place: Place) -> Iterator[StoredPassage]:
+def _passages_of(snapshot: Index, place: Place) -> Iterator[StoredPassage]:
     if place.passages:
         yield from place.passages
         return
@@ -230,7 +230,7 @@ def _all_words(passages: Sequence[StoredPassage]) -> frozenset[str]:
     return frozenset().union(*map(words_of, passages))
 
 
-def _stored_vectors(snapshot: Snapshot, passages: Sequence[StoredPassage]) -> Vectors:
+def _stored_vectors(snapshot: Index, passages: Sequence[StoredPassage]) -> Vectors:
     return snapshot.vectors([passage.vector for passage in passages]).astype(np.float32)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from corpus.errors import UsageError
-from index import Among, Snapshot, StoredPassage, Vectors
+from index import Among, Index, StoredPassage, Vectors
 from qa.answer.citation import cited
 from qa.explore import labels
 from qa.explore.clusters import Cosines, Labels, floors, learn, nearest, refine, spread
@@ -31,7 +31,7 @@ MOST_TOPICS = 200
 
 
 def find_topics(
-    snapshot: Snapshot, *, unit: str = PASSAGES, wanted: int | None = None, path: str | Sequence[str] | None = None
+    snapshot: Index, *, unit: str = PASSAGES, wanted: int | None = None, path: str | Sequence[str] | None = None
 ) -> Grouping:
     """Return the topics of a collection, or of the files whose paths match; those of all are saved with the index.
 
@@ -53,7 +53,7 @@ def find_topics(
     return found
 
 
-def saved_topics(snapshot: Snapshot) -> Grouping:
+def saved_topics(snapshot: Index) -> Grouping:
     """Return the topics that were found last, brought up to date; those of the default where there are none."""
     before = read_grouping(snapshot)
     return (
@@ -63,7 +63,7 @@ def saved_topics(snapshot: Snapshot) -> Grouping:
     )
 
 
-def scope_of(snapshot: Snapshot, topic: str, path: str | Sequence[str] | None = None) -> Among:
+def scope_of(snapshot: Index, topic: str, path: str | Sequence[str] | None = None) -> Among:
     """Return the passages of a topic by its id, such as "3" or "3.1", as what a search is to choose from.
 
     Raises:
@@ -79,7 +79,7 @@ def scope_of(snapshot: Snapshot, topic: str, path: str | Sequence[str] | None = 
     return snapshot.scope(members)
 
 
-def topics_of(root: Path, snapshot: Snapshot, found: Grouping) -> Topics:
+def topics_of(root: Path, snapshot: Index, found: Grouping) -> Topics:
     """Return topics with their most central passages, cited."""
     numbers = [number for number in found.central.ravel().tolist() if number]
     passages = {passage.id: passage for passage in snapshot.passages(sorted(set(numbers)))}
@@ -102,7 +102,7 @@ def topics_of(root: Path, snapshot: Snapshot, found: Grouping) -> Topics:
     return Topics(tuple(whole), found.total - assigned, found.unit, found.total)
 
 
-def _made(snapshot: Snapshot, items: Items, wanted: int | None, before: Grouping | None) -> Grouping:
+def _made(snapshot: Index, items: Items, wanted: int | None, before: Grouping | None) -> Grouping:
     """Topics as they were, improved, or new; every item in its own."""
     learned = np.unique(items.vectors)
     changed = 1.0
@@ -149,7 +149,7 @@ def _improved(before: Grouping, sample: Vectors, learned: Labels) -> Grouping:
     return replace(before, centroids=centroids, parts=parts, floors=around, learned=learned)
 
 
-def _assigned(snapshot: Snapshot, items: Items, found: Grouping) -> Grouping:
+def _assigned(snapshot: Index, items: Items, found: Grouping) -> Grouping:
     """Every item in the topic whose centroid is nearest, if it is near enough, and in the nearest part of that."""
     count, size = len(found.centroids), len(items.passages)
     topics, parts = np.full(size, -1, dtype=np.int64), np.full(size, -1, dtype=np.int64)
@@ -220,9 +220,7 @@ def _differing(passages: Sequence[StoredPassage]) -> list[int]:
     return [passage.id for passage in chosen[:CENTRAL]]
 
 
-def _named(
-    snapshot: Snapshot, found: Grouping, before: tuple[tuple[str, ...], ...] | None
-) -> tuple[tuple[str, ...], ...]:
+def _named(snapshot: Index, found: Grouping, before: tuple[tuple[str, ...], ...] | None) -> tuple[tuple[str, ...], ...]:
     """The terms of all topics and parts."""
     count = len(found.centroids)
     texts = [_texts(snapshot, found.passages[found.topics == topic]) for topic in range(count)]
@@ -235,7 +233,7 @@ def _named(
     return tuple(names)
 
 
-def _texts(snapshot: Snapshot, passages: Labels) -> list[str]:
+def _texts(snapshot: Index, passages: Labels) -> list[str]:
     """Some of a cluster's texts, evenly spread."""
     chosen = passages[spread(len(passages), labels.SAMPLE)]
     some = snapshot.passages(chosen.tolist())

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from index import Snapshot, StoredPassage
+from index import Index, StoredPassage
 from qa.near_duplicates import nearly_same, words_of
 from qa.retrieval.hybrid import Pool
 
@@ -39,7 +39,7 @@ class RankedPassage:
     level: int = 0
 
 
-def distinct(snapshot: Snapshot, pools: Iterable[Pool], wanted: int) -> list[RankedPassage]:
+def distinct(snapshot: Index, pools: Iterable[Pool], wanted: int) -> list[RankedPassage]:
     """The first `wanted` distinct passages of ever deeper pools, or as many as there are."""
     ranked: list[RankedPassage] = []
     near: list[RankedPassage] = []
@@ -74,7 +74,7 @@ def _below(near: Iterable[RankedPassage], level: int) -> Iterator[RankedPassage]
     return (replace(one, level=level + one.level) for one in near)
 
 
-def _unseen(snapshot: Snapshot, pools: Iterable[Pool]) -> Iterator[tuple[Pool, Iterator[RankedPassage]]]:
+def _unseen(snapshot: Index, pools: Iterable[Pool]) -> Iterator[tuple[Pool, Iterator[RankedPassage]]]:
     """Each pool with its passages that no pool before had, read as they are needed."""
     seen: set[int] = set()
     for pool in pools:
@@ -82,7 +82,7 @@ def _unseen(snapshot: Snapshot, pools: Iterable[Pool]) -> Iterator[tuple[Pool, I
         seen.update(pool.ids)
 
 
-def _passages(snapshot: Snapshot, pool: Pool, places: Sequence[int]) -> Iterator[RankedPassage]:
+def _passages(snapshot: Index, pool: Pool, places: Sequence[int]) -> Iterator[RankedPassage]:
     for at in range(0, len(places), _READ_AHEAD):
         several = places[at : at + _READ_AHEAD]
         for i, passage in zip(several, snapshot.passages([pool.ids[i] for i in several]), strict=True):

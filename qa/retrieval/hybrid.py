@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from index import Link, Snapshot
+from index import Index, Link
 from qa.answer.results import Mode
 from qa.retrieval.query import Floats, Query
 from qa.retrieval.stopwatch import Stopwatch
@@ -57,7 +57,7 @@ class Retrieved:
     cosines: Mapping[int, float]
 
 
-def pools(snapshot: Snapshot, query: Query, clock: Stopwatch) -> Iterator[Pool]:
+def pools(snapshot: Index, query: Query, clock: Stopwatch) -> Iterator[Pool]:
     """Ever deeper pools of candidates, each with all of the one before, up to all there are.
 
     Depths are the same whatever is asked for, so that scores are too.
@@ -73,7 +73,7 @@ def pools(snapshot: Snapshot, query: Query, clock: Stopwatch) -> Iterator[Pool]:
         depth *= _DEEPER
 
 
-def retrieve(snapshot: Snapshot, query: Query, depth: int, clock: Stopwatch) -> Retrieved:
+def retrieve(snapshot: Index, query: Query, depth: int, clock: Stopwatch) -> Retrieved:
     """Ask both halves of the index, or the one that the query's mode names, for `depth` passages each."""
     found = [] if query.mode is Mode.DENSE else snapshot.keyword(query.terms, depth, documents=query.documents)
     keyword = {one.link.id: one.score for one in found}
@@ -84,7 +84,7 @@ def retrieve(snapshot: Snapshot, query: Query, depth: int, clock: Stopwatch) -> 
     return Retrieved({one.link.id: one.link for one in (*found, *near)}, keyword, cosines)
 
 
-def fuse(snapshot: Snapshot, query: Query, found: Retrieved, depth: int) -> Pool:
+def fuse(snapshot: Index, query: Query, found: Retrieved, depth: int) -> Pool:
     """Rank candidates by the convex combination of their normalised scores; ties by passage key."""
     links = found.links
     if not links:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from index import STOP_WORDS, Among, Encoder, Snapshot, TokenVectors, Vectors, Word, analyse, word_terms
+from index import STOP_WORDS, Among, Encoder, Index, TokenVectors, Vectors, Word, analyse, word_terms
 from qa.answer.results import Correction, Mode
 from qa.retrieval.spelling import correct_spelling
 from qa.retrieval.stopwatch import Stopwatch
@@ -67,7 +67,7 @@ class Query:
 
 def analyse_question(
     asked: str,
-    snapshot: Snapshot,
+    snapshot: Index,
     encoder: Encoder,
     *,
     mode: Mode,

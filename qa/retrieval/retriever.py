@@ -25,10 +25,11 @@ from index import (
     Device,
     Encoder,
     Hint,
-    Snapshot,
+    Index,
     StoredPassage,
     load_cross_encoder,
     load_encoder,
+    open_index,
     require_same_encoder,
 )
 from qa.answer import confidence
@@ -70,7 +71,7 @@ class Retriever:
     def __init__(
         self,
         root: Path,
-        snapshot: Snapshot,
+        snapshot: Index,
         encoder: Encoder,
         *,
         reader: Reader | None = None,
@@ -113,7 +114,7 @@ class Retriever:
             ModelError: A model cannot be found, or is refused.
         """
         root = find_index(None if path is None else root_of(Path(path)))
-        snapshot = Snapshot(root / INDEX_FOLDER)
+        snapshot = open_index(root / INDEX_FOLDER)
         try:
             encoder = encoder or load_encoder(snapshot.info.model, ahead=True, hint=Hint.LATENCY)
             require_same_encoder(snapshot.info, encoder)
@@ -128,7 +129,7 @@ class Retriever:
     def reopened(self, encoder: Encoder) -> Retriever:
         """Close this one; another on the newest generation of the index, with the same other models."""
         self.close()
-        snapshot = Snapshot(self.root / INDEX_FOLDER)
+        snapshot = open_index(self.root / INDEX_FOLDER)
         snapshot.load()
         return Retriever(self.root, snapshot, encoder, reader=self._reader, cross_encoder=self._cross_encoder)
 

@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from string import ascii_lowercase
 
-from index import STOP_WORDS, Encoder, Snapshot, Word, word_terms, words
+from index import STOP_WORDS, Encoder, Index, Word, word_terms, words
 from qa.answer.results import Correction
 
 # A short word has too many neighbours, a long one is no word.
@@ -26,7 +26,7 @@ _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»
 
 
 def correct_spelling(
-    question: str, found: Sequence[Word], snapshot: Snapshot, encoder: Encoder
+    question: str, found: Sequence[Word], snapshot: Index, encoder: Encoder
 ) -> tuple[str, tuple[Correction, ...]]:
     """Replace words that the collection lacks by neighbours that are written in it.
 
@@ -70,7 +70,7 @@ def _may_be_misspelt(word: str, written: str) -> bool:
     return plain and word not in STOP_WORDS and not written.isupper()
 
 
-def _unknown(candidates: Collection[str], snapshot: Snapshot, encoder: Encoder) -> list[str]:
+def _unknown(candidates: Collection[str], snapshot: Index, encoder: Encoder) -> list[str]:
     """The words that no passage has and that the encoder does not know as a whole, in order."""
     terms = {word: word_terms(word) for word in candidates}
     frequency = snapshot.frequencies([term for several in terms.values() for term in several])
@@ -79,7 +79,7 @@ def _unknown(candidates: Collection[str], snapshot: Snapshot, encoder: Encoder) 
     return [word for word, size in zip(missing, sizes, strict=True) if size > 1]
 
 
-def _neighbour(word: str, snapshot: Snapshot) -> str:
+def _neighbour(word: str, snapshot: Index) -> str:
     """A word of the collection that is one letter away, as it is written there; "" where there is none.
 
     That of the term in the most passages; the keyword index has stems only, so it is looked for in their text.
@@ -99,7 +99,7 @@ def _neighbour(word: str, snapshot: Snapshot) -> str:
     return ""
 
 
-def _written(term: str, spellings: Collection[str], snapshot: Snapshot) -> str:
+def _written(term: str, spellings: Collection[str], snapshot: Index) -> str:
     """The most frequent form of some spellings in passages that have a term; "" where they have none."""
     forms: Counter[str] = Counter()
     for passage in snapshot.passages([one.passage for one in snapshot.keyword({term: 1.0}, _MAX_PASSAGES)]):

@@ -18,7 +18,7 @@ from unittest.mock import patch
 
 from index.lexical.analyzer import word_terms
 from index.lexical.query_terms import STOP_WORDS
-from index.snapshot import Snapshot
+from index.protocol import Index
 from qa import Retriever, build_index
 from qa.evaluation.evidence import Gold
 from qa.evaluation.questions import sample
@@ -29,7 +29,7 @@ _WORD = re.compile(r"[A-Za-z]{5,}")
 _SHOWN = ("hit@1", "hit@5", "hit@10")
 
 
-def slip(question: str, snapshot: Snapshot, dice: random.Random) -> str:
+def slip(question: str, snapshot: Index, dice: random.Random) -> str:
     """A question with one slip, or as it is where no word is long enough."""
     words = [word for word in _WORD.findall(question) if word.lower() not in STOP_WORDS]
     if not words:

@@ -211,7 +211,7 @@ def ask(work: Path, pool: Path) -> dict[str, Any]:
         for name in ("dense_first_ms", "dense_ms"):
             found[name] = _spread([_timed(snapshot.dense, vector, 10) for vector in vectors])
         found["dense_100_ms"] = _spread([_timed(snapshot.dense, vector, 100) for vector in vectors])
-        segments = snapshot._nearest._segments
+        segments = snapshot._nearest._segments  # type: ignore[attr-defined]
         found["faiss_ms"] = _spread([_timed(segments.search, vector, 36) for vector in vectors])
         found["ask_ms"] = _spread([_timed(retriever.ask, question) for question in questions])
         results = [retriever.ask(question, rerank=False) for question in questions]

@@ -14,6 +14,7 @@ from corpus.errors import QAError, UsageError
 from index.dense.search import Candidate
 from index.dense.vector_rows import is_sound
 from index.encoder.protocol import Encoder
+from index.protocol import Index
 from index.snapshot import Snapshot
 from qa.answer.results import Mode
 from qa.collection.show import show
@@ -49,7 +50,7 @@ class Questions:
     duplicate: str
 
 
-def listing(snapshot: Snapshot) -> list[Any]:
+def listing(snapshot: Index) -> list[Any]:
     """Every document with every passage of it, free of row numbers."""
     found = []
     for one in snapshot.documents():
@@ -67,7 +68,7 @@ def listing(snapshot: Snapshot) -> list[Any]:
     return found
 
 
-def left_out(snapshot: Snapshot) -> list[Any]:
+def left_out(snapshot: Index) -> list[Any]:
     """What was skipped, and why."""
     return [[one.path, one.reason, one.unreadable, one.size, one.mtime_ns] for one in snapshot.skipped()]
 
@@ -77,7 +78,7 @@ def ranked(candidates: Sequence[Candidate]) -> list[list[Any]]:
     return [[one.key, one.score] for one in candidates]
 
 
-def answers(snapshot: Snapshot, encoder: Encoder, texts: Sequence[str], limit: int = 10) -> Picture:
+def answers(snapshot: Index, encoder: Encoder, texts: Sequence[str], limit: int = 10) -> Picture:
     """What both halves of the index say to questions, down to the last bit of a score."""
     found: Picture = {}
     for text in texts:
@@ -178,7 +179,7 @@ def _questions(
     }
 
 
-def _duplicates(snapshot: Snapshot, key: str) -> list[Any]:
+def _duplicates(snapshot: Index, key: str) -> list[Any]:
     passage = snapshot.find(key)
     if passage is None:
         return [None]

@@ -66,7 +66,7 @@ def untold(_: float) -> None:
 
 def offer_all(target: Embedding, texts: Sequence[str]) -> None:
     for text in texts:
-        target.offer(digest(text), text, 1.0)
+        target.offer([digest(text)], [text], 1.0)
 
 
 def stored(folder: Path) -> dict[bytes, bytes]:
@@ -81,7 +81,7 @@ def expected(texts: Sequence[str]) -> dict[bytes, bytes]:
 
 def keeping(texts: Sequence[str], store: Store) -> set[str]:
     """Those of the texts whose vectors are stored."""
-    return {text for text in texts if store.has_vector(digest(text), 64)}
+    return {text for text in texts if store.known_vectors([digest(text)], 64)}
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -116,9 +116,9 @@ def test_what_is_offered_twice_is_embedded_once(store: Store) -> None:
     encoder = BagEncoder()
     with Embedding(encoder, store, told.append) as target:
         for size in (3.0, 4.0):
-            target.offer(digest("cat"), "cat", size)
+            target.offer([digest("cat")], ["cat"], size)
         assert told == [4.0]
-        target.offer(digest("dog"), "dog", 5.0)
+        target.offer([digest("dog")], ["dog"], 5.0)
         target.finish()
     assert sorted(encoder.embedded) == ["cat", "dog"]
     assert told == [4.0, 8.0]
@@ -167,7 +167,7 @@ def test_few_texts_are_held_however_many_there_are_and_however_slow_the_model_is
 
     with Embedding(Slow(), store, untold) as target:
         for number in range(1000):
-            target.offer(number.to_bytes(16, "big"), Counted(f"text {number}"), 1.0)
+            target.offer([number.to_bytes(16, "big")], [Counted(f"text {number}")], 1.0)
             most_alive = max(most_alive, Counted.alive)
         target.finish()
         assert target.embedded == 1000

@@ -1,0 +1,158 @@
+"""The seam to a store: what questions ask of an index, and what an update writes to one, wherever it is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Self
+
+    from index.commit.change import ChangeSet, SplitFile
+    from index.dense.faiss_segments import Stored
+    from index.dense.filters import Among, Scope
+    from index.dense.search import Candidate
+    from index.dense.vector_rows import PassageColumns
+    from index.encoder.protocol import Vectors
+    from index.lexical.posting_blocks import Floats
+    from index.storage.metadata import Info, SkippedRow
+    from index.storage.rows import StoredDocument, StoredPassage
+
+
+class Index(Protocol):
+    """One generation of an index, opened for reading; several threads may use it.
+
+    It does not change while it is open, and every row is checked as it is read: all methods raise DamagedIndexError
+    where one is damaged or missing. Row ids are valid in this generation only.
+    """
+
+    @property
+    def folder(self) -> Path | None:
+        """The index folder, `.qa`, of the files that are indexed; None where this machine does not have them."""
+        ...
+
+    @property
+    def info(self) -> Info:
+        """The metadata of the generation: counts, model, selection of files."""
+        ...
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close it."""
+        ...
+
+    def close(self) -> None:
+        """Close it; twice is fine."""
+        ...
+
+    def load(self) -> None:
+        """Read now what the first question would have to read."""
+        ...
+
+    def documents(self) -> tuple[StoredDocument, ...]:
+        """Return all files, by path."""
+        ...
+
+    def document(self, path: str) -> StoredDocument | None:
+        """Return the file with this path, or None."""
+        ...
+
+    def match_paths(self, *patterns: str) -> frozenset[int]:
+        """Return the row ids of documents whose paths match one of the patterns; UsageError for an invalid one."""
+        ...
+
+    def skipped(self) -> tuple[SkippedRow, ...]:
+        """Return the files and folders that were skipped, by path."""
+        ...
+
+    def dense(self, vector: Vectors, limit: int, *, documents: Among = None) -> list[Candidate]:
+        """Return the passages nearest to `vector`, `(dim,) float32` of unit length, by exact cosine; ties by key."""
+        ...
+
+    def keyword(self, question: str | Mapping[str, float], limit: int, *, documents: Among = None) -> list[Candidate]:
+        """Return the passages with the terms of a question, or with weighted terms, by BM25; ties by key."""
+        ...
+
+    def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
+        """Return the number of passages that have each term."""
+        ...
+
+    def scope(self, passages: frozenset[int]) -> Scope:
+        """Return some passages, by row id, as what `dense` and `keyword` are to choose from."""
+        ...
+
+    def columns(self, documents: frozenset[int] | None = None) -> PassageColumns:
+        """Return the row ids of all passages, or of those of some documents, with their documents and vectors."""
+        ...
+
+    def passages(self, ids: Sequence[int]) -> list[StoredPassage]:
+        """Return passages by row id, in the order asked."""
+        ...
+
+    def passages_of(self, path: str) -> tuple[StoredPassage, ...]:
+        """Return the passages of a document in the order of the text; none where there is no such document."""
+        ...
+
+    def find(self, key: str) -> StoredPassage | None:
+        """Return the passage with this stable id, or None."""
+        ...
+
+    def duplicates(self, passages: Sequence[StoredPassage]) -> dict[int, tuple[StoredPassage, ...]]:
+        """Return for each passage, by row id, the others with the same text, by path and span."""
+        ...
+
+    def cosines(self, vectors: Sequence[int], vector: Vectors) -> Floats:
+        """Return the cosines of stored vectors, by row id, with another: `(n,)`, as `dense` scores them."""
+        ...
+
+    def vectors(self, vectors: Sequence[int]) -> Stored:
+        """Return vectors by row id, in the order asked: `(n, dim) float16`."""
+        ...
+
+
+class IndexWriter(Protocol):
+    """An index opened for writing by the one process that may: embeddings as they come, then one generation."""
+
+    def info(self) -> Info | None:
+        """Return the metadata of the current generation, or None before the first."""
+        ...
+
+    def documents(self) -> dict[str, StoredDocument]:
+        """Return all documents, by path."""
+        ...
+
+    def skipped(self) -> tuple[SkippedRow, ...]:
+        """Return what was skipped, by path."""
+        ...
+
+    def known_vectors(self, digests: Sequence[bytes], dimension: int) -> frozenset[bytes]:
+        """Return those of some digests whose vectors are stored and can be used."""
+        ...
+
+    def add_vectors(self, digests: Sequence[bytes], vectors: Vectors) -> None:
+        """Commit embeddings, `(n, dim) float32`, so that an interrupted build loses none, or raise ModelError."""
+        ...
+
+    def stage(self, file: SplitFile) -> None:
+        """Keep a file for the next commit."""
+        ...
+
+    @property
+    def staged(self) -> Sequence[str]:
+        """Paths of the files that are staged."""
+        ...
+
+    def update_stats(self, unchanged: Sequence[StoredDocument], skipped: Sequence[SkippedRow]) -> None:
+        """Commit new stat values of unchanged documents, and what was skipped; the generation stays the same."""
+        ...
+
+    def commit(self, change: ChangeSet) -> Info:
+        """Make the next generation and return its metadata; after a crash there is the old one or the new one."""
+        ...
