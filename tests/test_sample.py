@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +145,17 @@ def test_a_batch_on_the_command_line(sample: Path, answers: tuple[Result, ...]) 
     printed = [json.loads(line) for line in done.stdout.splitlines()]
     assert [_untimed(line) for line in printed] == [_untimed(answer.as_json()) for answer in answers]
     assert [line["id"] for line in printed] == [f"SQ{number:03}" for number in range(1, 41)]
+
+
+def test_topics_load_no_model(sample: Path) -> None:
+    """What takes a quarter of a second is not paid by those who ask nothing."""
+    program = (
+        "import sys\nfrom qa.cli import errors, main\n"
+        "errors.leave = lambda code: print(code, sorted({'faiss', 'openvino'} & sys.modules.keys()))\nmain.main()"
+    )
+    command = [sys.executable, "-c", program, "topics", "--json", "--no-update", "--index", str(sample)]
+    run = partial(subprocess.run, command, cwd=REPOSITORY, capture_output=True, text=True, check=True, timeout=120)
+    assert [run().stdout.splitlines()[-1] for _ in range(2)] == ["0 ['faiss']", "0 []"]
 
 
 def _untimed(value: dict[str, Any]) -> dict[str, Any]:

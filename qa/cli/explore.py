@@ -74,7 +74,7 @@ def topics(
     `qa ask --topic N` asks within a topic of the last grouping of the whole collection.
     """
     root = locate.find_index(index=index)
-    with session.opened(root, corpus=False, update=not no_update, reader=False) as retriever:
+    with session.opened(root, corpus=False, update=not no_update, reader=False, ahead=False) as retriever:
         found = retriever.topics(n=number, unit=_unit(documents), path=globs)
         places = answers.Places(retriever.root, locate.working_directory())
         text = "" if as_json else explore_report.topics(found, session.style(), places)
@@ -102,7 +102,7 @@ def draw_map(
 ) -> int:
     """Draw a map of the collection: a page for the browser, with what is alike side by side."""
     root = locate.find_index(index=index)
-    with session.opened(root, corpus=False, update=not no_update, reader=False) as retriever:
+    with session.opened(root, corpus=False, update=not no_update, reader=False, ahead=False) as retriever:
         draw = retriever.map_svg if svg else retriever.map_html
         written = draw(n=number, unit=_unit(documents), path=globs)
     from index import write_atomically  # noqa: PLC0415 - only what is written needs it

@@ -97,10 +97,12 @@ def opened(
     reader: bool = True,
     rerank_model: str | None = None,
     device: str = "auto",
+    ahead: bool = True,
 ) -> Iterator[Retriever]:
     """Open a collection to ask; what is done to it first is reported on stderr.
 
-    With `corpus` it is built or updated, however much there is to do; with `update` small changes are indexed.
+    With `corpus` it is built or updated, however much there is to do; with `update` small changes are indexed. What a
+    question needs is loaded `ahead` of it.
     """
     from index import Device
     from qa.collection.build import Refresh, open_collection
@@ -108,7 +110,13 @@ def opened(
     refresh = Refresh.FULL if corpus else Refresh.SMALL if update else Refresh.NONE
     with progress() as tell:
         found = open_collection(
-            root, refresh=refresh, progress=tell, reader=reader, rerank_model=rerank_model, device=Device(device)
+            root,
+            refresh=refresh,
+            progress=tell,
+            reader=reader,
+            rerank_model=rerank_model,
+            device=Device(device),
+            ahead=ahead,
         )
     _KEPT.append(found.retriever)
     with found.retriever as retriever:

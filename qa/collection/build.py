@@ -227,9 +227,10 @@ def open_collection(
     reader: bool = True,
     rerank_model: str | None = None,
     device: Device = Device.AUTO,
+    ahead: bool = True,
 ) -> OpenedCollection:
     """Open a collection for questions; an index that cannot be written now is opened as it is, with a note."""
-    opening = partial(Retriever.open, root, reader=reader, rerank_model=rerank_model, device=device)
+    opening = partial(Retriever.open, root, reader=reader, rerank_model=rerank_model, device=device, ahead=ahead)
     if refresh is Refresh.FULL:
         return _build_and_open(root, opening, progress, device)
     retriever = opening()

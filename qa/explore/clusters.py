@@ -7,6 +7,8 @@ Rand index of .82 to .92, Ward's tree .98, and k-means that starts from Ward's c
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -42,11 +44,18 @@ def learn(vectors: Vectors, *, wanted: int | None = None, most: int = MOST_CLUST
         Their centroids, `(k, dim) float32`, unit L2 norm, the largest cluster first; fewer than wanted where vectors
         are the same.
     """
-    from threadpoolctl import threadpool_limits  # noqa: PLC0415
-
     # So little work is done before other threads are awake: with them, topics of 35 articles took three times as long.
-    with threadpool_limits(1 if len(vectors) <= _TREE_MOST else None):
+    with _thread_pools().limit(limits=1 if len(vectors) <= _TREE_MOST else None):
         return _learn(vectors, wanted, most)
+
+
+@cache
+def _thread_pools() -> Any:
+    """The thread pools of the libraries, which are found once."""
+    import faiss  # noqa: F401, PLC0415 - has a pool of its own
+    from threadpoolctl import ThreadpoolController  # noqa: PLC0415
+
+    return ThreadpoolController()
 
 
 def _learn(vectors: Vectors, wanted: int | None, most: int) -> Vectors:

@@ -12,6 +12,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from index import STOP_WORDS, Index, word_terms
 
@@ -30,47 +31,71 @@ _LETTERS = 3
 _SHARED_PREFIX = 4
 # A word that is so often beside another is one term with it, such as "steam engine".
 _ADJACENT = 0.6
-_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_WORD = r"[^\W\d_]+(?:['’-][^\W\d_]+)*"
+_RUN = re.compile(f"{_WORD}(?: {_WORD})*")
 
 
 @dataclass(slots=True)
 class _Class:
-    """The words of a topic's passages: in which each term occurs, how it is written, and what follows it."""
+    """The words of a topic's passages: how often each is written, and in which passages each term occurs.
 
-    size: int = 0
+    Attributes:
+        texts: Of each passage, the stretches of words with nothing but a space between.
+    """
+
+    terms: Terms
+    texts: list[list[str]] = field(default_factory=list)
+    words: Counter[str] = field(default_factory=Counter)
     places: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
-    forms: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    pairs: Counter[tuple[str, str]] = field(default_factory=Counter)
 
-    def add(self, text: str, terms: _Terms) -> None:
+    def add(self, text: str) -> None:
         """Count the words of one passage."""
-        self.size += 1
-        last, end, pairs = "", 0, set()
-        for match in _WORD.finditer(text):
-            found = terms[match[0]]
-            for term in found:
-                self.places[term].add(self.size)
-                self.forms[term][match[0] if len(found) == 1 else term] += 1
-            if last and found and text[end : match.start()] == " ":
-                pairs.add((last, found[0]))
-            last, end = found[0] if len(found) == 1 else "", match.end()
-        self.pairs.update(pairs)
+        runs = _RUN.findall(text)
+        written = " ".join(runs).split(" ")
+        for word in set(written):
+            for term in self.terms[word]:
+                self.places[term].add(len(self.texts))
+        self.words.update(written)
+        self.texts.append(runs)
 
     def counts(self, left_out: set[str]) -> Counter[str]:
         """In how many passages each term is that is in a tenth of them, or in two; in one, if none is in more."""
-        least = max(2, self.size / 10)
+        least = max(2, len(self.texts) / 10)
         counts = {term: len(places) for term, places in self.places.items() if term not in left_out}
         return Counter({term: count for term, count in counts.items() if count >= least} or counts)
 
-    def written(self, term: str) -> str:
-        """The word that a term mostly is, without the capital of a sentence's beginning if it is also written so."""
-        word = max(self.forms[term], key=lambda form: (self.forms[term][form], form))
-        lower = word.lower()
-        return lower if 4 * self.forms[term][lower] >= self.forms[term][word] else word
+    def forms(self, term: str) -> Counter[str]:
+        """The words that a term is written as; one that is part of a word stands for itself."""
+        found: Counter[str] = Counter()
+        for word in self.terms.words[term]:
+            found[word if len(self.terms[word]) == 1 else term] += self.words[word]
+        return found
+
+    def pairs(self, telling: Iterable[str]) -> Counter[tuple[str, str]]:
+        """In how many passages one of some terms is right before another."""
+        known = {word: self.terms[word] for term in telling for word in self.terms.words[term] if word in self.words}
+        found: Counter[tuple[str, str]] = Counter()
+        for runs in self.texts:
+            beside = (
+                pair for run in runs for pair in pairwise(run.split(" ")) if pair[0] in known and pair[1] in known
+            )
+            found.update({(known[one][0], known[other][0]) for one, other in beside if len(known[one]) == 1})
+        return found
 
 
-class _Terms(dict[str, tuple[str, ...]]):
-    """The telling terms of words, looked up once."""
+def _mostly(forms: Counter[str]) -> str:
+    """The word that a term mostly is, without the capital of a sentence's beginning if it is also written so."""
+    word = max(forms, key=lambda form: (forms[form], form))
+    lower = word.lower()
+    return lower if 4 * forms[lower] >= forms[word] else word
+
+
+class Terms(dict[str, tuple[str, ...]]):
+    """The telling terms of words, looked up once, and the words of terms."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words: defaultdict[str, list[str]] = defaultdict(list)
 
     def __missing__(self, word: str) -> tuple[str, ...]:
         folded = word.casefold().replace("’", "'").removesuffix("'s")
@@ -79,6 +104,8 @@ class _Terms(dict[str, tuple[str, ...]]):
         telling = not {folded, bare} & STOP_WORDS and (len(bare) >= _LETTERS or not folded.isascii())
         found = tuple(word_terms(folded)) if telling else ()
         self[word] = found
+        for term in found:
+            self.words[term].append(word)
         return found
 
 
@@ -88,6 +115,7 @@ def label_all(
     *,
     kept: Sequence[tuple[str, ...]] | None = None,
     without: Sequence[str] = (),
+    terms: Terms | None = None,
 ) -> list[tuple[str, ...]]:
     """Return the terms of topics, each of whose texts are given.
 
@@ -96,13 +124,13 @@ def label_all(
         texts: Some passages of each topic.
         kept: Earlier terms of the same topics; kept where they still tell.
         without: Terms of the topic that these are parts of, which tell nothing of a part.
+        terms: What was looked up before.
     """
-    terms, classes = _Terms(), []
-    for several in texts:
-        one = _Class()
+    terms = Terms() if terms is None else terms
+    classes = [_Class(terms) for _ in texts]
+    for one, several in zip(classes, texts, strict=True):
         for text in several:
-            one.add(text, terms)
-        classes.append(one)
+            one.add(text)
     left_out = {term for name in without for word in name.split() for term in terms[word]}
     rough = [one.counts(left_out) for one in classes]
     overall: Counter[str] = Counter()
@@ -117,13 +145,13 @@ def label_all(
         scores = {}
         for term in chosen[number]:
             rarity = math.log(1 + snapshot.info.passages / max(frequency[term], 1))
-            scores[term] = len(one.places[term]) / one.size * rarity * rough[number][term] / overall[term]
+            scores[term] = len(one.places[term]) / len(one.texts) * rarity * rough[number][term] / overall[term]
         before = () if kept is None else kept[number]
         found.append(before if before and _still_tell(before, scores, terms) else _choose(one, scores))
     return found
 
 
-def _still_tell(before: Sequence[str], scores: dict[str, float], terms: _Terms) -> bool:
+def _still_tell(before: Sequence[str], scores: dict[str, float], terms: Terms) -> bool:
     best = set(sorted(scores, key=lambda term: (-scores[term], term))[:_STILL_TELLING])
     return all(set(terms[word]) <= best for name in before for word in name.split())
 
@@ -164,12 +192,13 @@ def _joined(one: _Class, chosen: Sequence[str], telling: Iterable[str]) -> tuple
     """Words as they are written; one that is mostly beside another telling word is one term with it."""
     names: list[str] = []
     left = list(chosen)
+    pairs = one.pairs(telling)
     while left:
         term = left.pop(0)
         beside = [pair for other in telling if other != term for pair in ((term, other), (other, term))]
-        pair = max(beside, key=lambda pair: (one.pairs[pair], pair), default=(term,))
-        if len(pair) == 1 or one.pairs[pair] < max(2, _ADJACENT * len(one.places[term])):
+        pair = max(beside, key=lambda pair: (pairs[pair], pair), default=(term,))
+        if len(pair) == 1 or pairs[pair] < max(2, _ADJACENT * len(one.places[term])):
             pair = (term,)
         left = [other for other in left if other not in pair]
-        names.append(" ".join(map(one.written, pair)))
+        names.append(" ".join(_mostly(one.forms(term)) for term in pair))
     return tuple(names)

@@ -213,29 +213,38 @@ def _by_cosine(labels_: Labels, cosines: Cosines) -> Iterator[tuple[int, Labels]
 
 def _differing(passages: Sequence[StoredPassage]) -> list[int]:
     """The first passages that are no near-duplicates of one another, or all if there are too few."""
-    chosen: list[StoredPassage] = []
+    chosen: dict[int, frozenset[str]] = {}
     for passage in passages:
-        if not any(nearly_same(words_of(passage), words_of(other)) for other in chosen):
-            chosen.append(passage)
-    return [passage.id for passage in chosen[:CENTRAL]]
+        words = words_of(passage)
+        if not any(nearly_same(words, other) for other in chosen.values()):
+            chosen[passage.id] = words
+    return list(chosen)[:CENTRAL]
 
 
 def _named(snapshot: Index, found: Grouping, before: tuple[tuple[str, ...], ...] | None) -> tuple[tuple[str, ...], ...]:
     """The terms of all topics and parts."""
     count = len(found.centroids)
-    texts = [_texts(snapshot, found.passages[found.topics == topic]) for topic in range(count)]
-    names = labels.label_all(snapshot, texts, kept=before and before[:count])
+    read, terms = _Texts(snapshot), labels.Terms()
+    texts = [read.some(found.passages[found.topics == topic]) for topic in range(count)]
+    names = labels.label_all(snapshot, texts, kept=before and before[:count], terms=terms)
     for topic in np.unique(found.parents).tolist():
         own = np.flatnonzero(found.parents == topic)
-        parts = [_texts(snapshot, found.passages[found.subtopics == part]) for part in own]
+        parts = [read.some(found.passages[found.subtopics == part]) for part in own]
         kept = [before[count + part] for part in own] if before else None
-        names += labels.label_all(snapshot, parts, kept=kept, without=names[topic])
+        names += labels.label_all(snapshot, parts, kept=kept, without=names[topic], terms=terms)
     return tuple(names)
 
 
-def _texts(snapshot: Index, passages: Labels) -> list[str]:
-    """Some of a cluster's texts, evenly spread."""
-    chosen = passages[spread(len(passages), labels.SAMPLE)]
-    some = snapshot.passages(chosen.tolist())
-    # As the keyword index reads them: with their title and headings.
-    return ["\n".join(dict.fromkeys((one.title, *one.heading, one.text[one.body :]))) for one in some]
+class _Texts(dict[int, str]):
+    """Texts of passages as the keyword index reads them, with their title and headings, by row number."""
+
+    def __init__(self, snapshot: Index) -> None:
+        super().__init__()
+        self._snapshot = snapshot
+
+    def some(self, passages: Labels) -> list[str]:
+        """Some of a cluster's texts, evenly spread."""
+        chosen = passages[spread(len(passages), labels.SAMPLE)].tolist()
+        for one in self._snapshot.passages([number for number in chosen if number not in self]):
+            self[one.id] = "\n".join(dict.fromkeys((one.title, *one.heading, one.text[one.body :])))
+        return [self[number] for number in chosen]

@@ -95,6 +95,7 @@ class Retriever:
         reader: bool = True,
         rerank_model: str | None = None,
         device: Device = Device.AUTO,
+        ahead: bool = True,
     ) -> Retriever:
         """Open the index of a folder.
 
@@ -106,6 +107,7 @@ class Retriever:
             rerank_model: A sentence-transformers cross-encoder, by its name or folder: the first 30 passages are
                 ordered by its score alone.
             device: Where that model runs; `auto` is a GPU if there is one.
+            ahead: Whether to load at once what questions need. Topics and maps need neither model nor FAISS files.
 
         Raises:
             NoIndexError: There is no index at or above the path.
@@ -116,10 +118,11 @@ class Retriever:
         root = find_index(None if path is None else root_of(Path(path)))
         snapshot = open_index(root / INDEX_FOLDER)
         try:
-            encoder = encoder or load_encoder(snapshot.info.model, ahead=True, hint=Hint.LATENCY)
+            encoder = encoder or load_encoder(snapshot.info.model, ahead=ahead, hint=Hint.LATENCY)
             require_same_encoder(snapshot.info, encoder)
             reads = shared_reader() if reader else None
-            snapshot.load()  # while the models load
+            if ahead:
+                snapshot.load()  # while the models load
             scores = None if rerank_model is None else load_cross_encoder(rerank_model, device)
             return cls(root, snapshot, encoder, reader=reads, cross_encoder=scores)
         except BaseException:
