@@ -1,0 +1,68 @@
+"""A collection as a component of Haystack; needs `pip install "qa-passages[haystack]"`.
+
+Haystack itself sends usage statistics unless `HAYSTACK_TELEMETRY_ENABLED` is `False`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from haystack import Document, component, default_from_dict, default_to_dict
+
+from qa.integrations.asked import AskedCollection, metadata
+
+
+@component
+class QARetriever:
+    """Passages of a collection as documents with scores, best first, and the words that answer.
+
+    Args:
+        folder: The corpus root, a folder below it, or its `.qa` folder.
+        k: How many passages a question gets, 1 to 1,000.
+        mode: `hybrid`, `dense` or `keyword`.
+        path: Only documents whose paths match this pattern, or one of these.
+        rerank: Whether the first passages are re-ranked.
+
+    A document's content is exactly the passage, its id that of the passage, its meta all else. Errors are those of
+    `Retriever.open` and `Retriever.ask`.
+    """
+
+    def __init__(
+        self, folder: str, k: int = 5, mode: str = "hybrid", path: str | list[str] | None = None, *, rerank: bool = True
+    ) -> None:
+        self._settings: dict[str, Any] = {"folder": folder, "k": k, "mode": mode, "path": path, "rerank": rerank}
+        self._asked = AskedCollection(folder, k=k, mode=mode, path=path, rerank=rerank)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a saved pipeline keeps."""
+        return default_to_dict(self, **self._settings)  # type: ignore[no-any-return]
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> QARetriever:
+        """Return the component that was saved."""
+        return default_from_dict(cls, data)  # type: ignore[no-any-return]
+
+    def warm_up(self) -> None:
+        """Open the index; pipelines do so before they run."""
+        self._asked.open()
+
+    @component.output_types(documents=list[Document], answer=str, found=bool, confidence=float)  # type: ignore[untyped-decorator]
+    def run(self, query: str) -> dict[str, Any]:
+        """Ask one question.
+
+        Returns:
+            `documents`, best first; `answer`, "" where there is none; `found` and `confidence`.
+        """
+        result = self._asked.ask(query)
+        documents = [
+            Document(id=hit.id, content=hit.text, meta=metadata(hit, result), score=hit.score)
+            for hit in result.passages
+        ]
+        answer = result.answer.text if result.answer else ""
+        return {"documents": documents, "answer": answer, "found": result.found, "confidence": result.confidence}
+
+    @component.output_types(documents=list[Document], answer=str, found=bool, confidence=float)  # type: ignore[untyped-decorator]
+    async def run_async(self, query: str) -> dict[str, Any]:
+        """Ask one question in a thread; see `run`."""
+        return await asyncio.to_thread(self.run, query)

@@ -1,0 +1,43 @@
+"""A collection as a retriever of LangChain; needs `pip install "qa-passages[langchain]"`."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from langchain_core.callbacks import CallbackManagerForRetrieverRun
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+
+from qa.integrations.asked import AskedCollection, metadata
+
+
+class QARetriever(BaseRetriever):  # type: ignore[misc]  # its package is not looked at
+    """Passages of a collection as documents, best first; async methods ask in a thread.
+
+    Attributes:
+        folder: The corpus root, a folder below it, or its `.qa` folder.
+        k: How many passages a question gets, 1 to 1,000.
+        mode: `hybrid`, `dense` or `keyword`.
+        path: Only documents whose paths match this pattern, or one of these.
+        rerank: Whether the first passages are re-ranked.
+
+    A document's text is exactly the passage, its id that of the passage. Its metadata has all else, `source` being the
+    citation. Errors are those of `Retriever.open` and `Retriever.ask`.
+    """
+
+    folder: str
+    k: int = 5
+    mode: str = "hybrid"
+    path: str | list[str] | None = None
+    rerank: bool = True
+
+    @cached_property
+    def _asked(self) -> AskedCollection:
+        return AskedCollection(self.folder, k=self.k, mode=self.mode, path=self.path, rerank=self.rerank)
+
+    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
+        result = self._asked.ask(query)
+        return [
+            Document(hit.text, id=hit.id, metadata={"source": hit.citation, **metadata(hit, result)})
+            for hit in result.passages
+        ]

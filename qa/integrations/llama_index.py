@@ -1,0 +1,58 @@
+"""A collection as a retriever of LlamaIndex; needs `pip install "qa-passages[llama-index]"`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+
+from qa.integrations.asked import AskedCollection, metadata
+
+# What a language model is shown of a passage, beside its text; all else is for programs.
+_SHOWN = {"citation", "title"}
+
+
+class QARetriever(BaseRetriever):  # type: ignore[misc]  # its package is not looked at
+    """Passages of a collection as nodes with scores, best first; `aretrieve` asks in a thread.
+
+    Args:
+        folder: The corpus root, a folder below it, or its `.qa` folder.
+        k: How many passages a question gets, 1 to 1,000.
+        mode: `hybrid`, `dense` or `keyword`.
+        path: Only documents whose paths match this pattern, or one of these.
+        rerank: Whether the first passages are re-ranked.
+        base: What `BaseRetriever` takes, such as `callback_manager`.
+
+    A node's text is exactly the passage, its id that of the passage, its metadata all else. Errors are those of
+    `Retriever.open` and `Retriever.ask`.
+    """
+
+    def __init__(
+        self, folder: str | os.PathLike[str], *, k: int = 5, mode: str = "hybrid",
+        path: str | Sequence[str] | None = None, rerank: bool = True, **base: Any,
+    ) -> None:  # fmt: skip
+        self._asked = AskedCollection(folder, k=k, mode=mode, path=path, rerank=rerank)
+        super().__init__(**base)
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        result = self._asked.ask(query_bundle.query_str)
+        return [
+            NodeWithScore(node=_node(metadata(hit, result), hit.id, hit.text), score=hit.score)
+            for hit in result.passages
+        ]
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return await asyncio.to_thread(self._retrieve, query_bundle)
+
+
+def _node(known: dict[str, Any], key: str, text: str) -> TextNode:
+    hidden = [name for name in known if name not in _SHOWN]
+    first, end = known["chars"]
+    return TextNode(
+        id_=key, text=text, metadata=known, excluded_llm_metadata_keys=hidden, excluded_embed_metadata_keys=hidden,
+        mimetype=known["media_type"], start_char_idx=first, end_char_idx=end,
+    )  # fmt: skip

@@ -1,0 +1,166 @@
+"""The retriever of each framework, in a pipeline of that framework, on a real collection and without a network."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import io
+import json
+import shutil
+import socket
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from qa import NoIndexError, Retriever, build_index
+from qa.answer.results import Hit, Source
+from tests.paths import SAMPLE
+from tests.test_documents import blocks
+
+QUESTION = "Which paper won the ICLR 2025 test of time award?"
+KNOWN = {
+    *({field.name for kind in (Hit, Source) for field in fields(kind)} - {"id", "text", "source"}),
+    *("citation", "found", "confidence", "generation"),
+}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an indexed part of the sample."""
+    folder = tmp_path_factory.mktemp("frameworks")
+    root = folder / "corpus" / "sample"
+    root.mkdir(parents=True)
+    for name in ("awards.md", "schedule.md", "numbers.md"):
+        shutil.copy(SAMPLE / name, root / name)
+    build_index(root)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _offline_there(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """In the folder; a look-up of a name or a connection fails the test. Haystack's own telemetry is off."""
+    called: list[object] = []
+    monkeypatch.chdir(place)
+    monkeypatch.setenv("HAYSTACK_TELEMETRY_ENABLED", "False")
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **_: called.append(args))
+    monkeypatch.setattr(socket.socket, "connect", lambda _, address: called.append(address))
+    yield
+    assert called == []
+
+
+def shown(number: int) -> tuple[dict[str, Any], str]:
+    """What an example of USAGE.md defines, and prints."""
+    code = [text for text in blocks("qa/USAGE.md", "python") if "qa.integrations" in text][number]
+    names: dict[str, Any] = {}
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(code, names)  # noqa: S102 - our own
+    return names, printed.getvalue()
+
+
+def is_complete(text: str, known: dict[str, Any], *more: str) -> None:
+    """A passage is the slice of its file, with all that a `Hit` says, as JSON would give it back."""
+    file = Path("corpus/sample", known["path"]).read_bytes().decode()
+    assert file[slice(*known["chars"])] == text
+    assert known.keys() == KNOWN | set(more)
+    assert json.loads(json.dumps(known)) == known
+    assert (known["state"], known["found"], known["rank"]) == ("verified", True, 1)
+    assert known["citation"] == "awards.md:12-16"
+    assert known["highlights"][0]["text"].startswith("The ICLR 2025 test of time award was won by *Adam")
+
+
+def test_langchain_chain() -> None:
+    """The passages reach the model of a runnable chain; async methods and batches answer the same, beside the loop."""
+    names, printed = shown(0)
+    assert "test of time award was won by *Adam" in printed
+    assert printed.splitlines()[-1].startswith("schedule.md:")
+    retriever = names["retriever"]
+    found = retriever.invoke(QUESTION)
+    is_complete(found[0].page_content, {**found[0].metadata, "id": found[0].id}, "id", "source")
+    assert len(found) == 3
+    assert asyncio.run(retriever.ainvoke(QUESTION)) == found
+    assert retriever.batch([QUESTION] * 3) == [found] * 3
+
+
+def test_llama_index_query_engine() -> None:
+    """The passages reach the model of a query engine, with the citation and title alone of their metadata."""
+    names, printed = shown(1)
+    assert "citation: awards.md:12-16" in printed
+    assert "sha256" not in printed
+    retriever = names["retriever"]
+    found = retriever.retrieve(QUESTION)
+    is_complete(found[0].node.text, found[0].metadata)
+    assert found[0].score == found[0].metadata["score"]
+    assert asyncio.run(names["engine"].aquery(QUESTION)).source_nodes == found
+
+
+def test_haystack_pipeline_saved_and_loaded() -> None:
+    """A pipeline that was saved and loaded gives the same prompt, and so does its async run."""
+    names, printed = shown(2)
+    assert "[awards.md:12-16]" in printed
+    loaded = names["loaded"]
+    inputs = {"passages": {"query": QUESTION}, "prompt": {"question": QUESTION}}
+    assert names["pipeline"].run(inputs)["prompt"] == names["answer"]["prompt"]
+    retriever = loaded.get_component("passages")
+    found = retriever.run(QUESTION)
+    is_complete(found["documents"][0].content, found["documents"][0].meta)
+    assert len(found["documents"]) == 3
+    assert "Adam" in found["answer"]
+    assert asyncio.run(retriever.run_async(QUESTION)) == found
+
+
+def test_haystack_settings_survive_saving() -> None:
+    """Every argument is kept, not only those of the example."""
+    from haystack.core.serialization import component_from_dict, component_to_dict
+
+    from qa.integrations.haystack import QARetriever
+
+    one = QARetriever("corpus/sample", 2, "keyword", ["awards.md"], rerank=False)
+    again = component_from_dict(QARetriever, component_to_dict(one, "one"), "one")
+    assert again.to_dict() == one.to_dict()
+    assert again.to_dict()["init_parameters"] == {
+        "folder": "corpus/sample", "k": 2, "mode": "keyword", "path": ["awards.md"], "rerank": False,
+    }  # fmt: skip
+    assert {document.meta["path"] for document in again.run("award")["documents"]} == {"awards.md"}
+
+
+def test_one_index_is_opened_for_many_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight questions at once open it once, and none waits in the thread of an event loop."""
+    opened: list[object] = []
+    usual = Retriever.open
+
+    def open_index(folder: str) -> Retriever:
+        opened.append(folder)
+        return usual(folder)
+
+    threads: set[int] = set()
+    usual_ask = Retriever.ask
+
+    def ask(self: Retriever, *args: Any, **wanted: Any) -> Any:
+        threads.add(threading.get_ident())
+        return usual_ask(self, *args, **wanted)
+
+    monkeypatch.setattr(Retriever, "open", open_index)
+    monkeypatch.setattr(Retriever, "ask", ask)
+    from qa.integrations.llama_index import QARetriever
+
+    retriever = QARetriever("corpus/sample", k=1)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(retriever.retrieve, [QUESTION] * 8))
+    asyncio.run(retriever.aretrieve(QUESTION))
+    assert found == [found[0]] * 8
+    assert opened == ["corpus/sample"]
+    assert threading.get_ident() not in threads
+
+
+def test_no_index_is_our_error(tmp_path: Path) -> None:
+    """Not one of the framework's, and not before it is asked."""
+    from qa.integrations.langchain import QARetriever
+
+    retriever = QARetriever(folder=str(tmp_path))
+    with pytest.raises(NoIndexError):
+        retriever.invoke(QUESTION)
