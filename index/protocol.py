@@ -52,6 +52,10 @@ class Index(Protocol):
         """Close it; twice is fine."""
         ...
 
+    def is_newest(self) -> bool:
+        """Return whether there is no newer generation; takes a fraction of a millisecond."""
+        ...
+
     def load(self) -> None:
         """Read now what the first question would have to read."""
         ...

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
@@ -55,6 +56,7 @@ class Snapshot:
         self.folder = folder
         self._file = folder / DATABASE
         require_log_follows(self._file)
+        self._inode = _inode(self._file)
         self._connection = open_for_reading(self._file)
         self._last_scope: Scope | None = None
         try:
@@ -73,6 +75,11 @@ class Snapshot:
     def close(self) -> None:
         """Close the index."""
         self._connection.close()
+
+    def is_newest(self) -> bool:
+        """Return whether no later commit made another generation, nor another index took the place of this one."""
+        with translate_errors(self._file), closing(open_for_reading(self._file)) as now:
+            return self._inode == _inode(self._file) and read_info(now, self._file) == self.info
 
     def load(self) -> None:
         """Read now what the first question would have to read of the keyword index and the FAISS files."""
@@ -268,6 +275,13 @@ class Snapshot:
     @cached_property
     def _nearest(self) -> DenseIndex:
         return DenseIndex(self._connection, self._file, self.info)
+
+
+def _inode(file: Path) -> tuple[int, int] | None:
+    with suppress(OSError):
+        found = file.stat()
+        return found.st_dev, found.st_ino
+    return None
 
 
 def require_same_encoder(info: Info, encoder: Encoder) -> None:

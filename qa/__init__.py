@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from qa.answer.results import Answer, Hit, Mode, Result, State
     from qa.collection.build import OnEmpty, OnLocked, build_index
     from qa.explore.results import Similar, SimilarDocument, Topic, Topics
+    from qa.filters import Filter
     from qa.retrieval.retriever import Retriever
 
     __version__: str
@@ -70,6 +71,7 @@ _NAMES = {
     "qa.answer.results": "Answer Hit Mode Result State",
     "qa.collection.build": "OnEmpty OnLocked build_index",
     "qa.explore.results": "Similar SimilarDocument Topic Topics",
+    "qa.filters": "Filter",
     "qa.retrieval.retriever": "Retriever",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
@@ -81,6 +83,7 @@ __all__ = [
     "CorpusError",
     "DamagedIndexError",
     "Device",
+    "Filter",
     "Hit",
     "IncompatibleError",
     "LockedError",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, takewhile
@@ -111,18 +111,3 @@ def candidates(root: Path, path: str, here: Path | None) -> Iterator[str]:
             relative = Path(full).relative_to(base)
             if relative.parts:
                 yield from_os_name(relative.as_posix())
-
-
-def documents_at(snapshot: Index, path: str | Sequence[str] | None) -> frozenset[int] | None:
-    """Return the row ids of the documents whose paths match a pattern or one of several; None for all.
-
-    If none does, that is a UsageError that names similar paths.
-    """
-    patterns = (path,) if isinstance(path, str) else tuple(path or ())
-    if not patterns:
-        return None
-    found = snapshot.match_paths(*patterns)
-    if not found:
-        similar = near_paths(patterns[0], (document.path for document in snapshot.documents()))
-        raise UsageError(f"no indexed file matches the path {' or '.join(map(repr, patterns))}.{similar}")
-    return found

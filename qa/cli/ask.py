@@ -23,11 +23,12 @@ from qa.cli.options import (
     JSON,
     MODE,
     NO_UPDATE,
-    PATH,
     READER,
     RERANK,
     RERANK_MODEL,
+    filtered,
 )
+from qa.filters import Filter
 from qa.retrieval.question_text import LONGEST_QUESTION
 from qa.terminal import answers, reports
 
@@ -54,7 +55,7 @@ _DEFAULT_K = 5
 @READER
 @RERANK_MODEL
 @DEVICE
-@PATH
+@filtered
 @click.option("--topic", metavar="N", help="Only passages of this topic, as `qa topics` numbers them.")
 @CORPUS
 @NO_UPDATE
@@ -71,7 +72,7 @@ def ask(
     reader: bool | None,
     rerank_model: str | None,
     device: str,
-    globs: tuple[str, ...],
+    only: Filter,
     topic: str | None,
     corpus: Path | None,
     no_update: bool,
@@ -110,7 +111,7 @@ def ask(
                 each.text,
                 k=k or settings.k or _DEFAULT_K,
                 mode=search_mode,
-                path=globs,
+                only=only,
                 rerank=reranks,
                 question_id=each.id,
                 **({} if topic is None else {"topic": topic}),

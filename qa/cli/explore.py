@@ -10,7 +10,8 @@ import click
 from qa import locate
 from qa.cli import session
 from qa.cli.errors import FOUND, NOT_FOUND
-from qa.cli.options import COLLECTION, COUNT, JSON, NO_UPDATE, PATH
+from qa.cli.options import COLLECTION, COUNT, JSON, NO_UPDATE, filtered
+from qa.filters import Filter
 from qa.terminal import answers, explore_report
 
 _DEFAULT_K = 5
@@ -30,7 +31,7 @@ def _unit(documents: bool) -> Literal["passages", "documents"]:  # noqa: FBT001 
 @_DOCUMENTS
 @click.option("--all", "keep_all", is_flag=True, help="Keep the thing itself, its duplicates and near-duplicates.")
 @JSON
-@PATH
+@filtered
 @NO_UPDATE
 @COLLECTION
 def similar(
@@ -40,7 +41,7 @@ def similar(
     documents: bool,
     keep_all: bool,
     as_json: bool,
-    globs: tuple[str, ...],
+    only: Filter,
     no_update: bool,
     index: Path | None,
 ) -> int:
@@ -51,7 +52,7 @@ def similar(
     root, here = locate.find_index(index=index), locate.working_directory()
     with session.opened(root, corpus=False, update=not no_update, reader=False) as retriever:
         found = retriever.similar(
-            " ".join(what), k=k or _DEFAULT_K, unit=_unit(documents), path=globs, here=here, keep_all=keep_all
+            " ".join(what), k=k or _DEFAULT_K, unit=_unit(documents), only=only, here=here, keep_all=keep_all
         )
         places = answers.Places(retriever.root, here)
         text = "" if as_json else explore_report.similar(found, session.style(), places)
@@ -63,11 +64,11 @@ def similar(
 @_NUMBER
 @_DOCUMENTS
 @JSON
-@PATH
+@filtered
 @NO_UPDATE
 @COLLECTION
 def topics(
-    *, number: int | None, documents: bool, as_json: bool, globs: tuple[str, ...], no_update: bool, index: Path | None
+    *, number: int | None, documents: bool, as_json: bool, only: Filter, no_update: bool, index: Path | None
 ) -> int:
     """Show what the collection is about, on two levels.
 
@@ -75,7 +76,7 @@ def topics(
     """
     root = locate.find_index(index=index)
     with session.opened(root, corpus=False, update=not no_update, reader=False, ahead=False) as retriever:
-        found = retriever.topics(n=number, unit=_unit(documents), path=globs)
+        found = retriever.topics(n=number, unit=_unit(documents), only=only)
         places = answers.Places(retriever.root, locate.working_directory())
         text = "" if as_json else explore_report.topics(found, session.style(), places)
         answers.out(session.as_line(found.as_json()) if as_json else text)
@@ -87,7 +88,7 @@ def topics(
 @_NUMBER
 @_DOCUMENTS
 @click.option("--svg", is_flag=True, help="A picture for print instead of a page.")
-@PATH
+@filtered
 @NO_UPDATE
 @COLLECTION
 def draw_map(
@@ -96,7 +97,7 @@ def draw_map(
     number: int | None,
     documents: bool,
     svg: bool,
-    globs: tuple[str, ...],
+    only: Filter,
     no_update: bool,
     index: Path | None,
 ) -> int:
@@ -104,7 +105,7 @@ def draw_map(
     root = locate.find_index(index=index)
     with session.opened(root, corpus=False, update=not no_update, reader=False, ahead=False) as retriever:
         draw = retriever.map_svg if svg else retriever.map_html
-        written = draw(n=number, unit=_unit(documents), path=globs)
+        written = draw(n=number, unit=_unit(documents), only=only)
     from index import write_atomically  # noqa: PLC0415 - only what is written needs it
 
     data = written.encode("utf-8", "replace")

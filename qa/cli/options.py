@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +16,7 @@ import click
 from corpus.errors import QAError, UsageError
 from qa import locate
 from qa.answer.results import MAX_HITS, Mode
+from qa.filters import Filter
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -105,17 +108,46 @@ CORPUS = click.option(
     help="Build or update the index of this folder first.",
 )
 NO_UPDATE = click.option("--no-update", is_flag=True, help="Do not look for changed files first.")
-PATH = click.option(
-    "--path",
-    "globs",
-    multiple=True,
-    metavar="GLOB",
-    shell_complete=_complete_paths,
-    help="Only files whose path matches, such as 'a/*.md'; repeatable.",
-)
 DEVICE = click.option(
     "--device",
     type=click.Choice(("auto", "cpu", "cuda", "mps")),  # those of `index.Device`, which help need not import
     default="auto",
     help="Where models run: a GPU embeds many passages, and re-ranks.  [default: auto, a GPU where one is and pays]",
 )
+_FILTERS = (
+    click.option(
+        "--path",
+        multiple=True,
+        metavar="GLOB",
+        shell_complete=_complete_paths,
+        help="Only files whose path matches, such as 'a/*.md'; repeatable.",
+    ),
+    click.option(
+        "--type",
+        "types",
+        multiple=True,
+        metavar="TYPE",
+        help="Only files of a type, such as pdf or text/markdown; repeatable.",
+    ),
+    click.option("--since", metavar="DATE", help="Only files changed since a day, month or year, such as 2024-05."),
+    click.option("--until", metavar="DATE", help="Only files last changed up to a day, month or year."),
+    click.option(
+        "--where",
+        multiple=True,
+        metavar="FIELD=VALUE",
+        help="Only what states this about itself, such as author=Ida; of several all must hold.",
+    ),
+)
+
+
+def filtered(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the options that say which part of the collection is meant, as its argument `only`."""
+
+    @wraps(command)
+    def run(**given: Any) -> int:
+        only = Filter.of(**{name: given.pop(name) for name in ("path", "types", "since", "until", "where")})
+        return command(**given, only=only)
+
+    for option in reversed(_FILTERS):
+        run = option(run)
+    return run

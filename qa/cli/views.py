@@ -13,7 +13,8 @@ from qa import locate
 from qa.answer.results import State
 from qa.cli import session
 from qa.cli.errors import FOUND
-from qa.cli.options import COLLECTION, FOLDER, JSON, PATH, complete_files
+from qa.cli.options import COLLECTION, FOLDER, JSON, complete_files, filtered
+from qa.filters import Filter
 from qa.terminal import answers, reports
 from qa.terminal.text import clean_name
 
@@ -67,15 +68,15 @@ def status(*, folder: Path | None, as_json: bool, index: Path | None) -> int:
 
 @click.command("ls")
 @FOLDER
-@PATH
+@filtered
 @JSON
 @COLLECTION
-def list_files(*, folder: Path | None, globs: tuple[str, ...], as_json: bool, index: Path | None) -> int:
+def list_files(*, folder: Path | None, only: Filter, as_json: bool, index: Path | None) -> int:
     """List the indexed files, and which of them have changed since."""
     root = session.named_root(folder, index)
     from qa.collection.listing import listing
 
-    found = listing(root, globs)
+    found = listing(root, only)
     places = answers.Places(root, locate.working_directory())
     if as_json:
         answers.out(session.as_line({"version": 1, "files": [asdict(file) for file in found]}))

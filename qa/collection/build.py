@@ -257,10 +257,7 @@ def _build_and_open(
 def refresh_if_small(
     retriever: Retriever, *, progress: ProgressCallback | None = None, device: Device = Device.AUTO
 ) -> OpenedCollection:
-    """Index what changed since the last build if it is little; files are compared by stat.
-
-    The retriever is closed if another replaces it in the result.
-    """
+    """Index what changed since the last build if it is little, and reload; files are compared by stat."""
     root, info = retriever.root, retriever.snapshot.info
     try:
         diff = find_changes(root, retriever.snapshot)
@@ -282,7 +279,8 @@ def refresh_if_small(
         report = update_index(Request(root=root, encoder=encoder, retry=False, progress=progress))
     except (LockedError, StorageError, CorpusError) as error:
         return OpenedCollection(retriever, note=_not_updated(error))
-    return OpenedCollection(retriever.reopened(encoder), report)
+    retriever.reload()
+    return OpenedCollection(retriever, report)
 
 
 def existing_root(path: str | os.PathLike[str]) -> Path:

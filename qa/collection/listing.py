@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from corpus import INDEX_FOLDER
 from corpus.errors import CorpusError
 from index import find_changes, open_index
 from qa.collection.status import is_changed
-from qa.places import documents_at
+from qa.filters import EVERYTHING, Filter, select
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +26,11 @@ class ListedFile:
     state: str
 
 
-def listing(root: Path, patterns: Sequence[str] = ()) -> tuple[ListedFile, ...]:
-    """Return the indexed files whose paths match one of the patterns, by path; a UsageError if none does."""
+def listing(root: Path, only: Filter = EVERYTHING) -> tuple[ListedFile, ...]:
+    """Return the indexed files that pass a filter, by path; a UsageError if none does."""
     with open_index(root / INDEX_FOLDER) as snapshot:
         documents = {document.path: document for document in snapshot.documents()}
-        chosen = documents_at(snapshot, patterns)
+        chosen = select(snapshot, only)
         states = dict.fromkeys(documents, "unknown")
         with suppress(CorpusError):
             diff = find_changes(root, snapshot)

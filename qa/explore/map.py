@@ -20,7 +20,7 @@ from qa.explore.clusters import Labels, spread
 from qa.explore.grouping import Grouping
 from qa.explore.items import PASSAGES, Items
 from qa.explore.layout import lay_out
-from qa.places import documents_at
+from qa.filters import EVERYTHING, Filter, select
 
 # More are a picture of nothing; evenly spread ones are drawn.
 MOST_POINTS = 50_000
@@ -64,9 +64,9 @@ class CollectionMap:
     texts: tuple[tuple[str, str, str], ...]
 
 
-def make_map(snapshot: Index, title: str, found: Grouping, path: str | Sequence[str] | None = None) -> CollectionMap:
-    """Lay out what was grouped, of all files or those whose paths match, and read what it says."""
-    items = Items.read(snapshot, found.unit, documents_at(snapshot, path))
+def make_map(snapshot: Index, title: str, found: Grouping, only: Filter = EVERYTHING) -> CollectionMap:
+    """Lay out what was grouped, of all files or those that pass a filter, and read what it says."""
+    items = Items.read(snapshot, found.unit, select(snapshot, only))
     chosen = spread(items.count, MOST_POINTS)
     drawn = items.heads[chosen]
     places = lay_out(snapshot, items.among(chosen))

@@ -15,8 +15,9 @@ from index import Encoder, Index, StoredPassage, Vectors
 from qa.answer.citation import cited
 from qa.answer.results import MAX_HITS, cite
 from qa.explore.results import Similar, SimilarDocument, Subject
+from qa.filters import EVERYTHING, Filter, select
 from qa.near_duplicates import nearly_same, words_of
-from qa.places import Place, documents_at, find_place, looks_like_path
+from qa.places import Place, find_place, looks_like_path
 
 # A longer text is a document: index it.
 _LONGEST = 100_000
@@ -55,14 +56,14 @@ class SimilarRequest:
     Attributes:
         what: A place, a path, a passage id, or a text.
         k: How many to return.
-        path: Only documents whose paths match this pattern.
+        only: Which documents to choose from.
         here: The working directory, which paths are relative to before the root.
         keep_all: Whether to keep the thing itself, its duplicates and its near-duplicates.
     """
 
     what: str
     k: int = 5
-    path: str | Sequence[str] | None = None
+    only: Filter = EVERYTHING
     here: Path | None = None
     keep_all: bool = False
 
@@ -70,7 +71,7 @@ class SimilarRequest:
 def similar_passages(root: Path, snapshot: Index, encoder: Encoder, request: SimilarRequest) -> Similar:
     """Return the passages most like something, best first."""
     compared = _compared(root, snapshot, encoder, request, whole=False)
-    documents = documents_at(snapshot, request.path)
+    documents = select(snapshot, request.only)
     seen = _Seen(compared.passages, keep_all=request.keep_all)
     depth = request.k + 16
     found: list[tuple[StoredPassage, float]] = []
@@ -117,7 +118,7 @@ class _Seen:
 def similar_documents(root: Path, snapshot: Index, encoder: Encoder, request: SimilarRequest) -> Similar:
     """Return the documents and records most like the one that something is in, best first."""
     compared = _compared(root, snapshot, encoder, request, whole=True)
-    among = documents_at(snapshot, request.path)
+    among = select(snapshot, request.only)
     own = {group_of(passage) for passage in compared.passages}
     words = _all_words(compared.passages)
     ranked = []

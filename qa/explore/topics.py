@@ -16,8 +16,8 @@ from qa.explore.clusters import Cosines, Labels, floors, learn, nearest, refine,
 from qa.explore.grouping import CENTRAL, Grouping, read_grouping, state_of, write_grouping
 from qa.explore.items import PASSAGES, Items
 from qa.explore.results import Topic, Topics
+from qa.filters import EVERYTHING, Filter, select
 from qa.near_duplicates import nearly_same, words_of
-from qa.places import documents_at
 
 # Topics stay as they are while fewer of the vectors are new or gone; up to the second share they are improved from
 # where they are, beyond it found anew.
@@ -31,16 +31,16 @@ MOST_TOPICS = 200
 
 
 def find_topics(
-    snapshot: Index, *, unit: str = PASSAGES, wanted: int | None = None, path: str | Sequence[str] | None = None
+    snapshot: Index, *, unit: str = PASSAGES, wanted: int | None = None, only: Filter = EVERYTHING
 ) -> Grouping:
-    """Return the topics of a collection, or of the files whose paths match; those of all are saved with the index.
+    """Return the topics of a collection, or of what passes a filter; those of all are saved with the index.
 
     Raises:
-        UsageError: The number or the pattern cannot be.
+        UsageError: The number cannot be, or nothing passes.
     """
     if wanted is not None and not 1 <= wanted <= MOST_TOPICS:
         raise UsageError(f"cannot make {wanted} topics: -n takes 1 to {MOST_TOPICS}.")
-    documents = documents_at(snapshot, path)
+    documents = select(snapshot, only)
     if documents is not None:
         return _made(snapshot, Items.read(snapshot, unit, documents), wanted, None)
     before = read_grouping(snapshot)
@@ -63,7 +63,7 @@ def saved_topics(snapshot: Index) -> Grouping:
     )
 
 
-def scope_of(snapshot: Index, topic: str, path: str | Sequence[str] | None = None) -> Among:
+def scope_of(snapshot: Index, topic: str, only: Filter = EVERYTHING) -> Among:
     """Return the passages of a topic by its id, such as "3" or "3.1", as what a search is to choose from.
 
     Raises:
@@ -73,7 +73,7 @@ def scope_of(snapshot: Index, topic: str, path: str | Sequence[str] | None = Non
     if topic not in found.ids:
         raise UsageError(f"there is no topic {topic}; `qa topics` lists them.")
     members = found.members(found.ids.index(topic))
-    documents = documents_at(snapshot, path)
+    documents = select(snapshot, only)
     if documents is not None:
         members &= frozenset(snapshot.columns(documents).passages.tolist())
     return snapshot.scope(members)

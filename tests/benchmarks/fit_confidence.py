@@ -20,12 +20,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from qa import Mode, Retriever, build_index
+from qa import Retriever, build_index
 from qa.answer import confidence
 from qa.answer.confidence import Features
 from qa.evaluation.evidence import Gold
 from qa.evaluation.metrics import auroc
 from qa.evaluation.questions import read_questions, sample
+from qa.retrieval.pipeline import Asked
 from tests import scoring
 from tests.benchmarks.common import copied, parser, tell
 
@@ -72,9 +73,7 @@ def gather(root: Path, questions: Sequence[Gold], *, reads: bool, rerank: bool) 
     rows, labels = [], []
     with Retriever.open(root, reader=reads) as retriever:
         for asked in questions:
-            result, features = retriever._answer(
-                asked.question, k=5, mode=Mode.HYBRID, path=None, rerank=rerank, question_id=None
-            )
+            result, features = retriever._answer(Asked(question=asked.question, rerank=rerank))
             rows.append(astuple(features or Features(0.0, 0.0, 0.0)))
             labels.append(any(asked.is_hit(hit.source.path, hit.source.chars) for hit in result.passages))
     return np.array(rows), np.array(labels, dtype=np.float64)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,7 +11,7 @@ from index.encoder.protocol import Encoder
 from index.snapshot import Snapshot
 from qa.answer import results
 from qa.cli import main
-from qa.places import documents_at
+from qa.filters import Filter, select
 
 TALKS = "# Talks\n\nThe keynote on Monday is about whales.\n\n## Lunch\n\nSoup is served at noon.\n"
 TRAVEL = "# Travel\n\nThe train to Lyon leaves at nine.\n"
@@ -33,9 +32,9 @@ class WordRetriever:
         cls.models = models
         return cls(path)
 
-    def reopened(self, encoder: Encoder) -> WordRetriever:
+    def reload(self) -> None:
         self.close()
-        return WordRetriever(self.root)
+        self.snapshot = Snapshot(self.root / ".qa")
 
     def __enter__(self) -> WordRetriever:
         return self
@@ -52,11 +51,11 @@ class WordRetriever:
         *,
         k: int,
         mode: results.Mode,
-        path: Sequence[str],
+        only: Filter,
         rerank: bool,
         question_id: str | int | None,
     ) -> results.Result:
-        among = documents_at(self.snapshot, path)
+        among = select(self.snapshot, only)
         found = self.snapshot.keyword(question, k, documents=among)
         passages = self.snapshot.passages([candidate.passage for candidate in found])
         hits = tuple(self._hit(rank, passage) for rank, passage in enumerate(passages, 1))

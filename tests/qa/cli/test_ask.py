@@ -84,6 +84,16 @@ def test_ask_paths_add_up_and_must_match(indexed: Path) -> None:
     assert qa("ask", "--path", "sbu/", "soup").stderr.endswith(" Similar: sub/.\n")
 
 
+def test_filters_of_all_kinds(indexed: Path) -> None:
+    """Each option reaches the filter under its own name; the files are of September 2001."""
+    every = ("--where", "title=travel", "--type", "md", "--since", "2001-09", "--until", "2001-09-10", "--path", "sub/")
+    (hit,) = json.loads(qa("ask", "--json", "the train keynote", *every).stdout)["passages"]
+    assert hit["source"]["path"] == "sub/travel.md"
+    for option, value in (("--where", "title=boats"), ("--type", "pdf"), ("--since", "2002"), ("--until", "2000")):
+        done = qa("ask", "the train keynote", option, value)
+        assert (done.exit_code, done.stderr[:20]) == (2, "qa: no indexed file ")
+
+
 def test_a_question_alone_is_asked(indexed: Path) -> None:
     """`qa "…"` asks; a misspelt command does not."""
     assert "Soup is served at noon." in qa("when is soup served").stdout

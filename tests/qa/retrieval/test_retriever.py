@@ -23,6 +23,7 @@ from qa.answer.results import Answer, Highlight, IndexInfo, Location, Mode, Resu
 from qa.reader.reader import Reader
 from qa.reader.reading import Reading
 from qa.retrieval.hybrid import Pool
+from qa.retrieval.pipeline import Asked
 from qa.retrieval.retriever import Retriever
 from tests import small_models
 from tests.encoders import BagEncoder
@@ -410,7 +411,7 @@ def test_without_reranking(retriever: Retriever, monkeypatch: pytest.MonkeyPatch
     def refuse(_: object, texts: list[str]) -> None:
         raise AssertionError(texts)
 
-    monkeypatch.setattr(type(retriever._encoder), "encode_passage_tokens", refuse)
+    monkeypatch.setattr(BagEncoder, "encode_passage_tokens", refuse)
     result = retriever.ask("when does the harbour close", rerank=False)
     assert result.answer is not None
     assert result.answer.text == result.passages[0].highlights[0].text
@@ -423,8 +424,8 @@ def test_without_reranking(retriever: Retriever, monkeypatch: pytest.MonkeyPatch
 def test_each_way_of_scoring_sentences_has_its_confidence(
     retriever: Retriever, rerank: bool, model: confidence.LogisticModel
 ) -> None:
-    settings: dict[str, Any] = {"k": 3, "mode": Mode.HYBRID, "path": None, "question_id": None}
-    result, features = retriever._answer("when does the harbour close", rerank=rerank, **settings)
+    asked = Asked(question="when does the harbour close", k=3, rerank=rerank)
+    result, features = retriever._answer(asked)
     assert features is not None
     assert result.confidence == round(confidence.probability(features, model), 4)
     assert confidence.RERANKED != confidence.QUICK
@@ -472,7 +473,7 @@ def test_a_search_does_no_more_than_rank(retriever: Retriever, monkeypatch: pyte
         read.extend(texts)
         return encode(encoder, texts)
 
-    monkeypatch.setattr("qa.retrieval.retriever.extract", extracted)
+    monkeypatch.setattr("qa.retrieval.pipeline.extract", extracted)
     monkeypatch.setattr(BagEncoder, "encode_passage_tokens", counted)
     for rerank in (True, False):
         retriever.search("when does the harbour close", mode=mode, rerank=rerank)
@@ -494,7 +495,7 @@ def test_highlights_are_of_their_passage_where_scores_tie(tmp_path: Path, monkey
         order = [*(stored[f"{number}.txt"] for number in range(9)), *last]
         scores = np.linspace(0.5, 0.5 - 1e-7, 11)
         pool = Pool(100, tuple(one.id for one in order), scores, scores, scores)
-        monkeypatch.setattr("qa.retrieval.retriever.pools", lambda *_: [pool])
+        monkeypatch.setattr("qa.retrieval.pipeline.pools", lambda *_: [pool])
         *_, tenth, eleventh = retriever.ask("red heron", k=11).passages
     assert tenth.score == eleventh.score
     assert (tenth.id, eleventh.id) == (last[0].key, last[1].key)

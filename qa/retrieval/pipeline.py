@@ -1,0 +1,198 @@
+"""From a question to an answer over one generation: each stage in turn.
+
+analyse -> retrieve -> fuse -> distinct -> rerank -> read -> extract -> confidence -> cite
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from corpus.errors import ModelError, UsageError
+from index import Among, CompileError, CrossEncoderModel, Encoder, Index, StoredPassage
+from qa.answer import confidence
+from qa.answer.citation import cited
+from qa.answer.exact import exact_answer
+from qa.answer.extract import Extract, SpanScore, extract
+from qa.answer.results import MAX_HITS, Hit, IndexInfo, Mode, Result
+from qa.reader.reader import Reader, is_english
+from qa.reader.reading import Reading
+from qa.retrieval.distinct import RankedPassage, distinct, with_final_scores
+from qa.retrieval.hybrid import pools
+from qa.retrieval.late_interaction import match_tokens
+from qa.retrieval.query import Query, analyse_question
+from qa.retrieval.question_text import LONGEST_QUESTION, whole
+from qa.retrieval.rerank import READ_DEPTH, RERANK_DEPTH, SCORED_DEPTH, Judged, rerank, rerank_by_model
+from qa.retrieval.stopwatch import Stopwatch
+from qa.retrieval.word_overlap import overlap, term_shares
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Models:
+    """What is loaded once for all questions; one that turns out to be unusable is dropped.
+
+    Attributes:
+        encoder: The one that the index was built with.
+        reader: Reads the first passages with each question; None without it.
+        cross_encoder: Orders the first passages instead of late interaction; None without it.
+        has_warned: Whether it was said that the encoder does not know a question's script.
+    """
+
+    encoder: Encoder
+    reader: Reader | None = None
+    cross_encoder: CrossEncoderModel | None = None
+    has_warned: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A question and how it is to be answered; see `Retriever.ask`."""
+
+    question: str
+    k: int = 5
+    mode: Mode = Mode.HYBRID
+    rerank: bool = True
+    question_id: str | int | None = None
+
+    def checked(self) -> Asked:
+        """Return it with the question stripped and the mode as such; raises UsageError or TypeError."""
+        for name, value, kind in (("question", self.question, str), ("k", self.k, int)):
+            if not isinstance(value, kind):
+                raise TypeError(f"{name} must be of type {kind.__name__}, not {type(value).__name__}")
+        text = whole(self.question).strip()
+        if not text:
+            raise UsageError("the question is empty.")
+        if len(text) > LONGEST_QUESTION:
+            raise UsageError(f"the question has {len(text):,} characters; {LONGEST_QUESTION:,} at most.")
+        if not 1 <= self.k <= MAX_HITS:
+            raise UsageError(f"k must be from 1 to {MAX_HITS:,}, not {self.k}.")
+        try:
+            return replace(self, question=text, mode=Mode(self.mode))
+        except ValueError as error:
+            raise UsageError(f"mode must be {', '.join(Mode)}, not {self.mode!r}.") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """The stages, over one generation; safe to use from several threads."""
+
+    root: Path
+    snapshot: Index
+    models: Models
+
+    def search(self, asked: Asked, among: Among, clock: Stopwatch) -> tuple[Hit, ...]:
+        """The passages that answer best, of those among which to choose."""
+        # Late interaction orders hybrid rankings alone.
+        query = self._analyse(replace(asked, rerank=asked.rerank and asked.mode is Mode.HYBRID), among, clock)
+        ranked, _ = self._rank(query, asked, clock)
+        return cited(self.root, self.snapshot, [(one.passage, one.score) for one in ranked], {})
+
+    def answer(self, asked: Asked, among: Among, clock: Stopwatch) -> tuple[Result, confidence.Features | None]:
+        """The result, and what its confidence was computed from; None where there is nothing to show."""
+        query = self._analyse(asked, among, clock)
+        ranked, judged = self._rank(query, asked, clock)
+        passages = [one.passage for one in ranked]
+        extracts = _extract(query, passages, judged)
+        readings = {number: one.reading for number, one in judged.items() if one.reading is not None}
+        answer = exact_answer(query.text, passages, extracts, readings)
+        clock.lap("extract")
+        sure, features = 0.0, None
+        if ranked:
+            best = passages[0]
+            features = confidence.features_of(
+                query.text,
+                best,
+                cosine=ranked[0].cosine,
+                sentence=extracts[best.id].score,
+                reading=readings.get(best.id),
+            )
+            fitted = confidence.RERANKED if judged else confidence.QUICK
+            sure = round(confidence.probability(features, confidence.READ if readings else fitted), 4)
+        hits = cited(self.root, self.snapshot, [(one.passage, one.score) for one in ranked], extracts)
+        clock.lap("cite")
+        info, model = self.snapshot.info, self.models.cross_encoder if asked.rerank else None
+        result = Result(
+            question=query.asked,
+            id=asked.question_id,
+            found=sure >= confidence.THRESHOLD,
+            confidence=sure,
+            answer=answer,
+            passages=hits,
+            index=IndexInfo(info.documents, info.passages, info.model, info.generation),
+            timings_ms=clock.timings_ms(),
+            corrections=query.corrections,
+            rerank_model=None if model is None else model.name,
+        )
+        return result, features
+
+    def _analyse(self, asked: Asked, among: Among, clock: Stopwatch) -> Query:
+        models = self.models
+        query = analyse_question(
+            asked.question,
+            self.snapshot,
+            models.encoder,
+            mode=asked.mode,
+            documents=among,
+            rerank=asked.rerank,
+            clock=clock,
+        )
+        if query.in_unknown_script and not models.has_warned:
+            models.has_warned = True
+            _log.warning(
+                "%s does not know this script, so only words are compared; a multilingual model compares meanings too.",
+                models.encoder.name,
+            )
+        return query
+
+    def _rank(self, query: Query, asked: Asked, clock: Stopwatch) -> tuple[list[RankedPassage], dict[int, Judged]]:
+        """The first k passages, and by row number what is known of those that are read with the question."""
+        scored_by = self.models.cross_encoder if asked.rerank else None
+        depth = RERANK_DEPTH if scored_by is None else SCORED_DEPTH
+        ranked = distinct(self.snapshot, pools(self.snapshot, query, clock), max(asked.k, depth))
+        clock.lap("passages")
+        if scored_by is not None:
+            ranked = rerank_by_model(query, ranked, scored_by)
+            clock.lap("rerank")
+        judged: dict[int, Judged] = {}
+        if query.tokens is not None:
+            head = [one.passage for one in ranked[:RERANK_DEPTH]]
+            matches = match_tokens(query.tokens, head, self.models.encoder)
+            judged = {one.id: Judged(match) for one, match in zip(head, matches, strict=True)}
+            by_tokens = ranked if scored_by is not None else rerank(query, ranked, judged)
+            clock.lap("rerank")
+            to_read = [one.passage for one in by_tokens[:READ_DEPTH]]
+            for one, reading in zip(to_read, self._read(query, to_read), strict=True):
+                judged[one.id] = replace(judged[one.id], reading=reading)
+            if scored_by is None:
+                ranked = rerank(query, ranked, judged)
+        clock.lap("read")
+        return with_final_scores(ranked)[: asked.k], judged
+
+    def _read(self, query: Query, passages: Sequence[StoredPassage]) -> Sequence[Reading | None]:
+        """What the reader tells of each passage; None without it, or where it does not know the language."""
+        parts = [(one.context, one.text[one.body :]) for one in passages]
+        reader = self.models.reader
+        try:
+            if reader is not None and is_english(text for _, text in parts):
+                return reader.read(query.text, parts)
+        except (CompileError, ImportError, ModelError) as error:
+            if self.models.reader is not None:  # which another thread may have said meanwhile
+                _log.warning("Answers are whole sentences, as the reader cannot be used: %s", error)
+            self.models.reader = None
+        return [None] * len(passages)
+
+
+def _extract(query: Query, passages: Sequence[StoredPassage], judged: dict[int, Judged]) -> dict[int, Extract]:
+    """The answering sentences of the first passages, by row number."""
+    shares = term_shares(query)
+    scores: dict[int, SpanScore] = {}
+    for passage in passages[:RERANK_DEPTH] if query.tokens is None else ():
+        scores[passage.id] = partial(overlap, shares, passage.text[passage.body :])
+    for number, one in judged.items():
+        scores[number] = partial(one.span_score, query)
+    return {passage.id: extract(passage, scores[passage.id]) for passage in passages if passage.id in scores}
