@@ -157,9 +157,14 @@ def test_ask_with_a_rerank_model(indexed: Path, tmp_path: Path) -> None:
     (tmp_path / "batch").write_text("soup\n")
     for words in (["soup"], ["--batch", str(tmp_path / "batch")], ["--corpus", ".", "soup"]):
         assert qa("ask", *words).exit_code == 0
-        assert WordRetriever.models == {"reader": False, "rerank_model": None, "device": Device.AUTO}
+        assert WordRetriever.models == {"reader": False, "rerank_model": None, "device": Device.AUTO, "ahead": True}
         assert qa("ask", *words, "--rerank-model", "some/model", "--device", "cpu").exit_code == 0
-        assert WordRetriever.models == {"reader": True, "rerank_model": "some/model", "device": Device.CPU}
+        assert WordRetriever.models == {
+            "reader": True,
+            "rerank_model": "some/model",
+            "device": Device.CPU,
+            "ahead": True,
+        }
     done = qa("ask", "soup", "--rerank-model", "some/model", "--no-rerank")
     assert (done.exit_code, done.stderr) == (2, "qa: --rerank-model re-ranks; leave out --no-rerank.\n")
 
