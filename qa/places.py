@@ -39,10 +39,15 @@ def required_place(snapshot: Index, root: Path, location: str, here: Path | None
     """Return what a location means, as `find_place`; one that is not in the collection is a UsageError."""
     found = find_place(snapshot, root, location, here)
     if found is None:
-        near = near_paths(re.split("[:#,]", location)[0], (document.path for document in snapshot.documents()))
-        how = near or " Give a path, path:line, path:first-last or a passage id."
-        raise UsageError(f"{location} is not in the collection {root}.{how}")
+        raise not_there(snapshot, root, location)
     return found
+
+
+def not_there(snapshot: Index, root: Path, location: str) -> UsageError:
+    """Return the error that says that a location is not in the collection, and what is like it."""
+    near = near_paths(re.split("[:#,]", location)[0], (document.path for document in snapshot.documents()))
+    how = near or " Give a path, path:line, path:first-last or a passage id."
+    return UsageError(f"{location} is not in the collection {root}.{how}")
 
 
 def find_place(snapshot: Index, root: Path, location: str, here: Path | None) -> Place | None:

@@ -48,6 +48,9 @@ ADAPTERS = {
     "llama_index": {"qa/integrations/llama_index.py"},
     "haystack": {"qa/integrations/haystack.py"},
     "click": {"qa/cli/"},
+    "starlette": {"qa/web/"},
+    "uvicorn": {"qa/web/protocol.py", "qa/web/serve.py"},
+    "h11": {"qa/web/protocol.py"},
 }
 # Of another package, only its names and these are seen.
 SHARED = {"corpus.errors", "corpus.formats", "corpus.types"}

@@ -36,6 +36,7 @@ def _version(ctx: click.Context, _option: click.Parameter, value: Any) -> None:
         "similar": "qa.cli.explore:similar",
         "topics": "qa.cli.explore:topics",
         "map": "qa.cli.explore:draw_map",
+        "serve": "qa.cli.serve:serve",
     },
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},

@@ -23,8 +23,9 @@ from qa.terminal.text import clean_name
 @click.argument("words", nargs=-1, required=True, metavar="[FOLDER] PLACE", shell_complete=complete_files)
 @click.option("-C", "--context", default=3, show_default=True, type=click.IntRange(0, 10_000), help="Lines around it.")
 @click.option("--open", "opens", is_flag=True, help="Open the file there: text in $EDITOR, PDF in a viewer.")
+@JSON
 @COLLECTION
-def show(*, words: tuple[str, ...], context: int, opens: bool, index: Path | None) -> int:
+def show(*, words: tuple[str, ...], context: int, opens: bool, as_json: bool, index: Path | None) -> int:
     """Show the text of a citation, and whether its file has changed.
 
     PLACE is what an answer cites: path:line, path:first-last, "path, p. 3", or a passage id; or a path, for the whole
@@ -45,6 +46,9 @@ def show(*, words: tuple[str, ...], context: int, opens: bool, index: Path | Non
             return FOUND
         answers.note("There is no display; here is the text.")
     view = view_of(root, place, context=context, here=here)
+    if as_json:
+        answers.out(session.as_line(view.as_json()))
+        return FOUND
     places = answers.Places(root, here)
     if view.marked is None and (view.stored or view.state is not State.VERIFIED):
         answers.note(f"{clean_name(places(view.path))}: {reports.view_state(view)}")

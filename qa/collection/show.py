@@ -8,14 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
+from typing import Any
 
 from corpus import INDEX_FOLDER, FileLines, LineMap, load
 from corpus.errors import Unreadable, UsageError
 from corpus.formats import HTML, PDF
 from corpus.types import Document
-from index import StoredDocument, StoredPassage, open_index
+from index import Index, StoredDocument, StoredPassage, open_index
 from qa.answer.results import State
-from qa.places import Place, required_place
+from qa.places import Place, not_there, required_place
 
 # Each with its number in the file, None where the file has no lines or the line is blank.
 Lines = tuple[tuple[int | None, str], ...]
@@ -34,6 +35,15 @@ class View:
     marked: tuple[int, int] | None
     state: State | None
     stored: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the object that `qa show --json` prints."""
+        first, end = self.marked or (0, len(self.lines))
+        lines = [
+            {"number": number, "text": text, "marked": first <= at < end}
+            for at, (number, text) in enumerate(self.lines)
+        ]
+        return {"version": 1, "path": self.path, "state": self.state, "stored": self.stored, "lines": lines}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +64,21 @@ def show(root: Path, location: str, *, context: int = 3, here: Path | None = Non
     the root. One that is not in the collection is a UsageError.
     """
     with open_index(root / INDEX_FOLDER) as snapshot:
-        request, formats = required_place(snapshot, root, location, here), snapshot.info.formats
-        stored = snapshot.passages_of(request.path)
+        return _show(root, snapshot, required_place(snapshot, root, location, here), context)
+
+
+def show_indexed(root: Path, snapshot: Index, location: str, *, context: int = 3) -> View:
+    """Return the lines at a location of an indexed file; any other file is as one that does not exist."""
+    place = required_place(snapshot, root, location, None)
+    if place.document is None:
+        raise not_there(snapshot, root, location)
+    return _show(root, snapshot, place, context)
+
+
+def _show(root: Path, snapshot: Index, request: Place, context: int) -> View:
+    stored = snapshot.passages_of(request.path)
     try:
-        document = load(root, request.path, formats=formats)
+        document = load(root, request.path, formats=snapshot.info.formats)
     except Unreadable as error:
         if request.document is None:
             raise UsageError(f"{request.path}: {error.reason}") from error

@@ -1,0 +1,64 @@
+"""The command `qa serve`; imported when it is run."""
+
+# ruff: noqa: PLC0415 - the server is an extra, and takes long to import
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+from pathlib import Path
+
+import click
+
+from corpus.errors import UsageError
+from qa.cli import session
+from qa.cli.errors import FOUND, INTERRUPTED
+from qa.cli.open_file import has_display
+from qa.cli.options import COLLECTION, FOLDER, NO_UPDATE
+from qa.terminal import answers
+from qa.terminal.text import clean_name
+
+TOKEN_VARIABLE = "QA_TOKEN"  # noqa: S105 - its name
+
+
+@click.command()
+@FOLDER
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on; others need a token.")
+@click.option("--port", default=8765, show_default=True, type=click.IntRange(0, 65535), help="0 for any free port.")
+@click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
+@NO_UPDATE
+@COLLECTION
+def serve(*, folder: Path | None, host: str, port: int, opens: bool, no_update: bool, index: Path | None) -> int:
+    """Serve a collection: a page for the browser, and an HTTP API under /api/v1.
+
+    Until Ctrl-C, and for this machine alone: on any other address, requests need the token in QA_TOKEN, or the one that
+    is made up and printed.
+    """
+    root = session.named_root(folder, index)
+    try:
+        from qa.web import serve as web
+    except ModuleNotFoundError as error:
+        raise UsageError(f'qa serve needs {error.name}. Run: pip install "qa-passages[web]"') from error
+    address = web.listen(host, port)
+    token = _token(is_local=address.is_local)
+    url = f"{address.url}?token={token}" if token else address.url
+
+    def ready() -> None:
+        answers.out(f"{url}\n")
+        answers.note(f"Serving {clean_name(str(root))} (Ctrl-C to stop)")
+        if opens and (not has_display() or click.launch(url)):
+            answers.note("No browser could be opened.")
+
+    stopped_by = web.serve(address, root, token=token, ready=ready, follow=not no_update)
+    return INTERRUPTED if stopped_by == signal.SIGINT else FOUND
+
+
+def _token(*, is_local: bool) -> str:
+    """What requests must have: what the environment says, and one of our own where one is needed."""
+    from qa.web.security import SHORTEST_TOKEN
+
+    token = os.environ.get(TOKEN_VARIABLE, "")
+    if token and (len(token) < SHORTEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token):
+        raise UsageError(f"{TOKEN_VARIABLE} needs {SHORTEST_TOKEN} or more letters and digits.")
+    return token or ("" if is_local else secrets.token_urlsafe())

@@ -1,0 +1,133 @@
+"""The endpoints of the API: what they take, and that they answer as the command line does with `--json`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from corpus.errors import UsageError
+from qa.answer.results import json_value
+from qa.retrieval.retriever import Unit
+from qa.web import parameters
+from qa.web.parameters import CONTEXT, DOCUMENTS, MODE, PATH, PLACE, QUESTION, RERANK, TOPIC, TOPICS, K, Parameter
+from qa.web.problems import NOT_FOUND, problem
+from qa.web.served import Served
+from qa.web.service import Service
+
+Arguments = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One address of the API.
+
+    Attributes:
+        name: Behind `/api/v1/`.
+        summary: What it returns.
+        command: The command whose JSON it returns, or "".
+        parameters: Those it takes.
+        answer: Makes the body.
+        slow: Whether it looks at the whole collection.
+        lacks: Whether it answers 404 where the collection does not have what is asked for.
+    """
+
+    name: str
+    summary: str
+    command: str
+    parameters: tuple[Parameter, ...]
+    answer: Callable[[Served, Arguments], dict[str, Any]]
+    slow: bool = False
+    lacks: bool = False
+
+
+def _wanted(served: Served, given: Arguments) -> Arguments:
+    return served.asking(given.get("k"), given.get("mode"), given.get("rerank"), given.get("path", ()))
+
+
+def _ask(served: Served, given: Arguments) -> dict[str, Any]:
+    topic = {"topic": given["topic"]} if "topic" in given else {}
+    return served.ask(given["question"], **_wanted(served, given), **topic).as_json()
+
+
+def _search(served: Served, given: Arguments) -> dict[str, Any]:
+    hits = served.retriever.search(given["question"], **_wanted(served, given))
+    info = served.retriever.snapshot.info
+    return {
+        "version": 1,
+        "question": given["question"],
+        "passages": json_value(hits),
+        "index": {
+            "documents": info.documents,
+            "passages": info.passages,
+            "model": info.model,
+            "generation": info.generation,
+        },
+    }
+
+
+def _similar(served: Served, given: Arguments) -> dict[str, Any]:
+    unit: Unit = "documents" if given.get("documents") else "passages"
+    k = given.get("k") or served.asking(None, None, None, ())["k"]
+    return served.retriever.similar(given["place"], k=k, unit=unit, path=given.get("path", ())).as_json()
+
+
+def _topics(served: Served, given: Arguments) -> dict[str, Any]:
+    unit: Unit = "documents" if given.get("documents") else "passages"
+    return served.retriever.topics(n=given.get("n"), unit=unit, path=given.get("path", ())).as_json()
+
+
+def _show(served: Served, given: Arguments) -> dict[str, Any]:
+    from qa.collection.show import show_indexed  # noqa: PLC0415 - reading files is not needed to answer
+
+    snapshot, context = served.retriever.snapshot, given.get("context", 3)
+    return show_indexed(served.root, snapshot, given["place"], context=context).as_json()
+
+
+def _status(served: Served, _given: Arguments) -> dict[str, Any]:
+    from qa.collection.status import status  # noqa: PLC0415 - as above
+
+    return status(served.root).as_json()
+
+
+_TAKES_QUESTION = (QUESTION, K, PATH, MODE, RERANK)
+ENDPOINTS = (
+    Endpoint("ask", "The answer to a question", "ask", (*_TAKES_QUESTION, TOPIC), _ask),
+    Endpoint("search", "The passages that answer best, alone", "", _TAKES_QUESTION, _search),
+    Endpoint("similar", "What is like a place or a text", "similar", (PLACE, K, DOCUMENTS, PATH), _similar, lacks=True),
+    Endpoint("topics", "What the collection is about", "topics", (TOPICS, DOCUMENTS, PATH), _topics, slow=True),
+    Endpoint("show", "The text of a citation, and its state", "show", (PLACE, CONTEXT), _show, lacks=True),
+    Endpoint("status", "What is indexed, and what has changed since", "status", (), _status, slow=True),
+)
+
+
+def api_routes(service: Service) -> list[BaseRoute]:
+    """Return the routes of the API."""
+    routes = [Route(f"/api/v1/{one.name}", partial(_answer, service, one), name=one.name) for one in ENDPOINTS]
+    return [*routes, Route("/api/v1/health", partial(_health, service), name="health")]
+
+
+async def _answer(service: Service, endpoint: Endpoint, request: Request) -> Response:
+    given = parameters.read_parameters(request.scope["query_string"], endpoint.parameters)
+    try:
+        body = await service.run(request, partial(_body, endpoint, given), slow=endpoint.slow)
+    except UsageError as error:
+        if type(error) is UsageError and endpoint.lacks:
+            return problem(NOT_FOUND, str(error))
+        raise
+    return JSONResponse(body)
+
+
+def _body(endpoint: Endpoint, given: Arguments, served: Served) -> dict[str, Any]:
+    return endpoint.answer(served, given)
+
+
+async def _health(service: Service, request: Request) -> Response:
+    parameters.read_parameters(request.scope["query_string"], ())
+    served: Sequence[int] = await service.run(request, lambda served: [served.retriever.snapshot.info.generation])
+    return JSONResponse({"status": "ok", "generation": served[0]})

@@ -1,0 +1,29 @@
+"""The application: the routes behind the guard, and how errors are answered."""
+
+from __future__ import annotations
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.responses import RedirectResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from corpus.errors import QAError
+from qa.web.api import api_routes
+from qa.web.problems import on_bug, on_http_error, on_tool_error
+from qa.web.security import Access, Guard
+from qa.web.service import Service
+
+# Of a request; the only one with a body is the form of the token.
+_MAX_BODY = 16 * 1024
+
+
+def create_app(service: Service, access: Access) -> ASGIApp:
+    """Return the application that serves a collection."""
+    app = Starlette(
+        routes=[*api_routes(service), Route("/", lambda _: RedirectResponse("/api/v1/health"))],
+        exception_handlers={QAError: on_tool_error, HTTPException: on_http_error, Exception: on_bug},
+        max_body_size=_MAX_BODY,
+    )
+    app.router.redirect_slashes = False
+    return Guard(app, access)

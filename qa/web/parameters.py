@@ -1,0 +1,152 @@
+"""The parameters of requests: described once, for reading them and for the description of the API."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
+from urllib.parse import parse_qsl
+
+from corpus.errors import UsageError
+from qa.answer.results import MAX_HITS, Mode
+from qa.retrieval.question_text import LONGEST_QUESTION
+
+# Pairs in one query.
+_MOST_PAIRS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter in the query of a URL.
+
+    Attributes:
+        name: As in the URL.
+        about: What it means.
+        parse: From its text; a ValueError says what is wrong.
+        schema: What it may be, as JSON Schema.
+        required: Whether there must be one.
+        repeated: Whether there may be several; they arrive as a tuple.
+        example: One that works on the sample collection.
+    """
+
+    name: str
+    about: str
+    parse: Callable[[str], Any] = str
+    schema: Mapping[str, Any] = field(default_factory=lambda: {"type": "string"})
+    required: bool = False
+    repeated: bool = False
+    example: str = ""
+
+
+def read_parameters(query: bytes, known: Sequence[Parameter]) -> dict[str, Any]:
+    """Return the values of a query by name, those that are not given (or empty, as forms send them) left out.
+
+    Raises:
+        UsageError: It is not UTF-8, or has an unknown, missing, repeated or invalid parameter.
+    """
+    by_name = {one.name: one for one in known}
+    given: dict[str, list[str]] = {}
+    for name, value in _pairs(query):
+        if name not in by_name:
+            raise UsageError(f"no parameter {name!r}.{_near(name, list(by_name))}")
+        if value.strip():
+            given.setdefault(name, []).append(value)
+    for one in known:
+        if one.required and one.name not in given:
+            raise UsageError(f"the {one.name} is empty." if one.name == "question" else f"{one.name} is missing.")
+    return {name: _value(by_name[name], values) for name, values in given.items()}
+
+
+def _pairs(query: bytes) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(
+            query.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_MOST_PAIRS, separator="&"
+        )
+    except UnicodeError as error:
+        raise UsageError("the query of the URL is not UTF-8.") from error
+    except ValueError as error:
+        raise UsageError(f"more than {_MOST_PAIRS} parameters.") from error
+
+
+def _near(name: str, known: list[str]) -> str:
+    near = get_close_matches(name[:100], known, 1)
+    return f" Did you mean {near[0]}?" if near else f" Known: {', '.join(known) or 'none'}."
+
+
+def _value(one: Parameter, values: list[str]) -> Any:
+    if len(values) > 1 and not one.repeated:
+        raise UsageError(f"{one.name} is given {len(values)} times.")
+    try:
+        parsed = tuple(one.parse(value) for value in values)
+    except ValueError as error:
+        raise UsageError(f"{one.name} must be {error}.") from error
+    return parsed if one.repeated else parsed[0]
+
+
+def _number(least: int, most: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        # `int` alone takes "1_0", and digits of all scripts.
+        if text.isascii() and text.isdecimal() and len(text) < 10 and least <= int(text) <= most:
+            return int(text)
+        raise ValueError(f"a number from {least:,} to {most:,}")
+
+    return parse
+
+
+def _choice(*names: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if text not in names:
+            raise ValueError(" or ".join(names))
+        return text
+
+    return parse
+
+
+def _flag(text: str) -> bool:
+    if text not in ("true", "false"):
+        raise ValueError("true or false")
+    return text == "true"
+
+
+_BOOLEAN = {"type": "boolean"}
+
+
+def number(name: str, about: str, least: int, most: int) -> Parameter:
+    """Return a parameter that is a whole number."""
+    return Parameter(name, about, _number(least, most), {"type": "integer", "minimum": least, "maximum": most})
+
+
+def flag(name: str, about: str) -> Parameter:
+    """Return a parameter that is `true` or `false`."""
+    return Parameter(name, about, _flag, _BOOLEAN)
+
+
+QUESTION = Parameter(
+    "question",
+    f"In plain language; {LONGEST_QUESTION:,} characters at most.",
+    schema={"type": "string", "minLength": 1, "maxLength": LONGEST_QUESTION},
+    required=True,
+    example="Which paper won the ICLR 2025 test of time award?",
+)
+K = number("k", "How many passages to return; 5, unless the collection's settings say otherwise.", 1, MAX_HITS)
+PATH = Parameter(
+    "path", "Only files whose path in the collection matches, in the syntax of .gitignore; repeatable.", repeated=True
+)
+MODE = Parameter(
+    "mode",
+    "Search by words and meaning (hybrid), meaning (dense) or words (keyword).",
+    _choice(*(mode.value for mode in Mode)),
+    {"type": "string", "enum": [mode.value for mode in Mode]},
+)
+RERANK = flag("rerank", "Whether to re-rank the first passages, or to be faster and less accurate.")
+PLACE = Parameter(
+    "place",
+    'As cited: "path:line", "path:first-last", "path, p. 3", "path § heading", a passage id; or a path.',
+    required=True,
+    example="awards.md:12-16",
+)
+CONTEXT = number("context", "Lines before and after it; 3 by default.", 0, 10_000)
+DOCUMENTS = flag("documents", "Whole documents and records, such as abstracts, instead of passages.")
+TOPIC = Parameter("topic", "Only passages of this topic, by its id.", schema={"type": "string", "maxLength": 20})
+TOPICS = number("n", "How many topics; as many as the data suggest by default.", 1, 200)

@@ -1,0 +1,81 @@
+"""A connection: uvicorn's, with the limits that it lacks.
+
+uvicorn waits forever for a request that was begun, and holds any number of connections.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+# Of the request line and the headers together.
+MAX_HEAD = 64 * 1024
+_MOST_CONNECTIONS = 256
+# For a request to arrive as a whole, and for its answer to be fetched once it is complete.
+_REQUEST_SECONDS = 10.0
+_FETCH_SECONDS = 60.0
+_BUSY = b"""HTTP/1.1 503 Service Unavailable\r
+Content-Type: application/problem+json\r
+Retry-After: 1\r
+Connection: close\r
+\r
+{"type": "about:blank", "title": "Service Unavailable", "status": 503, "detail": "too many connections are open."}"""
+_RECEIVED = (h11.DONE, h11.MUST_CLOSE, h11.CLOSED, h11.ERROR)
+
+
+class LimitedProtocol(H11Protocol):
+    """A connection that is closed when its request does not arrive, or its answer is not fetched, in time."""
+
+    def __init__(self, *args: Any, **extra: Any) -> None:
+        super().__init__(*args, **extra)
+        self._deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for a request."""
+        super().connection_made(transport)
+        if len(self.connections) > _MOST_CONNECTIONS:
+            transport.write(_BUSY)
+            transport.close()
+        else:
+            self._await_request()
+
+    def data_received(self, data: bytes) -> None:
+        """Read on; the time for the whole request does not start again."""
+        super().data_received(data)
+        if self.conn.their_state in _RECEIVED:
+            self._stop_waiting()
+        elif self.timeout_keep_alive_task is None:
+            self._await_request()
+
+    def on_response_complete(self) -> None:
+        """Give a slow reader time, but not forever."""
+        super().on_response_complete()
+        self.loop.call_later(_FETCH_SECONDS, self._abort_if_unread)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait for nothing more."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no HTTP, or too long; nothing is sent into an answer that has begun."""
+        if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
+            self.transport.abort()
+            return
+        super().send_400_response(msg)
+
+    def _await_request(self) -> None:
+        if self._deadline is None:
+            self._deadline = self.loop.call_later(_REQUEST_SECONDS, self.transport.abort)
+
+    def _stop_waiting(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _abort_if_unread(self) -> None:
+        if self.transport.is_closing():
+            self.transport.abort()

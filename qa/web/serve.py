@@ -1,0 +1,119 @@
+"""The server: an address, a collection, and an orderly end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+import uvicorn
+
+from corpus.errors import UsageError
+from qa.web.app import create_app
+from qa.web.protocol import MAX_HEAD, LimitedProtocol
+from qa.web.security import Access, is_loopback
+from qa.web.served import ServedCollection
+from qa.web.service import Service
+
+# What open questions have to finish in when the server is stopped.
+_STOP_SECONDS = 30
+# An idle connection is kept so long for the next request.
+_IDLE_SECONDS = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a server listens: its socket, and the URL by which this machine reaches it."""
+
+    socket: socket.socket
+    host: str
+    port: int
+
+    @property
+    def is_local(self) -> bool:
+        """Whether only this machine can reach it."""
+        return is_loopback(self.socket.getsockname()[0])
+
+    @property
+    def url(self) -> str:
+        """The URL of the page."""
+        host = socket.gethostname() if self.host in ("", "0.0.0.0", "::") else self.host  # noqa: S104 - shows it
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/"
+
+
+def listen(host: str, port: int) -> Address:
+    """Begin to listen; connections wait until `serve` runs. Port 0 is any that is free.
+
+    Raises:
+        UsageError: There is no such address here, or the port is taken.
+    """
+    try:
+        family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        found = socket.socket(family, kind, protocol)
+        if os.name == "posix":  # elsewhere it would let others take the port
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind(place)
+        found.listen(128)
+    except OSError as error:
+        raise UsageError(f"cannot listen on {host} port {port}: {error.strerror or error}.") from error
+    return Address(found, host, found.getsockname()[1])
+
+
+def serve(address: Address, root: Path, *, token: str, ready: Callable[[], None], follow: bool = True) -> int | None:
+    """Serve a collection until a signal, and return that; open questions are answered first."""
+    collection = ServedCollection(root, follow=follow)
+    service = Service(collection)
+    beyond = Access.beyond_this_machine(address.host, token, address.port)
+    access = Access(token=token, port=address.port) if address.is_local else beyond
+    config = uvicorn.Config(
+        create_app(service, access),
+        http=LimitedProtocol,
+        ws="none",
+        loop="asyncio",
+        lifespan="off",
+        log_config=None,
+        log_level="critical",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        h11_max_incomplete_event_size=MAX_HEAD,
+        timeout_keep_alive=_IDLE_SECONDS,
+        timeout_graceful_shutdown=_STOP_SECONDS,
+    )
+    server = _Server(config, ready)
+    try:
+        server.run(sockets=[address.socket])
+    finally:
+        service.close()
+    return server.stopped_by
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's, that says when it is ready and ends without raising its signal again."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+        self.stopped_by: int | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._ready()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self.stopped_by = sig
+        super().handle_exit(sig, frame)
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)

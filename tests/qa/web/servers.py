@@ -1,0 +1,98 @@
+"""Real servers over real sockets, and plain requests to them."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from tests.paths import REPOSITORY
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a server answered; names of headers in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+@dataclass(frozen=True, slots=True)
+class RunningServer:
+    """A `qa serve` of this checkout, of a collection, at a URL."""
+
+    process: subprocess.Popen[str]
+    root: Path
+    url: str
+
+    @property
+    def place(self) -> tuple[str, int]:
+        parts = urlsplit(self.url)
+        return parts.hostname or "", parts.port or 0
+
+    def get(self, path: str, headers: Mapping[str, str] | None = None, method: str = "GET", body: bytes = b"") -> Reply:
+        """Send one request as it is: nothing in the path or the headers is made right."""
+        host, port = self.place
+        connection = http.client.HTTPConnection(host, port, timeout=30)
+        try:
+            connection.putrequest(method, path, skip_host="Host" in (headers or {}), skip_accept_encoding=True)
+            for name, value in (headers or {}).items():
+                connection.putheader(name, value)
+            if body:
+                connection.putheader("Content-Length", str(len(body)))
+            connection.endheaders(body or None)
+            found = connection.getresponse()
+            return Reply(found.status, {name.lower(): value for name, value in found.getheaders()}, found.read())
+        finally:
+            connection.close()
+
+    def api(self, name: str, **given: object) -> Reply:
+        """Ask an endpoint of the API."""
+        return self.get(f"/api/v1/{name}?{urlencode(given, doseq=True)}")
+
+    def stop(self, by: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
+        """Stop it; its exit code, and what it wrote to stderr."""
+        self.process.send_signal(by)
+        _, said = self.process.communicate(timeout=60)
+        return self.process.returncode, said
+
+
+@contextmanager
+def running(root: Path, *options: str, environ: Mapping[str, str] | None = None) -> Iterator[RunningServer]:
+    """Run `qa serve` on any free port until the end of the block."""
+    command = [sys.executable, "-m", "qa", "serve", str(root), "--port", "0", *options]
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), **(environ or {})}
+    process = subprocess.Popen(
+        command, cwd=root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        url = process.stdout.readline().strip() if process.stdout else ""
+        if not url:
+            raise RuntimeError(f"qa serve did not start: {process.communicate()[1]}")
+        yield RunningServer(process, root, url)
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
+
+
+def run_qa(root: Path, *args: str) -> str:
+    """What a command prints."""
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    command = [sys.executable, "-m", "qa", *args]
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    return done.stdout

@@ -1,0 +1,107 @@
+"""The API answers as the command line does, and says what is wrong with a request."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.qa.commands import qa
+from tests.qa.web.servers import RunningServer
+
+QUESTION = "Which paper won the ICLR 2025 test of time award?"
+
+
+def without_times(value: dict[str, Any]) -> dict[str, Any]:
+    return {key: each for key, each in value.items() if key != "timings_ms"}
+
+
+@pytest.mark.parametrize(
+    ("path", "command"),
+    [
+        pytest.param({"name": "ask", "question": QUESTION}, ["ask", QUESTION], id="ask"),
+        pytest.param(
+            {"name": "ask", "question": "keynote", "k": 2, "path": ["talks/", "awards.md"], "mode": "keyword"},
+            ["ask", "keynote", "-k", "2", "--path", "talks/", "--path", "awards.md", "--mode", "keyword"],
+            id="ask with all options",
+        ),
+        pytest.param(
+            {"name": "ask", "question": QUESTION, "rerank": "false"}, ["ask", "--no-rerank", QUESTION], id="no rerank"
+        ),
+        pytest.param(
+            {"name": "similar", "place": "awards.md:12", "k": 2}, ["similar", "awards.md:12", "-k", "2"], id="similar"
+        ),
+        pytest.param(
+            {"name": "similar", "place": "awards.md", "documents": "true"},
+            ["similar", "awards.md", "--documents"],
+            id="similar documents",
+        ),
+        pytest.param({"name": "topics", "n": 3}, ["topics", "-n", "3"], id="topics"),
+        pytest.param(
+            {"name": "show", "place": "awards.md:12-16", "context": 1},
+            ["show", "awards.md:12-16", "-C", "1"],
+            id="show",
+        ),
+        pytest.param({"name": "status"}, ["status"], id="status"),
+    ],
+)
+def test_bodies_are_those_of_the_command_line(server: RunningServer, path: dict[str, Any], command: list[str]) -> None:
+    name = path["name"]
+    reply = server.api(name, **{key: value for key, value in path.items() if key != "name"})
+    assert reply.status == 200
+    assert reply.headers["content-type"] == "application/json"
+    printed = qa(*command, "--json", "--index", server.root)
+    assert without_times(reply.json) == without_times(json.loads(printed.stdout))
+
+
+def test_search_gives_the_passages_of_a_ranking_alone(server: RunningServer) -> None:
+    found, asked = (server.api(name, question=QUESTION, k=3).json for name in ("search", "ask"))
+    assert [one["id"] for one in found["passages"]] == [one["id"] for one in asked["passages"]]
+    assert found["passages"][0]["highlights"] == []
+    assert found["index"] == asked["index"]
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "detail"),
+    [
+        ("ask", 400, "the question is empty."),
+        ("ask?question=+%20", 400, "the question is empty."),
+        ("ask?quesion=who", 400, "no parameter 'quesion'. Did you mean question?"),
+        ("ask?question=who&zzz=1", 400, "no parameter 'zzz'. Known: question, k, path, mode, rerank, topic."),
+        ("ask?question=a&question=b", 400, "question is given 2 times."),
+        ("ask?question=a&k=0", 400, "k must be a number from 1 to 1,000."),
+        ("ask?question=a&k=1_0", 400, "k must be a number from 1 to 1,000."),
+        ("ask?question=a&k=%D9%A3", 400, "k must be a number from 1 to 1,000."),
+        ("ask?question=a&mode=sparse", 400, "mode must be hybrid or dense or keyword."),
+        ("ask?question=a&rerank=yes", 400, "rerank must be true or false."),
+        ("ask?question=%FF", 400, "the query of the URL is not UTF-8."),
+        (f"ask?question={'a' * 10_001}", 400, "the question has 10,001 characters; 10,000 at most."),
+        (f"ask?question=a{'&path=a' * 100}", 400, "more than 100 parameters."),
+        ("ask?question=a&path=talk", 400, "no indexed file matches the path 'talk'. Similar: talks/"),
+        ("ask?question=a&topic=99", 400, "topic"),
+        ("show", 400, "place is missing."),
+        ("show?place=awrds.md", 404, "awrds.md is not in the collection"),
+        ("show?place=awards.md:999", 404, "awards.md has"),
+        ("similar?place=nothing.md", 404, "nothing.md"),
+        ("nothing", 404, "Not Found"),
+    ],
+)
+def test_what_is_wrong_is_a_problem(server: RunningServer, query: str, status: int, detail: str) -> None:
+    """As RFC 9457 describes them, with the tool's own messages."""
+    reply = server.get(f"/api/v1/{query}")
+    assert reply.status == status
+    assert reply.headers["content-type"] == "application/problem+json"
+    assert reply.json["status"] == status
+    assert reply.json["title"]
+    assert reply.json["type"]
+    assert detail in reply.json["detail"]
+
+
+def test_parameters_that_forms_leave_empty_are_not_given(server: RunningServer) -> None:
+    reply = server.get("/api/v1/ask?question=keynote&k=&path=&mode=&rerank=")
+    assert len(reply.json["passages"]) == 5
+
+
+def test_health_names_the_generation(server: RunningServer) -> None:
+    assert server.api("health").json == {"status": "ok", "generation": 1}
