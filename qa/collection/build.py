@@ -258,9 +258,10 @@ def refresh_if_small(
     retriever: Retriever, *, progress: ProgressCallback | None = None, device: Device = Device.AUTO
 ) -> OpenedCollection:
     """Index what changed since the last build if it is little, and reload; files are compared by stat."""
-    root, info = retriever.root, retriever.snapshot.info
+    root = retriever.root
     try:
-        diff = find_changes(root, retriever.snapshot)
+        with retriever.reading() as snapshot:
+            info, diff = snapshot.info, find_changes(root, snapshot)
     except CorpusError as error:
         return OpenedCollection(retriever, note=_not_updated(error))
     if diff.is_current:

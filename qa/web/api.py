@@ -15,9 +15,9 @@ from corpus.errors import UsageError
 from qa.answer.results import json_value
 from qa.retrieval.retriever import Unit
 from qa.web import parameters
-from qa.web.parameters import CONTEXT, DOCUMENTS, MODE, PATH, PLACE, QUESTION, RERANK, TOPIC, TOPICS, K, Parameter
+from qa.web.parameters import CONTEXT, DOCUMENTS, FILTERS, MODE, PLACE, QUESTION, RERANK, TOPIC, TOPICS, K, Parameter
 from qa.web.problems import NOT_FOUND, problem
-from qa.web.served import Served
+from qa.web.served import Served, filter_of
 from qa.web.service import Service
 
 Arguments = dict[str, Any]
@@ -46,18 +46,13 @@ class Endpoint:
     lacks: bool = False
 
 
-def _wanted(served: Served, given: Arguments) -> Arguments:
-    return served.asking(given.get("k"), given.get("mode"), given.get("rerank"), given.get("path", ()))
-
-
 def _ask(served: Served, given: Arguments) -> dict[str, Any]:
-    topic = {"topic": given["topic"]} if "topic" in given else {}
-    return served.ask(given["question"], **_wanted(served, given), **topic).as_json()
+    return served.ask(given).as_json()
 
 
 def _search(served: Served, given: Arguments) -> dict[str, Any]:
-    hits = served.retriever.search(given["question"], **_wanted(served, given))
-    info = served.retriever.snapshot.info
+    hits = served.retriever.search(given["question"], **served.asking(given))
+    info = served.snapshot.info
     return {
         "version": 1,
         "question": given["question"],
@@ -73,20 +68,20 @@ def _search(served: Served, given: Arguments) -> dict[str, Any]:
 
 def _similar(served: Served, given: Arguments) -> dict[str, Any]:
     unit: Unit = "documents" if given.get("documents") else "passages"
-    k = given.get("k") or served.asking(None, None, None, ())["k"]
-    return served.retriever.similar(given["place"], k=k, unit=unit, path=given.get("path", ())).as_json()
+    k = served.asking(given)["k"]
+    return served.retriever.similar(given["place"], k=k, unit=unit, only=filter_of(given)).as_json()
 
 
 def _topics(served: Served, given: Arguments) -> dict[str, Any]:
     unit: Unit = "documents" if given.get("documents") else "passages"
-    return served.retriever.topics(n=given.get("n"), unit=unit, path=given.get("path", ())).as_json()
+    return served.retriever.topics(n=given.get("n"), unit=unit, only=filter_of(given)).as_json()
 
 
 def _show(served: Served, given: Arguments) -> dict[str, Any]:
     from qa.collection.show import show_indexed  # noqa: PLC0415 - reading files is not needed to answer
 
-    snapshot, context = served.retriever.snapshot, given.get("context", 3)
-    return show_indexed(served.root, snapshot, given["place"], context=context).as_json()
+    view = show_indexed(served.root, served.snapshot, given["place"], context=given.get("context", 3))
+    return view.as_json()
 
 
 def _status(served: Served, _given: Arguments) -> dict[str, Any]:
@@ -95,12 +90,15 @@ def _status(served: Served, _given: Arguments) -> dict[str, Any]:
     return status(served.root).as_json()
 
 
-_TAKES_QUESTION = (QUESTION, K, PATH, MODE, RERANK)
+_TAKES_QUESTION = (QUESTION, K, MODE, RERANK, *FILTERS)
+_TAKES_PLACE = (PLACE, K, DOCUMENTS, *FILTERS)
 ENDPOINTS = (
     Endpoint("ask", "The answer to a question", "ask", (*_TAKES_QUESTION, TOPIC), _ask),
     Endpoint("search", "The passages that answer best, alone", "", _TAKES_QUESTION, _search),
-    Endpoint("similar", "What is like a place or a text", "similar", (PLACE, K, DOCUMENTS, PATH), _similar, lacks=True),
-    Endpoint("topics", "What the collection is about", "topics", (TOPICS, DOCUMENTS, PATH), _topics, slow=True),
+    Endpoint(
+        "similar", "What is like a place or a text", "similar", (PLACE, K, DOCUMENTS, *FILTERS), _similar, lacks=True
+    ),
+    Endpoint("topics", "What the collection is about", "topics", (TOPICS, DOCUMENTS, *FILTERS), _topics, slow=True),
     Endpoint("show", "The text of a citation, and its state", "show", (PLACE, CONTEXT), _show, lacks=True),
     Endpoint("status", "What is indexed, and what has changed since", "status", (), _status, slow=True),
 )
@@ -129,5 +127,5 @@ def _body(endpoint: Endpoint, given: Arguments, served: Served) -> dict[str, Any
 
 async def _health(service: Service, request: Request) -> Response:
     parameters.read_parameters(request.scope["query_string"], ())
-    served: Sequence[int] = await service.run(request, lambda served: [served.retriever.snapshot.info.generation])
+    served: Sequence[int] = await service.run(request, lambda served: [served.snapshot.info.generation])
     return JSONResponse({"status": "ok", "generation": served[0]})

@@ -130,8 +130,12 @@ QUESTION = Parameter(
     example="Which paper won the ICLR 2025 test of time award?",
 )
 K = number("k", "How many passages to return; 5, unless the collection's settings say otherwise.", 1, MAX_HITS)
-PATH = Parameter(
-    "path", "Only files whose path in the collection matches, in the syntax of .gitignore; repeatable.", repeated=True
+FILTERS = (
+    Parameter("path", "Only files whose path matches, in the syntax of .gitignore; repeatable.", repeated=True),
+    Parameter("type", "Only files of a type, such as pdf or text/markdown; repeatable.", repeated=True),
+    Parameter("since", "Only files changed since a day, month or year, such as 2024-05."),
+    Parameter("until", "Only files last changed up to a day, month or year."),
+    Parameter("where", "Only what states this about itself, such as author=Ida; of several all hold.", repeated=True),
 )
 MODE = Parameter(
     "mode",

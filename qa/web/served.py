@@ -5,17 +5,19 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from corpus import INDEX_FOLDER
-from index import DATABASE
+from index import Index
 from qa.answer.pdf_boxes import BoxFinder
 from qa.answer.results import Mode, Result
 from qa.collection.build import Refresh, open_collection, refresh_if_small
 from qa.collection.settings import CollectionSettings, read_settings
-from qa.retrieval.retriever import Paths, Retriever
+from qa.filters import Filter
+from qa.retrieval.retriever import Retriever
 
 # Files are compared with the index before an answer, if that was not done so many seconds ago.
 _LOOK_SECONDS = 2.0
@@ -28,9 +30,17 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """What one request is answered from: an open index, and what is set for its collection."""
+    """What one request is answered from: an open index, and what is set for its collection.
+
+    Attributes:
+        retriever: For questions; it may be on a newer generation already.
+        snapshot: One generation, open while the request is answered.
+        settings: Of the collection.
+        boxes: Finds sentences on the pages of PDF.
+    """
 
     retriever: Retriever
+    snapshot: Index
     settings: CollectionSettings
     boxes: BoxFinder
 
@@ -39,23 +49,40 @@ class Served:
         """The collection's folder."""
         return self.retriever.root
 
-    def asking(self, k: int | None, mode: str | None, rerank: bool | None, path: Paths) -> dict[str, Any]:  # noqa: FBT001
-        """Return the arguments of `Retriever.ask`, with what is set where a request says nothing."""
+    def asking(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments of `Retriever.ask`, with what is set where a request says nothing.
+
+        Args:
+            wanted: The values of the request's parameters, by name.
+        """
         settings = self.settings
+        mode, rerank = wanted.get("mode"), wanted.get("rerank")
         return {
-            "k": k or settings.k or _DEFAULT_K,
+            "k": wanted.get("k") or settings.k or _DEFAULT_K,
             "mode": Mode(mode) if mode else settings.mode or Mode.HYBRID,
             "rerank": settings.rerank is not False if rerank is None else rerank,
-            "path": path,
+            "only": filter_of(wanted),
         }
 
-    def ask(self, question: str, **wanted: Any) -> Result:
+    def ask(self, wanted: Mapping[str, Any]) -> Result:
         """Answer a question as `qa ask --json` does, with boxes for PDF."""
-        return self.boxes.fill(self.retriever.ask(question, **wanted))
+        topic = {"topic": wanted["topic"]} if "topic" in wanted else {}
+        return self.boxes.fill(self.retriever.ask(wanted["question"], **self.asking(wanted), **topic))
+
+
+def filter_of(wanted: Mapping[str, Any]) -> Filter:
+    """Return which part of the collection a request means."""
+    return Filter.of(
+        path=wanted.get("path"),
+        types=wanted.get("type"),
+        since=wanted.get("since"),
+        until=wanted.get("until"),
+        where=wanted.get("where"),
+    )
 
 
 class ServedCollection:
-    """A collection whose newest state answers; used by one thread at a time.
+    """A collection whose newest state answers; any number of threads may share it.
 
     Args:
         root: Its folder.
@@ -69,46 +96,36 @@ class ServedCollection:
         self._retriever = opened.retriever
         self._boxes = BoxFinder(root)
         self._follow = follow
-        self._lock = threading.Lock()
-        self._seen = self._on_disk()
+        self._looking = threading.Lock()
         self._look_at = time.monotonic() + _LOOK_SECONDS
         self.note = ""
         self._tell(opened.note)
 
-    def current(self) -> Served:
-        """Return the newest state, after small changes of files were indexed, if it is time to look for them."""
-        with self._lock:
-            began = time.monotonic()
-            if (seen := self._on_disk()) != self._seen:
-                self._retriever, self._seen = self._retriever.reopened(self._retriever._encoder), seen
-            if self._follow and began >= self._look_at:
-                self._settings = read_settings(self._retriever.root)
-                opened = refresh_if_small(self._retriever)
-                self._retriever, self._seen = opened.retriever, self._on_disk()
-                self._tell(opened.note)
-                now = time.monotonic()
-                self._look_at = now + max(_LOOK_SECONDS, _REST * (now - began))
-            return Served(self._retriever, self._settings, self._boxes)
+    @contextmanager
+    def reading(self) -> Iterator[Served]:
+        """Yield the newest state, after small changes of files were indexed, if it is time to look for them."""
+        if self._follow and time.monotonic() >= self._look_at:
+            with self._looking:
+                # Whoever came meanwhile waited for this look, and needs none of its own.
+                if time.monotonic() >= self._look_at:
+                    self._look()
+        self._retriever.reload()
+        with self._retriever.reading() as snapshot:
+            yield Served(self._retriever, snapshot, self._settings, self._boxes)
 
     def close(self) -> None:
         """Close the index."""
-        with self._lock:
-            self._retriever.close()
-            self._boxes.close()
+        self._retriever.close()
+        self._boxes.close()
+
+    def _look(self) -> None:
+        began = time.monotonic()
+        self._settings = read_settings(self._retriever.root)
+        self._tell(refresh_if_small(self._retriever).note)
+        now = time.monotonic()
+        self._look_at = now + max(_LOOK_SECONDS, _REST * (now - began))
 
     def _tell(self, note: str) -> None:
         if note and note != self.note:
             _log.warning("%s", note)
         self.note = note
-
-    def _on_disk(self) -> tuple[tuple[int, int, int], ...]:
-        """What differs once another process has committed a generation."""
-        file = self._retriever.root / INDEX_FOLDER / DATABASE
-        found = []
-        for each in (file, file.with_name(f"{DATABASE}-wal")):
-            try:
-                stat = each.stat()
-                found.append((stat.st_ino, stat.st_size, stat.st_mtime_ns))
-            except OSError:
-                found.append((0, 0, 0))
-        return tuple(found)

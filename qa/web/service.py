@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from starlette.requests import Request
 
-from qa.web.limits import Lane
+from qa.web.limits import Lane, cores
 from qa.web.served import Served, ServedCollection
 
 _T = TypeVar("_T")
@@ -18,14 +18,23 @@ class Service:
 
     def __init__(self, collection: ServedCollection) -> None:
         self.collection = collection
-        self._questions = Lane("questions", workers=1, places=128, each=64, seconds=30)
+        self._questions = Lane("question", workers=2 * cores(), places=128, each=64, seconds=30)
+        # What looks at the whole collection: it delays no question, and does not pile up.
+        self._looks = Lane("look", workers=1, places=8, each=4, seconds=120)
 
     async def run(self, request: Request, call: Callable[[Served], _T], *, slow: bool = False) -> _T:
-        """Return what a call with the newest state returns."""
+        """Return what a call with the newest state returns; one that looks at the whole collection is slow."""
         client = request.client.host if request.client else ""
-        return await self._questions.run(client, lambda: call(self.collection.current()))
+        lane = self._looks if slow else self._questions
+
+        def answer() -> _T:
+            with self.collection.reading() as served:
+                return call(served)
+
+        return await lane.run(client, answer)
 
     def close(self) -> None:
         """Start nothing more, and close the index."""
         self._questions.close()
+        self._looks.close()
         self.collection.close()
