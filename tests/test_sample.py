@@ -7,6 +7,8 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -57,6 +59,24 @@ def test_quality(sample: Path, questions: list[Gold], answers: tuple[Result, ...
     assert found["highlight@1"] >= 0.46
     assert found["found_when_answerable"] >= 0.65
     assert found["citations_wrong"] == 0
+
+
+def test_eight_threads_ask_as_one_does(sample: Path, answers: tuple[Result, ...], tmp_path: Path) -> None:
+    """The same answers, scores and confidences, also while the index is updated to what it was and loaded anew."""
+    root = tmp_path / "sample"
+    shutil.copytree(sample, root)
+    text = (root / "numbers.md").read_bytes()
+    with Retriever.open(root) as retriever, ThreadPoolExecutor(8) as pool:
+        asking = [pool.submit(retriever.ask, one.question, k=5, question_id=one.id) for one in answers]
+        for data in (text + b"\nOne more line.\n", text):
+            (root / "numbers.md").write_bytes(data)
+            build_index(root)
+        assert retriever.reload()
+        found = [each.result() for each in asking]
+    generations = {one.index.generation for one in found}
+    plain = [replace(one, timings_ms={}, index=answers[0].index) for one in found]
+    assert plain == [replace(one, timings_ms={}) for one in answers]
+    assert generations <= {1, 3}
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import logging
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -37,6 +38,8 @@ _OVERSAMPLE = 4
 _EXTRA = 1280
 _CHUNK = 8192
 
+# Held while a limit of the whole process is that of one file.
+_LOADING = threading.Lock()
 # Of the process that loaded this module.
 _PROCESS = os.getpid()
 
@@ -188,7 +191,7 @@ def load(folder: Path, segment: Segment, *, dimension: int) -> Any:
     if len(data) != segment.size or _digest(data.data) != segment.digest:
         raise ValueError("checksum mismatch")
     try:
-        with _bounded_allocation(segment.size):
+        with _LOADING, _bounded_allocation(segment.size):
             index: Any
             if segment.held <= EXACT_MOST:
                 reader: Any = faiss.ZeroCopyIOReader(faiss.swig_ptr(data), segment.size)  # type: ignore[attr-defined]

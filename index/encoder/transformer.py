@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -33,8 +34,8 @@ class TransformerEncoder(ABC):
         self._model = model
         if tokenizer is not None:
             self._tokenizer = tokenizer
-        # A question is asked for its vector and for its tokens' vectors.
-        self._last: tuple[str, TokenIds, Output] | None = None
+        # A question is asked for its vector and for its tokens' vectors, by the same thread.
+        self._last = threading.local()
 
     @property
     def name(self) -> str:
@@ -109,10 +110,10 @@ class TransformerEncoder(ABC):
         return encoded
 
     def _query(self, text: str) -> tuple[TokenIds, Output]:
-        last = self._last
+        last: tuple[str, TokenIds, Output] | None = getattr(self._last, "query", None)
         if last is None or last[0] != text:
             encoded = self._tokenizer.truncate(text, prompt=self._tokenizer.parameters.query_prompt)
-            last = self._last = (text, encoded, self._run_query(encoded))
+            last = self._last.query = (text, encoded, self._run_query(encoded))
         return last[1:]
 
     def _padded_width(self, length: int, step: int) -> int:

@@ -6,6 +6,7 @@ import asyncio
 import shutil
 import sqlite3
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,51 @@ def test_open_questions_finish_on_their_generation(root: Path) -> None:
         assert is_closed(now)
     with pytest.raises(UsageError, match="closed"):
         retriever.reload()
+
+
+def test_many_threads_beside_reloads_and_a_close(root: Path) -> None:
+    """Each answer is that of one generation, the newest when it was asked or one before; then all are told."""
+    months = ("March", "April", "May", "June", "July")
+    by_generation = {1: "winter"}
+    refused: list[str] = []
+    seen: set[int] = set()
+    answered = threading.Condition()
+
+    def ask(retriever: Retriever, number: int) -> list[tuple[int, str, list[str]]]:
+        found = []
+        try:
+            while True:
+                result = retriever.ask((QUESTION, "is soup served at noon")[number % 2], k=2)
+                found.append((result.index.generation, result.question, texts(result)))
+                with answered:
+                    seen.add(result.index.generation)
+                    answered.notify()
+        except UsageError as error:
+            refused.append(str(error))
+            return found
+
+    def wait_for(generation: int) -> None:
+        with answered:
+            assert answered.wait_for(lambda: generation in seen, timeout=60)
+
+    with ThreadPoolExecutor(8) as pool, opened(root) as retriever:
+        asking = [pool.submit(ask, retriever, number) for number in range(8)]
+        wait_for(1)
+        for month in months:
+            (root / "a.txt").write_text(f"The harbour closes in {month}.\n")
+            update(root)
+            assert retriever.reload()
+            by_generation[retriever.snapshot.info.generation] = month
+            wait_for(max(by_generation))
+        before = retriever.snapshot
+        retriever.close()
+        answers = [answer for each in asking for answer in each.result(timeout=60)]
+    assert is_closed(before)
+    assert refused == ["this retriever is closed; open another with Retriever.open."] * 8
+    assert {generation for generation, *_ in answers} == by_generation.keys()
+    for generation, question, found in answers:
+        both = [f"The harbour closes in {by_generation[generation]}.", "Soup is served at noon."]
+        assert found == (both if question == QUESTION else both[::-1])
 
 
 def test_coroutines_ask_at_once(root: Path) -> None:
