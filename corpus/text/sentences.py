@@ -22,7 +22,8 @@ _BOUNDARY = re.compile(
     r"""
     # A run of marks is matched once, from its first: a line of dots would take quadratic time.
     (?P<mark> (?<![.!?…])[.!?…]++ | [。！？｡]+ | (?<![؟۔])[؟۔]++ | (?<![।॥])[।॥]++ )
-    (?P<close> ["'”’»)\]」』]* )
+    # Quotes, brackets and the raised number of a note.
+    (?P<close> ["'”’»)\]」』]* (?:[⁰¹²³⁴-⁹]+(?:,[⁰¹²³⁴-⁹]+)*)? )
     (?P<gap> \s+ | $ | (?<=[。！？｡」』]) | (?<=[。！？｡][”’»)\]]) )
     """,
     re.VERBOSE,

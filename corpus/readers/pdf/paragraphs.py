@@ -10,7 +10,8 @@ from itertools import pairwise
 from statistics import median
 
 from corpus.readers.pdf.characters import HYPHEN
-from corpus.readers.pdf.reading_order import Line, PageLines
+from corpus.readers.pdf.line import Line
+from corpus.readers.pdf.reading_order import PageLines
 from corpus.text.headings import could_be_heading, is_upper
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
@@ -20,7 +21,7 @@ _NUMBERED = re.compile(r"(?P<number>(?:\d{1,2}|[IVX]{1,5}|[A-Z])(?:\.\d{1,2}){0,
 _PAGE_NUMBER = re.compile(
     r"(?:page\s+)?[-–—|\s]*(?:\d{1,4}|[ivxlc]{1,6})(?:\s*(?:/|of)\s*\d{1,4})?[-–—|\s]*", re.IGNORECASE
 )
-_ENDS = re.compile(r"[.!?:;。！？]['\"”’)\]]*$")
+_ENDS = re.compile(r"[.!?:;。！？]['\"”’)\]]*\s?[⁰¹²³⁴-⁹]*$")
 # A line with one of these and few words is a formula.
 _FORMULA = re.compile("[=<>∑∏∫√≤≥≈≡∈∉⊂⊆∂∇×·±→⇒∞∀∃\U0001d400-\U0001d7ff]")
 _LONG_WORD = re.compile(r"[^\W\d_]{3,}|[\u2e80-\U0003ffff]{2}")

@@ -6,7 +6,7 @@ import ctypes
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 from typing import Any
@@ -14,7 +14,9 @@ from typing import Any
 import pypdfium2.raw as pdfium
 
 from corpus.readers.pdf.characters import Box, characters
+from corpus.readers.pdf.line import Line
 from corpus.readers.pdf.line_numbers import Run, without_line_numbers
+from corpus.readers.pdf.scripts import in_their_lines, with_marks_apart
 
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
 _LINE_END = re.compile(r"[\r\n]")
@@ -26,49 +28,15 @@ _COLUMN_GAP, _CELL_GAP, _BASELINE_GAP = 1.2 * 1.4, 1.0, 0.4
 _NEAR, _EDGE = 6.7, 8
 # A page has two columns where each has this share of its text, and no more than that crosses the gutter.
 _MIN_SIDE, _MAX_ACROSS = 0.15, 0.4
+# The right column of a last page may have less, if hardly anything is across.
+_LAST_SIDE, _LAST_ACROSS = 0.03, 0.1
+# Share of the right column that begins at its edge.
+_ALIGNED, _LAST_ALIGNED = 0.35, 0.6
 # Share of the page's width that a line of a column has at least.
 _COLUMN_LINE = 0.18
 # Characters: longer lines are no headings, and their gaps are not counted.
 _SHORT = 160
 _FONT_NAME_BYTES = 100
-
-
-@dataclass(slots=True)
-class Line:
-    """Text on one baseline.
-
-    Attributes:
-        text: With `HYPHEN` at its end where a word continues in the next line.
-        boxes: Of each character of `text`.
-        size: Height of its font, in points.
-        bold: Whether its font is bold.
-        font: Name of the font that it begins in.
-        gaps: How many wide gaps are in it, if it is short.
-        column: Number of its column in reading order; 0 where the page has one.
-        page: Number of its page, from 0.
-        left: Where its first character begins.
-        right: Where its last character ends.
-        bottom: Median lower edge of its characters.
-        top: Its upper edge.
-    """
-
-    text: str
-    boxes: list[Box]
-    size: float
-    bold: bool
-    font: str = ""
-    gaps: int = 0
-    column: int = 0
-    page: int = 0
-    left: float = field(init=False)
-    right: float = field(init=False)
-    bottom: float = field(init=False)
-    top: float = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.left, self.right = self.boxes[0][0], self.boxes[-1][2]
-        self.bottom = median(box[1] for box in self.boxes)
-        self.top = self.bottom + self.size
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +52,10 @@ def read_page(page: Any, number: int) -> PageLines:
     width, height = page.get_size()
     text = page.get_textpage()
     try:
-        pieces = list(_pieces(text.raw, text.count_chars()))
+        pieces = in_their_lines(list(_pieces(text.raw, text.count_chars())))
     finally:
         text.close()
-    lines = tuple(_in_order(pieces, width))
+    lines = tuple(map(with_marks_apart, _in_order(pieces, width)))
     for line in lines:
         line.page = number
         line.gaps = _wide_gaps(line)
@@ -191,8 +159,8 @@ def _in_order(pieces: list[Line], width: float) -> Iterator[Line]:
     if gutter is None:
         yield from _join(pieces)
         return
-    across = list(_join(piece for piece in pieces if piece.left < gutter - 4 and piece.right > gutter + 4))
-    sides = [piece for piece in pieces if not (piece.left < gutter - 4 and piece.right > gutter + 4)]
+    wide, sides = _across(pieces, gutter)
+    across = list(_join(wide))
     edges = [float("inf"), *(line.bottom for line in across), float("-inf")]
     column = 1
     for i, (above, below) in enumerate(pairwise(edges)):
@@ -207,6 +175,24 @@ def _in_order(pieces: list[Line], width: float) -> Iterator[Line]:
         if i < len(across):
             across[i].column = column
             yield across[i]
+
+
+def _across(pieces: Sequence[Line], gutter: float) -> tuple[list[Line], list[Line]]:
+    """The pieces that are in a line across the gutter, and all others."""
+    across = [piece for piece in pieces if piece.left < gutter - 4 and piece.right > gutter + 4]
+    rest = [piece for piece in pieces if piece not in across]
+    for piece in across:  # those that are found are looked at, too
+        beside = [one for one in rest if _is_beside(one, piece)]
+        rest = [one for one in rest if one not in beside]
+        across += beside
+    return across, rest
+
+
+def _is_beside(one: Line, other: Line) -> bool:
+    """Whether a piece goes on with another on the same baseline."""
+    height = min(one.size, other.size)
+    gap = max(one.left - other.right, other.left - one.right)
+    return abs(one.bottom - other.bottom) < _BASELINE_GAP * height and gap < _COLUMN_GAP * height
 
 
 def _gutter(pieces: Sequence[Line], width: float) -> float | None:
@@ -226,19 +212,21 @@ def _gutter(pieces: Sequence[Line], width: float) -> float | None:
         return None
     right = [piece for piece in pieces if piece.left >= x - 1]
     left_characters = sum(length for _, end, length in spans if end <= x + 1)
-    if min(left_characters, sum(len(piece.text) for piece in right)) < _MIN_SIDE * total:
+    smaller = min(left_characters, sum(len(piece.text) for piece in right))
+    is_last = smaller < _MIN_SIDE * total
+    if is_last and (smaller < _LAST_SIDE * total or across > _LAST_ACROSS * total):
         return None
-    return x if _is_column(right, width) else None
+    return x if _is_column(right, width, _LAST_ALIGNED if is_last else _ALIGNED) else None
 
 
-def _is_column(pieces: Sequence[Line], width: float) -> bool:
-    """Whether most of the text begins at one edge, in long lines; the cells of a table are short."""
+def _is_column(pieces: Sequence[Line], width: float, aligned: float) -> bool:
+    """Whether this share of the text begins at one edge, in long lines; the cells of a table are short."""
     total = sum(len(piece.text) for piece in pieces)
     edges: Counter[int] = Counter()
     for piece in pieces:
         if piece.right - piece.left > _COLUMN_LINE * width:
             edges[int(piece.left // _EDGE)] += len(piece.text)
-    return max((count + edges[edge + 1] for edge, count in list(edges.items())), default=0) > 0.35 * total
+    return max((count + edges[edge + 1] for edge, count in list(edges.items())), default=0) > aligned * total
 
 
 def _join(pieces: Iterable[Line]) -> Iterator[Line]:

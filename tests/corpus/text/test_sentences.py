@@ -40,6 +40,8 @@ def sentences(text: str) -> list[str]:
         ("“Yes.” He left. (Really.) And so.", ["“Yes.”", "He left.", "(Really.)", "And so."]),
         ('"Is it?" she asked. "No!" he said.', ['"Is it?" she asked.', '"No!" he said.']),
         ("He left. *Then* she did. «Oui.» Bon.", ["He left.", "*Then* she did.", "«Oui.»", "Bon."]),
+        # The raised number of a note, which no comma is
+        ("It rains.² They left.”¹,³ Use e.g., this.", ["It rains.²", "They left.”¹,³", "Use e.g., this."]),
         # What goes on in lower case was no end
         ("Approx. five. and six. Seven.", ["Approx. five. and six.", "Seven."]),
     ],

@@ -11,9 +11,10 @@ from corpus.readers.pdf.pdf import read
 from corpus.types import BlockKind, Extracted
 from tests.corpus.readers.outcome import outcome
 from tests.corpus.readers.samples import pdf
-from tests.corpus.readers.samples.pdf import Words, column, make
+from tests.corpus.readers.samples.pdf import Words, column, line, make, width
 
 ONE_LINE = [pdf.Words(60, 700, "Words on a page that is long enough.")]
+BODY = "Gauges on the bank are read at noon, and what they show is written down with care by whoever is there. " * 4
 FILLER = "The gauge at the weir was read every morning, and the level went into a book that nobody opened again. "
 
 
@@ -77,6 +78,66 @@ def test_the_words_of_a_figure_stay_together() -> None:
 
 
 @pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        (("They read the gauge", "4", " of the mill each morning."), "They read the gauge ⁴ of the mill each morning."),
+        (("Then it was read.", "12", " Nobody saw it."), "Then it was read.¹² Nobody saw it."),
+        (("Jan Migchielsen", "a,1", ", Ann Lee", "b", " and others"), "Jan Migchielsen a,¹, Ann Lee b and others"),
+        (("", "3", "We read it in March and again in May."), "³ We read it in March and again in May."),
+        # What is no mark stays whole.
+        (
+            ("They counted 10", "7", " m", "2", " in the 21", "st", " year."),
+            "They counted 10⁷ m² in the 21st year.",
+        ),
+        (
+            ("As L", "A", "TEX sets the half, that is ", "1/2", " of it."),
+            "As LATEX sets the half, that is 1/2 of it.",
+        ),
+    ],
+)
+def test_a_raised_mark_is_no_part_of_its_word(parts: tuple[str, ...], expected: str) -> None:
+    """Nor of the number before it: 10⁷ is not 107."""
+    found = paper(*column(60, 700, FILLER.strip(), room=460), *line(60, 600, *parts))
+    assert texts(found, BlockKind.PARAGRAPH)[1] == expected
+
+
+def test_what_is_drawn_above_and_below_a_line_is_part_of_it() -> None:
+    """An exponent above an index, drawn after the line: the sentence goes on behind them."""
+    first, second = "The mode has the volume of 4 pi r", " as was told, and so it leaves the small"
+    x = 60 + width(first, 10)
+    found = paper(
+        Words(60, 700, first),
+        Words(x, 704, "3", 6),
+        Words(x, 697, "0", 6),
+        Words(x + 5, 700, second),
+        Words(60, 688, "sphere through the field around it, which nobody saw."),
+    )
+    (paragraph, *_) = texts(found, BlockKind.PARAGRAPH)
+    assert paragraph.startswith("The mode has the volume of 4 pi r0³ as was told, and so it leaves the small sphere")
+
+
+def test_a_short_last_column_is_a_column() -> None:
+    """Of the last page of a paper; the cells of a table, and short lines at the right, are none."""
+    left = column(54, 700, BODY * 4, room=235)
+    right = column(
+        318, 697, "Mills were not measured in that year, as everyone was at the weir to count boats.", room=235
+    )
+    text = " ".join(read("a.pdf", make([[*left, *right]])).text.split())
+    assert "Mills were not measured in that year, as everyone was at the weir to count boats." in text
+    cells = [Words(400, line.y, "12 boats") for line in left[::6]]
+    text = " ".join(read("a.pdf", make([[*left, *cells]])).text.split())
+    assert text.endswith(left[-1].text)
+
+
+def test_the_parts_of_a_line_across_columns_stay_together() -> None:
+    """Such as the authors: the one at the left is not below the others, but before them."""
+    first, others = Words(176, 679.8, "Jos Migchielsen"), Words(251, 680, ", Ann Radhakrishnan, Valentin Rajagopal")
+    columns = [*column(54, 600, BODY * 2, room=235), *column(318, 600, BODY * 2, room=235)]
+    text = read("a.pdf", make([[others, *columns, first]])).text
+    assert text.startswith("Jos Migchielsen , Ann Radhakrishnan, Valentin Rajagopal")
+
+
+@pytest.mark.parametrize(
     ("data", "reason"),
     [
         (pdf.make([ONE_LINE], locked=True), "encrypted"),
@@ -89,9 +150,6 @@ def test_the_words_of_a_figure_stay_together() -> None:
 def test_a_pdf_without_text_that_can_be_read_is_refused(data: bytes, reason: str, sandbox: Sandbox) -> None:
     assert outcome(sandbox, "a.pdf", data) == reason
     assert outcome(sandbox, "a.pdf", pdf.make([ONE_LINE])) == ONE_LINE[0].text
-
-
-BODY = "Gauges on the bank are read at noon, and what they show is written down with care by whoever is there. " * 4
 
 
 def numbered(lines: list[Words], *, x: float, first: int = 1) -> list[Words]:

@@ -45,6 +45,16 @@ def column(x: float, top: float, text: str, *, room: float, size: float = 10.0) 
     return [Words(x, top - 1.2 * size * i, one, size) for i, one in enumerate(lines)]
 
 
+def line(x: float, y: float, *parts: str, size: float = 10.0) -> list[Words]:
+    """One line; every second part is raised, as the marks of notes and exponents are."""
+    found: list[Words] = []
+    for number, part in enumerate(parts):
+        own = 0.7 * size if number % 2 else size
+        found.append(Words(x, y + 0.36 * size * (number % 2), part, own))
+        x += width(part, own)
+    return [one for one in found if one.text]
+
+
 def make(
     pages: Sequence[Sequence[Words]],
     *,
