@@ -27,9 +27,12 @@ TOKEN_VARIABLE = "QA_TOKEN"  # noqa: S105 - its name
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on; others need a token.")
 @click.option("--port", default=8765, show_default=True, type=click.IntRange(0, 65535), help="0 for any free port.")
 @click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
+@click.option("--log", "logs", is_flag=True, help="Write a line to stderr for each request.")
 @NO_UPDATE
 @COLLECTION
-def serve(*, folder: Path | None, host: str, port: int, opens: bool, no_update: bool, index: Path | None) -> int:
+def serve(
+    *, folder: Path | None, host: str, port: int, opens: bool, logs: bool, no_update: bool, index: Path | None
+) -> int:
     """Serve a collection: a page for the browser, and an HTTP API under /api/v1.
 
     Until Ctrl-C, and for this machine alone: on any other address, requests need the token in QA_TOKEN, or the one that
@@ -40,23 +43,24 @@ def serve(*, folder: Path | None, host: str, port: int, opens: bool, no_update: 
         from qa.web import serve as web
     except ModuleNotFoundError as error:
         raise UsageError(f'qa serve needs {error.name}. Run: pip install "qa-passages[web]"') from error
-    address = web.listen(host, port)
-    token = _token(is_local=address.is_local)
-    url = f"{address.url}?token={token}" if token else address.url
+    log = (lambda line: answers.note(clean_name(line))) if logs else None
+    with web.listening(host, port) as address:
+        token = _token(is_local=address.is_local)
+        url = f"{address.url}?token={token}" if token else address.url
 
-    def ready() -> None:
-        answers.out(f"{url}\n")
-        answers.note(f"Serving {clean_name(str(root))} (Ctrl-C to stop)")
-        if opens and (not has_display() or click.launch(url)):
-            answers.note("No browser could be opened.")
+        def ready() -> None:
+            answers.out(f"{url}\n")
+            answers.note(f"Serving {clean_name(str(root))} (Ctrl-C to stop)")
+            if opens and (not has_display() or click.launch(url)):
+                answers.note("No browser could be opened.")
 
-    stopped_by = web.serve(address, root, token=token, ready=ready, follow=not no_update)
+        stopped_by = web.serve(address, root, token=token, ready=ready, log=log, follow=not no_update)
     return INTERRUPTED if stopped_by == signal.SIGINT else FOUND
 
 
 def _token(*, is_local: bool) -> str:
     """What requests must have: what the environment says, and one of our own where one is needed."""
-    from qa.web.security import SHORTEST_TOKEN
+    from qa.web.access import SHORTEST_TOKEN
 
     token = os.environ.get(TOKEN_VARIABLE, "")
     if token and (len(token) < SHORTEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token):

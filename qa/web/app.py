@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse
@@ -9,21 +11,23 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from corpus.errors import QAError
+from qa.web.access import Access
 from qa.web.api import api_routes
+from qa.web.guard import Guard
+from qa.web.login import login_route
 from qa.web.problems import on_bug, on_http_error, on_tool_error
-from qa.web.security import Access, Guard
 from qa.web.service import Service
 
 # Of a request; the only one with a body is the form of the token.
 _MAX_BODY = 16 * 1024
 
 
-def create_app(service: Service, access: Access) -> ASGIApp:
+def create_app(service: Service, access: Access, log: Callable[[str], None] | None = None) -> ASGIApp:
     """Return the application that serves a collection."""
     app = Starlette(
-        routes=[*api_routes(service), Route("/", lambda _: RedirectResponse("/api/v1/health"))],
+        routes=[*api_routes(service), login_route(access), Route("/", lambda _: RedirectResponse("/api/v1/health"))],
         exception_handlers={QAError: on_tool_error, HTTPException: on_http_error, Exception: on_bug},
         max_body_size=_MAX_BODY,
     )
     app.router.redirect_slashes = False
-    return Guard(app, access)
+    return Guard(app, access, log)

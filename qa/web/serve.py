@@ -14,9 +14,9 @@ from types import FrameType
 import uvicorn
 
 from corpus.errors import UsageError
+from qa.web.access import Access, is_loopback
 from qa.web.app import create_app
 from qa.web.protocol import MAX_HEAD, LimitedProtocol
-from qa.web.security import Access, is_loopback
 from qa.web.served import ServedCollection
 from qa.web.service import Service
 
@@ -46,8 +46,9 @@ class Address:
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/"
 
 
-def listen(host: str, port: int) -> Address:
-    """Begin to listen; connections wait until `serve` runs. Port 0 is any that is free.
+@contextmanager
+def listening(host: str, port: int) -> Iterator[Address]:
+    """Listen until the end of the block; connections wait until `serve` runs. Port 0 is any that is free.
 
     Raises:
         UsageError: There is no such address here, or the port is taken.
@@ -55,23 +56,50 @@ def listen(host: str, port: int) -> Address:
     try:
         family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         found = socket.socket(family, kind, protocol)
-        if os.name == "posix":  # elsewhere it would let others take the port
-            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind(place)
-        found.listen(128)
     except OSError as error:
-        raise UsageError(f"cannot listen on {host} port {port}: {error.strerror or error}.") from error
-    return Address(found, host, found.getsockname()[1])
+        raise _cannot_listen(host, port, error) from error
+    with found:
+        try:
+            if os.name == "posix":  # elsewhere it would let others take the port
+                found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            found.bind(place)
+            found.listen(128)
+        except OSError as error:
+            raise _cannot_listen(host, port, error) from error
+        yield Address(found, host, found.getsockname()[1])
 
 
-def serve(address: Address, root: Path, *, token: str, ready: Callable[[], None], follow: bool = True) -> int | None:
-    """Serve a collection until a signal, and return that; open questions are answered first."""
+def _cannot_listen(host: str, port: int, error: OSError) -> UsageError:
+    return UsageError(
+        f"cannot listen on {host}, port {port}: {error.strerror or error}. Choose others with --host, --port."
+    )
+
+
+def serve(
+    address: Address,
+    root: Path,
+    *,
+    token: str,
+    ready: Callable[[], None],
+    log: Callable[[str], None] | None = None,
+    follow: bool = True,
+) -> int | None:
+    """Serve a collection until a signal, and return that; open questions are answered first.
+
+    Args:
+        address: Where it listens already.
+        root: The collection's folder.
+        token: What requests must have, or "".
+        ready: Called once requests are answered.
+        log: Called with a line for each request.
+        follow: Whether changed files are looked for.
+    """
     collection = ServedCollection(root, follow=follow)
     service = Service(collection)
     beyond = Access.beyond_this_machine(address.host, token, address.port)
     access = Access(token=token, port=address.port) if address.is_local else beyond
     config = uvicorn.Config(
-        create_app(service, access),
+        create_app(service, access, log),
         http=LimitedProtocol,
         ws="none",
         loop="asyncio",

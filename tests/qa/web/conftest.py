@@ -24,6 +24,7 @@ def served_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "drafts").mkdir()
     (root / "drafts" / "excluded.md").write_text(unseen)
     (root / "link.md").symlink_to(folder / "outside.md")
+    (root / "linked").symlink_to(folder)
     run_qa(root, "index", "--exclude", "drafts/", ".")
     return root
 

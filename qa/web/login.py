@@ -1,0 +1,72 @@
+"""How a browser shows the token once: a form, or `?token=` in the address; a cookie stands for it from then on."""
+
+from __future__ import annotations
+
+from html import escape
+from urllib.parse import parse_qs, parse_qsl, urlencode
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from qa.web.access import Access
+
+LOGIN = "/login"
+_PAGE = """<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>qa: token</title><meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark"></head>
+<body><main><h1>qa</h1>
+<form method="post" action="{login}">
+<p><label for="token">Token, as <code>qa serve</code> printed it</label></p>
+<p><input id="token" name="token" type="password" required autofocus autocomplete="current-password">
+<input type="hidden" name="next" value="{next}"> <button>Continue</button></p>
+<p role="alert">{problem}</p>
+</form></main></body></html>
+"""
+
+
+def login_form(request: Request) -> Response:
+    """Return the form that asks for the token, and leads on to what was asked for."""
+    wanted = f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
+    return _form("/" if request.url.path == LOGIN else wanted, "", 401)
+
+
+def login_route(access: Access) -> Route:
+    """Return the route that takes the form."""
+
+    async def login(request: Request) -> Response:
+        if request.method != "POST":
+            return _form("/", "", 200)
+        try:
+            given = parse_qs((await request.body()).decode("utf-8", "replace"))
+        except ClientDisconnect:
+            return Response(status_code=400)
+        wanted = given.get("next", ["/"])[0]
+        if not access.is_token(given.get("token", [""])[0]):
+            return _form(wanted, "That is not the token.", 401)
+        return _onward(access, wanted)
+
+    return Route(LOGIN, login, methods=["GET", "POST"], name="login")
+
+
+def token_in_address(request: Request, access: Access) -> Response | None:
+    """Return the way to the same address without the token that is in it; None where there is no right one."""
+    if not access.token or request.method != "GET":
+        return None
+    pairs = parse_qsl(request.url.query, keep_blank_values=True)
+    if not any(name == "token" and access.is_token(value) for name, value in pairs):
+        return None
+    rest = urlencode([pair for pair in pairs if pair[0] != "token"])
+    return _onward(access, f"{request.url.path}?{rest}" if rest else request.url.path)
+
+
+def _onward(access: Access, wanted: str) -> Response:
+    # Two slashes at the start would lead to another host.
+    response = RedirectResponse("/" + wanted.lstrip("/\\"), 303)
+    access.grant(response.headers)
+    return response
+
+
+def _form(wanted: str, problem: str, status: int) -> Response:
+    return HTMLResponse(_PAGE.format(login=LOGIN, next=escape(wanted), problem=escape(problem)), status)

@@ -1,0 +1,319 @@
+"""What must be refused is refused: each attack is a test that can be listed with `pytest --collect-only -q`."""
+
+from __future__ import annotations
+
+import re
+import socket
+from contextlib import suppress
+from urllib.parse import quote
+
+import pytest
+
+from tests.qa.web.servers import Reply, RunningServer
+
+ASK = "/api/v1/ask?question=secret"
+UNSEEN = b"nobody serves"
+
+
+def raw(server: RunningServer, request: bytes) -> bytes:
+    """All that a server sends back to some bytes."""
+    with socket.create_connection(server.place, timeout=20) as connection:
+        parts = []
+        with suppress(OSError):  # refused before all was read
+            connection.sendall(request)
+            connection.shutdown(socket.SHUT_WR)
+            while part := connection.recv(65536):
+                parts.append(part)
+        return b"".join(parts)
+
+
+def status_of(answer: bytes) -> int:
+    found = re.match(rb"HTTP/1\.1 (\d{3}) ", answer)
+    return int(found[1]) if found else 0
+
+
+def is_guarded(reply: Reply) -> bool:
+    """Whether a browser may neither run, frame, guess nor hand on what it gets."""
+    policy = reply.headers["content-security-policy"]
+    return (
+        "default-src 'none'" in policy
+        and "unsafe" not in policy
+        and "frame-ancestors 'none'" in policy
+        and reply.headers["x-content-type-options"] == "nosniff"
+        and reply.headers["referrer-policy"] == "same-origin"
+        and reply.headers["cross-origin-resource-policy"] == "same-origin"
+        and reply.headers["cross-origin-opener-policy"] == "same-origin"
+        and "access-control-allow-origin" not in reply.headers
+        and "server" not in reply.headers
+    )
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "evil.example:8765",
+        "127.0.0.1.evil.example",
+        "localhost.evil.example",
+        "localhost@evil.example",
+        "evil.example#localhost",
+        "192.168.1.1",
+        "169.254.169.254",
+        "0.0.0.0",  # noqa: S104 - a name that is refused
+        "[::ffff:8.8.8.8]",
+        "[localhost",
+        "2130706433",
+        "",
+        " ",
+    ],
+)
+def test_other_host_names_are_refused(server: RunningServer, host: str) -> None:
+    """DNS rebinding: a name of somebody else's that points to this machine."""
+    reply = server.get(ASK, {"Host": host})
+    assert reply.status == 421
+    assert is_guarded(reply)
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "localhost:9000", "127.0.0.1", "127.1.2.3:80", "[::1]:8765", "LOCALHOST"]
+)
+def test_names_of_this_machine_are_known(server: RunningServer, host: str) -> None:
+    """Also through a tunnel, which has another port."""
+    assert server.get("/api/v1/health", {"Host": host}).status == 200
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "http://evil.example",
+        "null",
+        "http://127.0.0.1:1",
+        "http://localhost.evil.example",
+        "file://",
+        "",
+        "https://[::1]",
+    ],
+)
+def test_other_origins_are_refused(server: RunningServer, origin: str) -> None:
+    reply = server.get(ASK, {"Origin": origin})
+    assert reply.status == 403
+    assert is_guarded(reply)
+
+
+@pytest.mark.parametrize(
+    ("path", "site", "mode", "kind"),
+    [
+        pytest.param(ASK, "cross-site", "no-cors", "image", id="picture"),
+        pytest.param(ASK, "cross-site", "no-cors", "script", id="script"),
+        pytest.param(ASK, "cross-site", "cors", "empty", id="fetch"),
+        pytest.param(ASK, "cross-site", "navigate", "document", id="link into the API"),
+        pytest.param(ASK, "same-site", "cors", "empty", id="neighbour"),
+        pytest.param("/", "cross-site", "navigate", "iframe", id="frame"),
+        pytest.param("/", "cross-site", "no-cors", "image", id="page as picture"),
+    ],
+)
+def test_requests_by_pages_of_other_sites_are_refused(
+    server: RunningServer, path: str, site: str, mode: str, kind: str
+) -> None:
+    """Browsers say where a request comes from."""
+    reply = server.get(path, {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode, "Sec-Fetch-Dest": kind})
+    assert reply.status == 403
+
+
+def test_own_pages_and_typed_addresses_may_ask(server: RunningServer) -> None:
+    for headers in ({"Sec-Fetch-Site": "same-origin"}, {"Sec-Fetch-Site": "none"}, {"Origin": server.url.rstrip("/")}):
+        assert server.get("/api/v1/health", headers).status == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "status"),
+    [
+        pytest.param("POST", ASK, {"Origin": "http://evil.example"}, 403, id="cross-site POST"),
+        pytest.param("POST", ASK, {}, 403, id="POST from nowhere"),
+        pytest.param(
+            "POST", ASK, {"Content-Type": "text/plain", "Origin": "null"}, 403, id="POST of a sandboxed frame"
+        ),
+        pytest.param("POST", "/login", {"Origin": "http://evil.example"}, 403, id="cross-site login"),
+        pytest.param("POST", ASK, {"Sec-Fetch-Site": "same-origin"}, 405, id="own POST to what only reads"),
+        pytest.param("PUT", "/api/v1/show?place=awards.md", {}, 403, id="PUT"),
+        pytest.param("DELETE", "/api/v1/show?place=awards.md", {}, 403, id="DELETE"),
+        pytest.param("OPTIONS", ASK, {"Origin": "http://evil.example"}, 403, id="preflight"),
+        pytest.param("TRACE", ASK, {}, 403, id="TRACE"),
+        pytest.param("CONNECT", "/", {}, 403, id="CONNECT"),
+    ],
+)
+def test_nothing_but_reading_is_possible(
+    server: RunningServer, method: str, path: str, headers: dict[str, str], status: int
+) -> None:
+    reply = server.get(path, headers, method, b"token=x")
+    assert reply.status == status
+    assert is_guarded(reply)
+
+
+PLACES = [
+    "../outside.md",
+    "../../../../../../etc/passwd",
+    "/etc/passwd",
+    "//etc/passwd",
+    "talks/../../outside.md",
+    "talks/../../outside.md:1",
+    "..\\outside.md",
+    "%2e%2e/outside.md",
+    "%2e%2e%2foutside.md",
+    "..%2foutside.md",
+    "..;/outside.md",
+    "....//outside.md",
+    "file:///etc/passwd",
+    "awards.md\0.png",
+    "\0",
+    ".hidden.md",
+    "./.hidden.md",
+    ".hidden.md:1",
+    "drafts/excluded.md",
+    "drafts/excluded.md:1",
+    "drafts/excluded.md, p. 1",
+    "link.md",
+    "linked/outside.md",
+    ".qa/index.db",
+    ".qa",
+    ".",
+    "..",
+    "~/.ssh/id_rsa",
+    "a" * 5000,
+]
+
+
+@pytest.mark.parametrize("name", ["show", "similar"])
+@pytest.mark.parametrize("place", PLACES, ids=[repr(place[:40]) for place in PLACES])
+@pytest.mark.parametrize("encoded", ["once", "twice", "all"])
+def test_no_file_but_indexed_ones_is_shown(server: RunningServer, name: str, place: str, encoded: str) -> None:
+    """None outside of the collection, and none that is hidden, excluded or a link, however it is written."""
+    once = quote(place, safe="")
+    written = {"once": once, "twice": quote(once, safe=""), "all": "".join(f"%{byte:02X}" for byte in place.encode())}
+    reply = server.get(f"/api/v1/{name}?place={written[encoded]}")
+    # What is no place is a text to `similar`, which nothing is read for.
+    assert reply.status in ((400, 404) if name == "show" else (200, 400, 404))
+    assert UNSEEN not in reply.body
+    assert b"root:" not in reply.body
+
+
+def test_a_file_that_is_not_indexed_is_as_one_that_does_not_exist(server: RunningServer) -> None:
+    """Nobody learns what else is on the disk."""
+    details = [server.api("show", place=place).json["detail"] for place in (".hidden.md", ".hiddex.md")]
+    assert details[0] == details[1].replace("hiddex", "hidden")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/../outside.md",
+        "/..%2foutside.md",
+        "/%2e%2e/outside.md",
+        "/%252e%252e%252foutside.md",
+        "/static/../../outside.md",
+        "/static/%2e%2e/%2e%2e/%2e%2e/outside.md",
+        "/static//etc/passwd",
+        "/api/v1/../../outside.md",
+        "/api/v1/show/../../../outside.md",
+        "/awards.md",
+        "/.qa/index.db",
+        "/.hidden.md",
+        "//evil.example/",
+        "http://evil.example/",
+        "/api/v1/ask/",
+        "/api//v1/ask",
+    ],
+)
+def test_no_address_is_a_file(server: RunningServer, path: str) -> None:
+    reply = server.get(path)
+    assert reply.status in (400, 404, 421)
+    assert UNSEEN not in reply.body
+    assert "location" not in reply.headers
+    assert is_guarded(reply)
+
+
+@pytest.mark.parametrize("path", ["../*", "/etc/*", ".*", "drafts/", "link.md", ".hidden.md"])
+def test_filters_reach_nothing_else(server: RunningServer, path: str) -> None:
+    reply = server.api("ask", question="a secret that nobody serves", path=path)
+    assert reply.status == 400
+
+
+def test_what_is_not_indexed_answers_nothing(server: RunningServer) -> None:
+    reply = server.api("search", question="a secret that nobody serves", k=100, mode="keyword")
+    assert not [one for one in reply.json["passages"] if UNSEEN.decode() in one["text"]]
+
+
+HEAD = b"GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+POST = b"POST /login HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: same-origin\r\nConnection: close\r\n"
+
+
+@pytest.mark.parametrize(
+    ("request_", "status"),
+    [
+        pytest.param(b"GET /" + b"a" * 200_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, id="request line"),
+        pytest.param(HEAD + b"X: " + b"a" * 200_000 + b"\r\n\r\n", 400, id="header"),
+        pytest.param(HEAD + b"X: a\r\n" * 50_000 + b"\r\n", 400, id="many headers"),
+        pytest.param(b"a" * 200_000, 400, id="no HTTP"),
+        pytest.param(POST + b"Content-Length: 1000000\r\n\r\n" + b"a" * 1_000_000, 413, id="body"),
+        pytest.param(
+            POST + b"Transfer-Encoding: chunked\r\n\r\n" + b"1000\r\n" + b"a" * 4096 + b"\r\n" + b"1000\r\n" * 400,
+            413,
+            id="chunked body",
+        ),
+        pytest.param(POST + b"Content-Length: 99999999999999999999\r\n\r\n", 413, id="promised body"),
+        pytest.param(HEAD + b"Cookie: " + b"a=b; " * 12_000 + b"\r\n\r\n", 200, id="cookies"),
+    ],
+)
+def test_what_is_too_large_is_refused(server: RunningServer, request_: bytes, status: int) -> None:
+    answer = raw(server, request_)
+    # Where more is sent than is read, the connection may be reset before the answer arrives.
+    assert status_of(answer) in (status, 0)
+    assert server.api("health").status == 200
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        pytest.param(HEAD + b"X: a\rSet-Cookie: b=c\r\n\r\n", id="CR in a header"),
+        pytest.param(HEAD + b"X: a\n Set-Cookie: b=c\r\n\r\n", id="folded header"),
+        pytest.param(HEAD + b"X : a\r\n\r\n", id="space before the colon"),
+        pytest.param(HEAD + b"X: a\0b\r\n\r\n", id="NUL in a header"),
+        pytest.param(HEAD + b"Host: evil.example\r\n\r\n", id="two hosts"),
+        pytest.param(b"GET / HTTP/1.1\r\n\r\n", id="no host"),
+        pytest.param(b"GET /a b HTTP/1.1\r\nHost: localhost\r\n\r\n", id="space in the address"),
+        pytest.param(b"GET /\xff HTTP/1.1\r\nHost: localhost\r\n\r\n", id="bytes in the address"),
+        pytest.param(POST + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\nabcdef", id="two lengths"),
+        pytest.param(POST + b"Content-Length: -1\r\n\r\n", id="negative length"),
+        pytest.param(POST + b"Content-Length: 4\r\nTransfer-Encoding: identity\r\n\r\nabcd", id="unknown encoding"),
+        pytest.param(b"GET / HTTP/9.9\r\nHost: localhost\r\n\r\n", id="unknown version"),
+        pytest.param(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", id="HTTP/2"),
+        pytest.param(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", id="TLS"),
+    ],
+)
+def test_what_two_readers_could_read_differently_is_refused(server: RunningServer, request_: bytes) -> None:
+    """Header injection and request smuggling."""
+    answer = raw(server, request_)
+    assert status_of(answer) in (400, 421, 501, 0)
+    assert b"set-cookie" not in answer.lower()
+
+
+def test_of_a_smuggled_request_nothing_is_answered(server: RunningServer) -> None:
+    """With both a length and chunks, the second request is in the body of the first."""
+    inner = b"GET /api/v1/status HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    answer = raw(server, POST + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + inner)
+    assert answer.count(b"HTTP/1.1 ") == 1
+    assert b'"generation"' not in answer
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/%0d%0aSet-Cookie:%20a=b",
+        "/api/v1/show?place=%0d%0aSet-Cookie:%20a=b",
+        "/api/v1/ask?question=a&%0d%0aSet-Cookie:%20a=b",
+        "/?q=%0d%0aSet-Cookie:%20a=b",
+        "/source?file=%0d%0aSet-Cookie:%20a=b",
+    ],
+)
+def test_nothing_given_becomes_a_header(server: RunningServer, path: str) -> None:
+    assert "set-cookie" not in server.get(path).headers
