@@ -1,1 +1,1 @@
-"""Asked over HTTP: the API under `/api/v1`, whom it lets in, how much it takes at once, and the server."""
+"""Asked over HTTP: the API, the page, whom both let in, and the server."""

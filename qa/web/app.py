@@ -12,11 +12,12 @@ from starlette.types import ASGIApp
 
 from corpus.errors import QAError
 from qa.web.access import Access
-from qa.web.api import api_routes
+from qa.web.api.endpoints import api_routes
+from qa.web.api.reference import reference_routes
 from qa.web.guard import Guard
 from qa.web.login import login_route
-from qa.web.problems import on_bug, on_http_error, on_tool_error
-from qa.web.service import Service
+from qa.web.service.problems import on_bug, on_http_error, on_tool_error
+from qa.web.service.service import Service
 
 # Of a request; the only one with a body is the form of the token.
 _MAX_BODY = 16 * 1024
@@ -25,7 +26,12 @@ _MAX_BODY = 16 * 1024
 def create_app(service: Service, access: Access, log: Callable[[str], None] | None = None) -> ASGIApp:
     """Return the application that serves a collection."""
     app = Starlette(
-        routes=[*api_routes(service), login_route(access), Route("/", lambda _: RedirectResponse("/api/v1/health"))],
+        routes=[
+            *api_routes(service),
+            *reference_routes(),
+            login_route(access),
+            Route("/", lambda _: RedirectResponse("/api/v1/docs")),
+        ],
         exception_handlers={QAError: on_tool_error, HTTPException: on_http_error, Exception: on_bug},
         max_body_size=_MAX_BODY,
     )

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from qa.web.access import Access
 from qa.web.login import LOGIN, login_form, token_in_address
-from qa.web.problems import on_http_error
+from qa.web.service.problems import on_http_error
 
 API = "/api/"
 HEALTH = "/api/v1/health"

@@ -14,11 +14,23 @@ from starlette.routing import BaseRoute, Route
 from corpus.errors import UsageError
 from qa.answer.results import json_value
 from qa.retrieval.retriever import Unit
-from qa.web import parameters
-from qa.web.parameters import CONTEXT, DOCUMENTS, FILTERS, MODE, PLACE, QUESTION, RERANK, TOPIC, TOPICS, K, Parameter
-from qa.web.problems import NOT_FOUND, problem
-from qa.web.served import Served, filter_of
-from qa.web.service import Service
+from qa.web.api import parameters
+from qa.web.api.parameters import (
+    CONTEXT,
+    DOCUMENTS,
+    FILTERS,
+    MODE,
+    PLACE,
+    QUESTION,
+    RERANK,
+    TOPIC,
+    TOPICS,
+    K,
+    Parameter,
+)
+from qa.web.service.problems import NOT_FOUND, problem
+from qa.web.service.served import Served, filter_of
+from qa.web.service.service import Service
 
 Arguments = dict[str, Any]
 

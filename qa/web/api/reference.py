@@ -1,0 +1,64 @@
+"""The description of the API, and a page to read and to try it on, which needs no script and nothing from elsewhere."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+import qa
+from qa.web.api.endpoints import ENDPOINTS
+from qa.web.api.openapi import describe
+from qa.web.service.problems import KINDS
+
+
+def reference_routes() -> list[BaseRoute]:
+    """Return the routes of the description and its page."""
+    return [
+        Route("/api/v1/openapi.json", lambda _: JSONResponse(_description())),
+        Route("/api/v1/docs", _page),
+        Route("/api/v1/docs.css", lambda _: Response(_own("reference.css"), media_type="text/css")),
+    ]
+
+
+@cache
+def _description() -> dict[str, Any]:
+    return describe(qa.__version__)
+
+
+def _page(_request: Request) -> Response:
+    return HTMLResponse(_rendered())
+
+
+@cache
+def _rendered() -> str:
+    from jinja2 import Environment  # noqa: PLC0415 - takes longer than a question, and few read this
+
+    template = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(_own("reference.html"))
+    schemas = _description()["components"]["schemas"]
+    operations = {path.rpartition("/")[2]: one["get"] for path, one in _description()["paths"].items()}
+    return template.render(endpoints=ENDPOINTS, operations=operations, schemas=schemas, kinds=KINDS, kind_of=_kind_of)
+
+
+def _kind_of(schema: dict[str, Any]) -> str:
+    """A schema in a few words, such as "list of Hit"."""
+    if "$ref" in schema:
+        return str(schema["$ref"]).rpartition("/")[2]
+    if "anyOf" in schema:
+        return " or ".join(_kind_of(one) for one in schema["anyOf"])
+    if "enum" in schema:
+        return " or ".join("null" if one is None else str(one) for one in schema["enum"])
+    if "const" in schema:
+        return str(schema["const"])
+    if schema.get("type") == "array":
+        return f"list of {_kind_of(schema['items'])}" if "items" in schema else f"{schema['minItems']} numbers"
+    found = schema.get("type", "")
+    return " or ".join(found) if isinstance(found, list) else found
+
+
+def _own(name: str) -> str:
+    return files("qa.web.api").joinpath(name).read_text(encoding="utf-8")

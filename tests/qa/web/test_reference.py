@@ -1,0 +1,118 @@
+"""The description of the API says what it does, and the page about it needs nothing from elsewhere."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+from urllib.parse import urlencode
+
+import jsonschema
+import pytest
+
+from corpus import errors
+from qa.web.api.endpoints import ENDPOINTS
+from qa.web.api.openapi import describe
+from qa.web.service.problems import kind_of
+from tests.qa.web.servers import RunningServer
+
+GIVEN: dict[str, dict[str, str]] = {
+    "ask": {"question": "Which paper won the ICLR 2025 test of time award?"},
+    "search": {"question": "who gave the keynote?"},
+    "similar": {"place": "awards.md:12"},
+    "topics": {"n": "3"},
+    "show": {"place": "awards.md:12", "context": "1"},
+    "status": {},
+}
+
+
+@pytest.fixture(scope="module")
+def description(server: RunningServer) -> dict[str, Any]:
+    found: dict[str, Any] = server.api("openapi.json").json
+    return found
+
+
+def check(body: Any, schema: dict[str, Any], description: dict[str, Any]) -> None:
+    """Whether a body has exactly what its description says; nothing may be missing there."""
+    closed = json.loads(json.dumps({**schema, "components": description["components"]}))
+    close(closed)
+    jsonschema.Draft202012Validator.check_schema(closed)
+    jsonschema.Draft202012Validator(closed).validate(body)
+
+
+def close(schema: Any) -> None:
+    """Make properties that are not described an error."""
+    for each in schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ():
+        close(each)
+    if isinstance(schema, dict) and "properties" in schema and schema.get("type") == "object":
+        schema["additionalProperties"] = False
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_answers_are_as_described(server: RunningServer, description: dict[str, Any], name: str) -> None:
+    responses = description["paths"][f"/api/v1/{name}"]["get"]["responses"]
+    schema = responses["200"]["content"]["application/json"]["schema"]
+    check(server.api(name, **GIVEN[name]).json, schema, description)
+
+
+def test_problems_are_as_described(server: RunningServer, description: dict[str, Any]) -> None:
+    for path in ("ask", "show?place=nothing.md", "nothing"):
+        check(server.get(f"/api/v1/{path}").json, description["components"]["schemas"]["Problem"], description)
+
+
+def test_all_endpoints_are_described(description: dict[str, Any]) -> None:
+    assert description["openapi"] == "3.1.0"
+    described = {path.removeprefix("/api/v1/"): operation["get"] for path, operation in description["paths"].items()}
+    assert described.keys() == {*GIVEN, "health"} == {*(one.name for one in ENDPOINTS), "health"}
+    for one in ENDPOINTS:
+        assert [each["name"] for each in described[one.name]["parameters"]] == [each.name for each in one.parameters]
+
+
+def test_fields_are_described_in_words() -> None:
+    """By the docstrings of their types."""
+    hit = describe("1")["components"]["schemas"]["Hit"]["properties"]
+    assert hit["score"]["description"] == "In [0, 1] within one answer; higher is better."
+    assert all(one.get("description") for one in hit.values())
+
+
+def test_every_error_of_the_tool_has_a_problem() -> None:
+    """With a status of its own kind: what the request did wrong is below 500."""
+    kinds = {name: kind_of(thing("x")) for name, thing in vars(errors).items() if is_error(thing)}
+    assert {name: (kind.name, kind.status) for name, kind in kinds.items()} == {
+        "QAError": ("internal-error", 500),
+        "UsageError": ("invalid-request", 400),
+        "CorpusError": ("folder-unavailable", 503),
+        "NoIndexError": ("no-index", 503),
+        "DamagedIndexError": ("index-damaged", 500),
+        "IncompatibleError": ("index-incompatible", 500),
+        "ModelError": ("index-incompatible", 500),
+        "LockedError": ("index-locked", 503),
+        "StorageError": ("storage", 500),
+    }
+
+
+def is_error(thing: Any) -> bool:
+    return isinstance(thing, type) and issubclass(thing, errors.QAError)
+
+
+def test_the_page_has_a_form_for_each_endpoint_and_loads_nothing_else(server: RunningServer) -> None:
+    page = server.api("docs").body.decode()
+    assert re.findall(r'<form action="/api/v1/(\w+)"', page) == [*(one.name for one in ENDPOINTS), "health"]
+    assert "<script" not in page
+    assert " style=" not in page
+    assert set(re.findall(r'(?:src|href)="([^"#]+)"', page)) == {"/", "/api/v1/docs.css", "/api/v1/openapi.json"}
+    assert server.api("docs.css").headers["content-type"].startswith("text/css")
+    for kind in re.findall(r'<tr id="([\w-]+)">', page):
+        assert f"/api/v1/docs#{kind}" in page
+
+
+@pytest.mark.parametrize("name", [one.name for one in ENDPOINTS])
+def test_the_forms_work_as_they_are_sent(server: RunningServer, name: str) -> None:
+    """A browser sends every field, most of them empty."""
+    page = server.api("docs").body.decode()
+    form = page.partition(f'<form action="/api/v1/{name}"')[2].partition("</form>")[0]
+    fields = re.findall(r'<(?:input|select) id="[\w-]+" name="(\w+)"(?: value="([^"]*)")?', form)
+    assert [field for field, _ in fields] == [
+        each.name for one in ENDPOINTS if one.name == name for each in one.parameters
+    ]
+    assert server.get(f"/api/v1/{name}?{urlencode(fields)}").status == 200
