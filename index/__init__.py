@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from index.compiled.bert import MINILM, BertBuilder
     from index.compiled.copy import CompiledCopy, Hint
     from index.compiled.runtime import CompileError, openvino
-    from index.dense.filters import Among
+    from index.dense.filters import Among, Scope
+    from index.dense.vector_rows import PassageColumns
     from index.encoder.cross_encoder import CrossEncoderModel, load_cross_encoder
     from index.encoder.devices import Device
     from index.encoder.load import load_encoder
@@ -39,7 +40,8 @@ if TYPE_CHECKING:
 # The public names by module. One is imported when first asked for, so that a question pays only for what it uses.
 _NAMES = {
     "commit.change": "BuildMode",
-    "dense.filters": "Among",
+    "dense.filters": "Among Scope",
+    "dense.vector_rows": "PassageColumns",
     "encoder.cross_encoder": "CrossEncoderModel load_cross_encoder",
     "encoder.devices": "Device",
     "encoder.load": "load_encoder",

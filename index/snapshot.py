@@ -36,6 +36,7 @@ from index.storage.rows import (
 from index.storage.wal import require_log_follows
 
 _Row = TypeVar("_Row")
+_MAX_SCOPES = 16  # looked up once for many questions
 
 
 class Snapshot:
@@ -58,7 +59,7 @@ class Snapshot:
         require_log_follows(self._file)
         self._inode = _inode(self._file)
         self._connection = open_for_reading(self._file)
-        self._last_scope: Scope | None = None
+        self._scopes: dict[frozenset[int], Scope] = {}
         try:
             with translate_errors(self._file):
                 self.info = self._read_info()
@@ -260,12 +261,14 @@ class Snapshot:
     def _scope(self, documents: frozenset[int] | Scope) -> Scope:
         if isinstance(documents, Scope):
             return documents
-        scope = self._last_scope
-        if scope is None or scope.documents != documents:
+        scope = self._scopes.get(documents)
+        if scope is None:
             size = sum(document.passages for document in self.documents() if document.id in documents)
             with translate_errors(self._file):
                 scope = read_scope(self._connection, self._file, documents, size)
-            self._last_scope = scope
+            if len(self._scopes) >= _MAX_SCOPES:
+                self._scopes.clear()
+            self._scopes[documents] = scope
         return scope
 
     @cached_property

@@ -12,30 +12,31 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from corpus.errors import UsageError
+from qa.fields import parts_of, plain_words
 from qa.locate import near_paths
 
 if TYPE_CHECKING:
-    from index import Index, StoredDocument
+    from index import Among, Index, Scope, StoredDocument
 
 # One text or several; None for no condition.
 Texts = str | Sequence[str] | None
 _DAY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 _WORD = re.compile(r"\w+")
-# Names that a message lists.
-_MAX_NAMES = 10
+# Names that a message lists, and that are compared for it.
+_MAX_NAMES, _MAX_COMPARED = 10, 20_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """Which files are meant: those for which everything holds that is given.
+    """Which files and records are meant: those for which everything holds that is given.
 
     Attributes:
         paths: Patterns in the syntax of .gitignore, of which the path matches one.
         types: Suffixes such as "pdf", or media types such as "text/markdown" or "text/*", of which the file has one.
         since: The file was not changed before this time.
         until: The file was changed before this time.
-        where: Names and values of fields: of each name the file has a field with these words in this order, whatever
-            their case.
+        where: Names and values of fields: of each name the document or record has a field with these words in this
+            order, whatever their case.
     """
 
     paths: tuple[str, ...] = ()
@@ -93,7 +94,7 @@ def merged(path: Texts, only: Filter | None) -> Filter:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One part of a filter.
+    """One part of a filter that looks at whole files.
 
     Attributes:
         words: As a message says it.
@@ -106,25 +107,48 @@ class Condition:
     near: Callable[[Sequence[StoredDocument]], str]
 
 
-def select(snapshot: Index, only: Filter) -> frozenset[int] | None:
-    """Return the row ids of the documents that pass a filter; None for all.
+def select(snapshot: Index, only: Filter) -> Among:
+    """Return what passes a filter: documents by row id, or passages where some records of a file pass; None for all.
 
     Raises:
-        UsageError: There is none; the message names what is near.
+        UsageError: Nothing does; the message names what is near.
     """
-    conditions = list(_conditions(only))
-    if not conditions:
+    if not only:
         return None
     documents = snapshot.documents()
-    found: frozenset[int] | None = None
+    found = frozenset(document.id for document in documents)
+    conditions = list(_conditions(only))
     for one in conditions:
         here = one.among(snapshot, documents)
         if not here:
             raise UsageError(f"no indexed file {one.words}.{one.near(documents)}")
-        found = here if found is None else found & here
-    if not found:
-        raise UsageError(f"no indexed file {', and '.join(one.words for one in conditions)}.")
-    return found
+        found &= here
+    among = _with_fields(snapshot, [one for one in documents if one.id in found], only.where) if only.where else found
+    if not among:
+        words = [one.words for one in conditions] + [f"has {name}={value}" for name, value in only.where]
+        near = _near_field(snapshot, documents, only.where)
+        raise UsageError(f"nothing in the collection {', and '.join(words)}.{near}")
+    return among
+
+
+def _with_fields(
+    snapshot: Index, documents: Sequence[StoredDocument], where: Sequence[tuple[str, str]]
+) -> frozenset[int] | Scope | None:
+    """Of some documents those that have fields, or the passages of their records that have; None where nothing has."""
+    wanted = [(name, plain_words(value)) for name, value in where]
+    whole: set[int] = set()
+    passages: set[int] = set()
+    for document in documents:
+        for part in parts_of(snapshot, document):
+            if all(part.has(name, words) for name, words in wanted):
+                if part.passages is None:
+                    whole.add(part.document)
+                passages.update(part.passages or ())
+    if not passages:
+        return frozenset(whole) or None
+    if whole:
+        passages.update(snapshot.columns(frozenset(whole)).passages.tolist())
+    return snapshot.scope(frozenset(passages))
 
 
 def _conditions(only: Filter) -> Iterator[Condition]:
@@ -143,8 +167,6 @@ def _conditions(only: Filter) -> Iterator[Condition]:
     for name, time in (("since", only.since), ("before", only.until)):
         if time is not None:
             yield Condition(f"was changed {name} {time:%Y-%m-%d %H:%M}", _each(partial(_changed, name, time)), _times)
-    for name, value in only.where:
-        yield Condition(f"has {name}={value}", _each(partial(_has_field, name, value)), partial(_near_field, name))
 
 
 def _each(
@@ -174,30 +196,16 @@ def _times(documents: Sequence[StoredDocument]) -> str:
     return f" Files were changed between {first:%Y-%m-%d} and {last:%Y-%m-%d}."
 
 
-def _has_field(name: str, value: str, document: StoredDocument) -> bool:
-    return any(own == name and has_words(text, value) for own, text in fields_of(document))
-
-
-def fields_of(document: StoredDocument) -> tuple[tuple[str, str], ...]:
-    """Return names in lower case and values that a file states about itself, its title among them."""
-    found = tuple((name.lower(), value) for name, value in document.fields)
-    return (
-        found
-        if not document.title or any(name == "title" for name, _ in found)
-        else (("title", document.title), *found)
-    )
-
-
-def has_words(text: str, wanted: str) -> bool:
-    """Return whether a text has some words in this order, whatever their case."""
-    words, own = (" ".join(_WORD.findall(one.casefold())) for one in (wanted, text))
-    return f" {words} " in f" {own} "
-
-
-def _near_field(name: str, documents: Sequence[StoredDocument]) -> str:
-    pairs = [pair for document in documents for pair in fields_of(document)]
-    values = [value for own, value in pairs if own == name]
-    return _near("", values) if values else _near(name, (own for own, _ in pairs))
+def _near_field(snapshot: Index, documents: Sequence[StoredDocument], where: Sequence[tuple[str, str]]) -> str:
+    """Names like one that no field has, or values of the one whose value none has."""
+    parts = [part for document in documents for part in parts_of(snapshot, document)]
+    for name, value in where:
+        values = [own for part in parts for known, own in part.fields if known == name]
+        if not values:
+            return _near(name, (known for part in parts for known, _ in part.fields))
+        if not any(part.has(name, plain_words(value)) for part in parts):
+            return _near(value, values)
+    return ""
 
 
 def _near(wanted: str, names: Iterable[str]) -> str:
@@ -205,7 +213,7 @@ def _near(wanted: str, names: Iterable[str]) -> str:
     from difflib import get_close_matches  # noqa: PLC0415 - needed for errors alone
 
     known = sorted(dict.fromkeys(filter(None, names)))
-    near = get_close_matches(wanted, known, 3) if wanted else []
+    near = get_close_matches(wanted, known[:_MAX_COMPARED], 3)
     if near:
         return f" Similar: {', '.join(near)}."
     more = f" and {len(known) - _MAX_NAMES:,} more" if len(known) > _MAX_NAMES else ""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from corpus import INDEX_FOLDER
 from corpus.errors import CorpusError
-from index import find_changes, open_index
+from index import Scope, find_changes, open_index
 from qa.collection.status import is_changed
 from qa.filters import EVERYTHING, Filter, select
 
@@ -42,5 +42,5 @@ def listing(root: Path, only: Filter = EVERYTHING) -> tuple[ListedFile, ...]:
     return tuple(
         ListedFile(path, one.title, one.media_type, one.records or 1, one.passages, one.size, states[path])
         for path, one in sorted(documents.items())
-        if chosen is None or one.id in chosen
+        if chosen is None or one.id in (chosen.documents if isinstance(chosen, Scope) else chosen)
     )

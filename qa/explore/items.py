@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from index import Index, Vectors
+from index import Among, Index, PassageColumns, Scope, Vectors
 from qa.explore.clusters import Labels, spread
 from qa.explore.similar import group_of, unit_rows
 
@@ -16,6 +16,15 @@ PASSAGES, DOCUMENTS = "passages", "documents"
 _BATCH = 16_384
 # Items that clusters are learned from: four hundred for each of fifty.
 _LEARNED_FROM = 20_000
+
+
+def columns_of(snapshot: Index, among: Among) -> PassageColumns:
+    """Return the row numbers of passages, of all or of what is chosen from."""
+    if not isinstance(among, Scope):
+        return snapshot.columns(among)
+    columns = snapshot.columns(among.documents)
+    inside = np.isin(columns.passages, among.passages)
+    return PassageColumns(*(column[inside] for column in columns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +46,9 @@ class Items:
     count: int
 
     @classmethod
-    def read(cls, snapshot: Index, unit: str, documents: frozenset[int] | None = None) -> Items:
-        """Read which items there are, of all documents or some."""
-        columns = snapshot.columns(documents)
+    def read(cls, snapshot: Index, unit: str, among: Among = None) -> Items:
+        """Read which items there are, of all documents or some passages."""
+        columns = columns_of(snapshot, among)
         size = len(columns.passages)
         if unit == PASSAGES:
             return cls(unit, columns.passages, columns.vectors, np.arange(size), size)

@@ -11,7 +11,7 @@ import numpy as np
 from corpus import split
 from corpus.errors import UsageError
 from corpus.types import Block, BlockKind, Document
-from index import Encoder, Index, StoredPassage, Vectors
+from index import Among, Encoder, Index, StoredPassage, Vectors
 from qa.answer.citation import cited
 from qa.answer.results import MAX_HITS, cite
 from qa.explore.results import Similar, SimilarDocument, Subject
@@ -143,9 +143,7 @@ def similar_documents(root: Path, snapshot: Index, encoder: Encoder, request: Si
     return Similar(compared.subject, documents=documents)
 
 
-def _candidates(
-    snapshot: Index, compared: Compared, among: frozenset[int] | None, wanted: int
-) -> Iterator[list[StoredPassage]]:
+def _candidates(snapshot: Index, compared: Compared, among: Among, wanted: int) -> Iterator[list[StoredPassage]]:
     """The passages of each document or record that may be similar, likeliest first."""
     places = np.linspace(0, len(compared.vectors) - 1, min(_PROBES, len(compared.vectors))).astype(int)
     probes = [(compared.mean, _FOUND_BY_MEAN + len(compared.passages))]

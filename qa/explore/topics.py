@@ -14,7 +14,7 @@ from qa.answer.citation import cited
 from qa.explore import labels
 from qa.explore.clusters import Cosines, Labels, floors, learn, nearest, refine, spread
 from qa.explore.grouping import CENTRAL, Grouping, read_grouping, state_of, write_grouping
-from qa.explore.items import PASSAGES, Items
+from qa.explore.items import PASSAGES, Items, columns_of
 from qa.explore.results import Topic, Topics
 from qa.filters import EVERYTHING, Filter, select
 from qa.near_duplicates import nearly_same, words_of
@@ -75,7 +75,7 @@ def scope_of(snapshot: Index, topic: str, only: Filter = EVERYTHING) -> Among:
     members = found.members(found.ids.index(topic))
     documents = select(snapshot, only)
     if documents is not None:
-        members &= frozenset(snapshot.columns(documents).passages.tolist())
+        members &= frozenset(columns_of(snapshot, documents).passages.tolist())
     return snapshot.scope(members)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from qa.answer.citation import cited
 from qa.answer.exact import exact_answer
 from qa.answer.extract import Extract, SpanScore, extract
 from qa.answer.results import MAX_HITS, Hit, IndexInfo, Mode, Result
+from qa.filters import Filter, select
 from qa.reader.reader import Reader, is_english
 from qa.reader.reading import Reading
 from qa.retrieval.distinct import RankedPassage, distinct, with_final_scores
@@ -30,6 +31,8 @@ from qa.retrieval.stopwatch import Stopwatch
 from qa.retrieval.word_overlap import overlap, term_shares
 
 _log = logging.getLogger(__name__)
+
+_MAX_SELECTED = 64
 
 
 @dataclass(slots=True)
@@ -84,6 +87,17 @@ class Pipeline:
     root: Path
     snapshot: Index
     models: Models
+    # What filters let through: reading fields and times again would take longer than many a search.
+    _selected: dict[Filter, Among] = field(default_factory=dict)
+
+    def among(self, only: Filter) -> Among:
+        """What passes a filter; raises UsageError where nothing does."""
+        found = self._selected.get(only)
+        if found is None and only:
+            if len(self._selected) >= _MAX_SELECTED:
+                self._selected.clear()
+            found = self._selected[only] = select(self.snapshot, only)
+        return found
 
     def search(self, asked: Asked, among: Among, clock: Stopwatch) -> tuple[Hit, ...]:
         """The passages that answer best, of those among which to choose."""

@@ -25,7 +25,7 @@ from index import (
 )
 from qa.answer import confidence
 from qa.answer.results import Hit, Mode, Result
-from qa.filters import EVERYTHING, Filter, Texts, merged, select
+from qa.filters import EVERYTHING, Filter, Texts, merged
 from qa.locate import find_index, root_of
 from qa.reader.reader import Reader, shared_reader
 from qa.retrieval.generations import Generations
@@ -149,7 +149,7 @@ class Retriever:
         clock = Stopwatch()
         with self._generations.asked() as pipeline:
             asked = Asked(question=question, k=k, mode=mode, rerank=rerank).checked()
-            return pipeline.search(asked, select(pipeline.snapshot, merged(path, only)), clock)
+            return pipeline.search(asked, pipeline.among(merged(path, only)), clock)
 
     def ask(
         self,
@@ -276,7 +276,7 @@ class Retriever:
         with self._generations.asked() as pipeline:
             asked = asked.checked()
             if topic is None:
-                return pipeline.answer(asked, select(pipeline.snapshot, only), clock)
+                return pipeline.answer(asked, pipeline.among(only), clock)
             from qa.explore.topics import scope_of
 
             return pipeline.answer(asked, scope_of(pipeline.snapshot, topic, only), clock)

@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from corpus.errors import UsageError
+from index.dense.filters import Scope
 from index.snapshot import Snapshot
 from index.update.report import Request
 from index.update.update import update_index
+from qa.explore.items import Items
 from qa.filters import Filter, merged, select
 from tests.encoders import BagEncoder
 
@@ -40,6 +42,7 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Snapshot]:
 
 def selected(snapshot: Snapshot, **given: Any) -> list[str]:
     found = select(snapshot, Filter.of(**given))
+    assert not isinstance(found, Scope)
     return [one.path for one in snapshot.documents() if found is None or one.id in found]
 
 
@@ -84,10 +87,10 @@ def test_what_passes(snapshot: Snapshot, given: dict[str, Any], expected: list[s
             {"since": "2027"},
             "no indexed file was changed since 2027-01-01 00:00. Files were changed between 2024-01-31 ",
         ),
-        ({"where": "autor=Ida"}, "no indexed file has autor=Ida. Similar: author."),
-        ({"where": "author=Eve"}, "no indexed file has author=Eve. There are: Ida Grün, Tom Adair."),
-        ({"where": "tags=sea", "types": "py"}, "no indexed file is of type py, and has tags=sea."),
-        ({"where": ["author=tom", "tags=sea"]}, "no indexed file has author=tom, and has tags=sea."),
+        ({"where": "autor=Ida"}, "nothing in the collection has autor=Ida. Similar: author."),
+        ({"where": "author=Eve"}, "nothing in the collection has author=Eve. There are: Ida Grün, Tom Adair."),
+        ({"where": "tags=sea", "types": "py"}, "nothing in the collection is of type py, and has tags=sea."),
+        ({"where": ["author=tom", "tags=sea"]}, "nothing in the collection has author=tom, and has tags=sea."),
     ],
 )
 def test_nothing_passes(snapshot: Snapshot, given: dict[str, Any], message: str) -> None:
@@ -116,3 +119,104 @@ def test_a_path_beside_a_filter() -> None:
     assert merged("a/", Filter.of(types="md")) == Filter.of(path="a/", types="md")
     with pytest.raises(UsageError, match="not both"):
         merged("a/", Filter.of(path="b/"))
+
+
+MAILS = """From a Thu
+From: Ida =?utf-8?q?Gr=C3=BCn?= <ida@example.org>
+To: Tom <tom@example.org>
+Subject: Boats for Monday
+Date: Thu, 02 May 2024 10:00:00 +0200
+
+Oars are long.
+
+Author: Eve
+
+From b Thu
+From: Tom <tom@example.org>
+To: Ida <ida@example.org>
+Subject: Re: Boats
+Date: Fri, 03 May 2024 10:00:00 +0200
+
+"""
+RECORDS = {
+    "box.mbox": MAILS + "Masts are longer than oars are, and sails are wider.\n\n" * 30,
+    "one.eml": "From: Eve <eve@example.org>\nSubject: Solo\nDate: Sat, 04 May 2024 10:00:00 +0200\n\nHi.\n",
+    "people.csv": "name,author,dc:year\nHulls,Ida Grün,2020\nKeels,Tom,2021\n",
+    "untitled.tsv": "river\tlength\nRhine\t1230\nSeine\t777\n",
+    "wide.csv": "name,author\n" + "".join(f"n{i},{'Ida' if i == 4000 else 'Tom'}\n" for i in range(5001)),
+    "list.json": '[{"title": "One", "author": {"name": "Ida"}, "tags": ["sea", "rust"]}, {"title": "Two", "n": 2}]',
+    "refs.bib": "@book{k1,\n author={Ida Green},\n year=1999}\n@book{k2, author={Tom A}, title={Iron}, year=1999}\n",
+    "page.md": "---\nauthor: Ida Page\n---\nA page of its own.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Snapshot]:
+    root = tmp_path_factory.mktemp("records")
+    for path, text in RECORDS.items():
+        (root / path).write_text(text, encoding="utf-8")
+    update_index(Request(root, BagEncoder()))
+    with Snapshot(root / ".qa") as opened:
+        yield opened
+
+
+def places(snapshot: Snapshot, **given: Any) -> list[str]:
+    """Each record that passes once, by its file and title or page."""
+    found = select(snapshot, Filter.of(**given))
+    assert found is not None
+    numbers = found.passages if isinstance(found, Scope) else snapshot.columns(found).passages
+    passages = snapshot.passages(numbers.tolist())
+    return sorted({f"{one.document.path} {one.title or one.page or ''}".strip() for one in passages})
+
+
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [
+        # By any name for who wrote it; what its text says is no header.
+        ("from=ida", ["box.mbox Boats for Monday"]),
+        ("sender=eve", ["one.eml Solo"]),
+        ("author=eve", ["one.eml Solo"]),
+        ("to=ida", ["box.mbox Re: Boats"]),
+        ("subject=boats", ["box.mbox Boats for Monday", "box.mbox Re: Boats"]),
+        ("date=2024-05-03", ["box.mbox Re: Boats"]),
+        # Of all formats at once, whole files and records together.
+        ("author=tom", ["box.mbox Re: Boats", "people.csv Keels", "refs.bib Iron", "wide.csv"]),
+        ("author=ida", ["box.mbox Boats for Monday", "page.md page", "people.csv Hulls", "refs.bib k1", "wide.csv"]),
+        ("title=hulls", ["people.csv Hulls"]),
+        ("dc:year=2021", ["people.csv Keels"]),
+        ("length=777", ["untitled.tsv 3"]),
+        ("author.name=ida", ["list.json One"]),
+        ("tags=rust", ["list.json One"]),
+        (["year=1999", "author=tom"], ["refs.bib Iron"]),
+        # Both must hold of one row, not of one passage.
+        (["author=ida", "name=n4000"], ["wide.csv"]),
+    ],
+)
+def test_records_that_pass(records: Snapshot, where: Any, expected: list[str]) -> None:
+    assert places(records, where=where) == expected
+
+
+def test_all_passages_of_a_record_pass(records: Snapshot) -> None:
+    """Also those that do not repeat its fields; of a table only those that have the row."""
+    found = select(records, Filter.of(where="subject=re boats", types="mbox"))
+    assert isinstance(found, Scope)
+    own = [one.id for one in records.passages_of("box.mbox") if one.title == "Re: Boats"]
+    assert len(own) > 1
+    assert sorted(found.passages.tolist()) == own
+    table = select(records, Filter.of(where="author=ida", path="wide.csv"))
+    assert isinstance(table, Scope)
+    (row,) = records.passages(table.passages.tolist())
+    assert "name: n4000; author: Ida" in row.text
+    with pytest.raises(UsageError, match="nothing in the collection has author=ida, and has name=n4001"):
+        select(records, Filter.of(where=["author=ida", "name=n4001"]))
+
+
+def test_records_are_ranked_alone(records: Snapshot) -> None:
+    """Both halves, topics and what is similar choose from the same passages."""
+    among = select(records, Filter.of(where="author=ida"))
+    assert isinstance(among, Scope)
+    chosen = set(among.passages.tolist())
+    assert {one.passage for one in records.keyword("oars author", 1000, documents=among)} <= chosen
+    vector = BagEncoder().encode_query("oars")
+    assert {one.passage for one in records.dense(vector, 1000, documents=among)} == chosen
+    assert set(Items.read(records, "passages", among).passages.tolist()) == chosen

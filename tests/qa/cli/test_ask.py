@@ -91,7 +91,7 @@ def test_filters_of_all_kinds(indexed: Path) -> None:
     assert hit["source"]["path"] == "sub/travel.md"
     for option, value in (("--where", "title=boats"), ("--type", "pdf"), ("--since", "2002"), ("--until", "2000")):
         done = qa("ask", "the train keynote", option, value)
-        assert (done.exit_code, done.stderr[:20]) == (2, "qa: no indexed file ")
+        assert (done.exit_code, done.stderr[:6]) == (2, "qa: no")
 
 
 def test_a_question_alone_is_asked(indexed: Path) -> None:
