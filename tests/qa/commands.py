@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -31,6 +33,10 @@ class WordRetriever:
     def open(cls, path: Path, *, encoder: Encoder | None = None, **models: object) -> WordRetriever:
         cls.models = models
         return cls(path)
+
+    @contextmanager
+    def reading(self) -> Iterator[Snapshot]:
+        yield self.snapshot
 
     def reload(self) -> None:
         self.close()
