@@ -16,9 +16,10 @@ import Stemmer
 
 _APOSTROPHES, _HYPHENS = "'’‘ʼ＇", "-‐‑−"
 _JOINERS = {"."} | {*_APOSTROPHES} | {*_HYPHENS}
-_PART = r"[^\s.'-]+"
+_MARKS = ".'-"  # what they are folded to
+_PART = rf"[^\s{_MARKS}]+"
 _PARTS = re.compile(_PART)
-_WORD = re.compile(rf"{_PART}(?:[.'-]+{_PART})*")
+_WORD = re.compile(rf"{_PART}(?:[{_MARKS}]+{_PART})*")
 # "EFCA's" and "they'll" are EFCA and they.
 _SUFFIX = re.compile("'(?:s|d|m|ll|re|ve)$")
 # Scripts without spaces between words are indexed as pairs of characters.
@@ -106,18 +107,28 @@ def terms(text: str) -> tuple[list[str], list[str]]:
     """The terms of a text: the stems of its words and their parts, in order, and its joined words."""
     simple: list[str] = []
     joined: list[str] = []
-    folded = unicodedata.normalize("NFC", text.translate(_FOLDING))
-    for found in _WORD.findall(folded):
-        if found.isascii() and found.isalnum():
-            simple.append(found)
+    known = _LOCAL.stems
+    for word in split_words(text):
+        if word.isascii() and word.isalnum():
+            simple.append(known[word])
             continue
-        word = _without_suffix(found)
-        parts = parts_of(word)
-        if len(parts) > 1:
-            joined.append(word)
-        for part in parts:
-            simple += _unspaced_pairs(part)
-    return _stems(simple), joined
+        own, whole = terms_of(word)
+        simple += own
+        joined += whole
+    return simple, joined
+
+
+def split_words(text: str) -> list[str]:
+    """The folded words of a text, in order, with the full stops, hyphens and apostrophes around them."""
+    folded = text.translate(_FOLDING)
+    return (folded if folded.isascii() else unicodedata.normalize("NFC", folded)).split()
+
+
+def terms_of(found: str) -> tuple[list[str], list[str]]:
+    """The terms of one of `split_words`: stems of the word or its parts, and the word itself if it is joined."""
+    word = _without_suffix(found.strip(_MARKS))
+    parts = parts_of(word)
+    return _stems(pair for part in parts for pair in _unspaced_pairs(part)), [word] if len(parts) > 1 else []
 
 
 def words(text: str) -> Iterator[Word]:

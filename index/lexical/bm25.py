@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +16,6 @@ from index.lexical import posting_blocks
 from index.lexical.posting_blocks import (
     HASHES,
     Floats,
-    Numbers,
     damaged_block,
     posting_lists_in,
     read_blocks,
@@ -23,8 +23,8 @@ from index.lexical.posting_blocks import (
     row_id,
     term_bytes,
     term_hash,
-    unpack_postings,
 )
+from index.lexical.postings import Numbers, PostingList, Postings, unpack
 from index.storage.rows import damaged
 
 # BM25 as in Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009).
@@ -33,15 +33,28 @@ _B = 0.75
 _LEAST_IDF = 1e-6
 _MAX_CACHED_TERMS = 500
 
-# For each term its posting lists by block.
-_Postings = Mapping[str, Mapping[int, bytes]]
-
 
 class _Blocks(NamedTuple):
-    """All blocks: what the length of each passage adds to the divisor of BM25, and which hashes have rows."""
+    """All blocks, one after another, each with a slot for as many passages as a block can have.
 
-    norms: dict[int, Floats]
-    hashes: npt.NDArray[np.uint8]  # (blocks, 8192)
+    Attributes:
+        numbers: `(blocks,) int64`, ascending.
+        sizes: `(blocks,) int64`, slots up to the last that has a passage.
+        norms: What the length of each slot's passage adds to the divisor of BM25.
+        hashes: `(blocks, 1024) uint8`, a bit for each hash that has a row.
+    """
+
+    numbers: Numbers
+    sizes: Numbers
+    norms: Floats
+    hashes: npt.NDArray[np.uint8]
+
+
+class _Term(NamedTuple):
+    """The slots of the passages that have a term, ascending, and its weight in each."""
+
+    slots: Numbers
+    weights: npt.NDArray[np.uint8]
 
 
 class LexicalIndex:
@@ -52,7 +65,7 @@ class LexicalIndex:
         self._file = file
         self._passages = passages
         # The terms of a question are counted before and after they are searched for.
-        self._cache: _Postings = {}
+        self._cache: Mapping[str, _Term] = {}
 
     def load(self) -> None:
         """Read what every search needs now: the lengths of passages, and which rows there are."""
@@ -60,7 +73,7 @@ class LexicalIndex:
 
     def frequencies(self, wanted: Collection[str]) -> dict[str, int]:
         """In how many passages each term occurs."""
-        return self._count(self._postings(wanted))
+        return self._count(self._terms(wanted))
 
     def search(
         self, wanted: Mapping[str, float], limit: int, *, among: Numbers | None = None
@@ -75,30 +88,24 @@ class LexicalIndex:
         Returns:
             Row numbers and scores. A score depends on the passage's terms and the collection's statistics alone.
         """
-        postings = self._postings(wanted)
-        idf = {term: _idf(self._passages, count) for term, count in self._count(postings).items()}
-        among = None if among is None else np.sort(among)
-        found = np.empty(0, dtype=np.int64), np.empty(0)
-        for number, norms in self._blocks.norms.items():
-            first = number * posting_blocks.BLOCK
-            scores = np.zeros(len(norms))
-            # In the question's order, so that equal passages get equal sums wherever they are.
-            for term, weight in wanted.items():
-                if number in postings[term]:
-                    positions, weights = unpack_postings(postings[term][number])
-                    if positions.max(initial=0) >= len(norms):
-                        raise damaged_block(self._file, number)
-                    scores[positions] += weight * idf[term] * (_K1 + 1) * weights / (weights + norms[positions])
-            if among is not None:
-                start, end = np.searchsorted(among, (first, first + posting_blocks.BLOCK))
-                left_out = np.ones(len(scores), dtype=bool)
-                left_out[among[start:end] - first] = False
-                scores[left_out] = 0.0
-            least = found[1].min() if len(found[1]) >= limit else np.nextafter(0, 1)
-            ids = np.flatnonzero(scores >= least) + first
-            found = _best(found, (ids, scores[ids - first]), limit)
-        order = np.argsort(-found[1], kind="stable")
-        return found[0][order], found[1][order]
+        found = self._terms(wanted)
+        idf = {term: _idf(self._passages, count) for term, count in self._count(found).items()}
+        numbers, _, norms, _ = self._blocks
+        scores = np.zeros(len(norms))
+        # In the question's order, so that equal passages get equal sums wherever they are.
+        for term, weight in wanted.items():
+            slots, weights = found[term]
+            scores[slots] += weight * idf[term] * (_K1 + 1) * weights.astype(np.float64) / (weights + norms[slots])
+        if among is not None:
+            left_out = np.ones(len(scores), dtype=bool)
+            left_out[self._slots(among)] = False
+            scores[left_out] = 0.0
+        best = np.flatnonzero(scores > 0)
+        if len(best) > limit:
+            best = best[scores[best] >= np.partition(scores[best], -limit)[-limit]]
+        best = best[np.argsort(-scores[best], kind="stable")]
+        block, place = np.divmod(best, posting_blocks.BLOCK)
+        return numbers[block] * posting_blocks.BLOCK + place, scores[best]
 
     def passages(self) -> Numbers:
         """Row numbers of the indexed passages, ascending."""
@@ -111,72 +118,101 @@ class LexicalIndex:
     def verify(self) -> None:
         """Check every row."""
         seen = np.zeros_like(self._blocks.hashes)
-        at = {number: i for i, number in enumerate(self._blocks.norms)}
-        for row in self._connection.execute("SELECT id, data, checksum FROM posting_lists"):
-            number, hashed = divmod(row[0], HASHES)
+        at = {number: i for i, number in enumerate(self._blocks.numbers.tolist())}
+        rows = self._connection.execute("SELECT id, data, checksum FROM posting_lists ORDER BY id")
+        for number, some in groupby(rows, key=lambda row: row[0] // HASHES):
             if number not in at:
                 raise damaged_block(self._file, number)
-            for term, data in posting_lists_in(row, self._file).items():
-                positions = unpack_postings(data)[0]
-                ascending = len(positions) and (np.diff(positions) > 0).all()
-                if not ascending or positions[-1] >= len(self._blocks.norms[number]) or term_hash(term) != hashed:
+            lists: list[PostingList] = []
+            for row in some:
+                hashed = row[0] % HASHES
+                found = posting_lists_in(row, self._file)
+                if not found or any(term_hash(term) != hashed for term in found):
                     raise damaged_block(self._file, number)
-            seen[at[number], hashed >> 3] |= 1 << (hashed & 7)
+                lists += found.values()
+                seen[at[number], hashed >> 3] |= 1 << (hashed & 7)
+            self._unpack(lists, np.full(len(lists), at[number]))
         if not np.array_equal(seen, self._blocks.hashes):
             raise damaged(self._file, "a row of the keyword index is missing")
 
-    def _postings(self, wanted: Collection[str]) -> _Postings:
+    def _terms(self, wanted: Collection[str]) -> Mapping[str, _Term]:
         """The posting lists of terms, read unless they were lately."""
         cached = self._cache
         read = self._read([term for term in wanted if term not in cached])
-        postings = {term: read[term] if term in read else cached[term] for term in wanted}
-        self._cache = {**cached, **read} if len(cached) + len(read) <= _MAX_CACHED_TERMS else postings
-        return postings
+        found = {term: read[term] if term in read else cached[term] for term in wanted}
+        self._cache = {**cached, **read} if len(cached) + len(read) <= _MAX_CACHED_TERMS else found
+        return found
 
-    def _count(self, postings: _Postings) -> dict[str, int]:
-        counted = {term: sum(map(len, lists.values())) // 3 for term, lists in postings.items()}
+    def _count(self, found: Mapping[str, _Term]) -> dict[str, int]:
+        counted = {term: len(one.slots) for term, one in found.items()}
         if max(counted.values(), default=0) > self._passages:
             raise damaged(self._file, "a document frequency in the keyword index is inconsistent")
         return counted
 
-    def _read(self, wanted: Sequence[str]) -> _Postings:
-        numbers = tuple(self._blocks.norms)
-        stored = {term: term_bytes(term) for term in wanted}
-        hashes = {term: term_hash(data) for term, data in stored.items()}
-        rows: set[int] = set()
-        for hashed in set(hashes.values()):
-            there = self._blocks.hashes[:, hashed >> 3] >> (hashed & 7) & 1
-            rows.update(row_id(numbers[i], hashed) for i in np.flatnonzero(there))
-        found = dict(read_posting_lists(self._connection, self._file, sorted(rows)))
-        postings: dict[str, dict[int, bytes]] = {term: {} for term in wanted}
-        for number in numbers:
-            for term in wanted:
-                data = found.get(row_id(number, hashes[term]), {}).get(stored[term])
-                if data:
-                    postings[term][number] = data
+    def _read(self, wanted: Sequence[str]) -> dict[str, _Term]:
+        if not wanted:
+            return {}
+        names = {term: term_bytes(term) for term in wanted}
+        # For each term the rows that it may be in, and the block of each.
+        rows: dict[str, dict[int, int]] = {}
+        for term, name in names.items():
+            hashed = term_hash(name)
+            there = np.flatnonzero(self._blocks.hashes[:, hashed >> 3] >> (hashed & 7) & 1)
+            rows[term] = {row_id(int(self._blocks.numbers[block]), hashed): int(block) for block in there}
+        every = sorted({row for own in rows.values() for row in own})
+        stored = dict(read_posting_lists(self._connection, self._file, every))
+        found = [
+            (term, block, one)
+            for term, own in rows.items()
+            for row, block in own.items()
+            if (one := stored[row].get(names[term])) is not None
+        ]
+        blocks = np.array([block for _, block, _ in found], dtype=np.int64)
+        postings = self._unpack([one for *_, one in found], blocks)
+        slots = postings.positions + np.repeat(blocks * posting_blocks.BLOCK, postings.counts)
+        sizes = dict.fromkeys(wanted, 0)
+        for term, _, one in found:
+            sizes[term] += one.passages
+        ends = np.cumsum([*sizes.values()])[:-1]
+        cut = zip(np.split(slots, ends), np.split(postings.weights.astype(np.uint8), ends), strict=True)
+        return {term: _Term(*columns) for term, columns in zip(sizes, cut, strict=True)}
+
+    def _unpack(self, lists: Sequence[PostingList], blocks: Numbers) -> Postings:
+        """Posting lists, each of one of the blocks, counted from 0."""
+        try:
+            postings = unpack(lists)
+        except ValueError as error:
+            raise damaged(self._file, f"in the keyword index {error}") from error
+        last = postings.positions[np.cumsum(postings.counts) - 1]
+        if (behind := np.flatnonzero(last >= self._blocks.sizes[blocks])).size:
+            raise damaged_block(self._file, int(self._blocks.numbers[blocks[behind[0]]]))
         return postings
+
+    def _slots(self, passages: Numbers) -> Numbers:
+        """The slots of passages."""
+        number, place = np.divmod(passages, posting_blocks.BLOCK)
+        block = np.searchsorted(self._blocks.numbers, number)
+        known = np.isin(number, self._blocks.numbers)
+        return block[known] * posting_blocks.BLOCK + place[known]
 
     @cached_property
     def _blocks(self) -> _Blocks:
         blocks = read_blocks(self._connection, self._file)
         if sum(int(np.count_nonzero(block.lengths)) for block in blocks.values()) != self._passages:
             raise damaged(self._file, "the number of passages in the keyword index is inconsistent")
-        total = sum(int(block.lengths.sum(dtype=np.int64)) for block in blocks.values())
-        mean = total / max(self._passages, 1)
-        norms = {
-            number: _K1 * (1 - _B + _B * block.lengths.astype(np.float64) / mean) for number, block in blocks.items()
-        }
+        lengths = np.zeros((len(blocks), posting_blocks.BLOCK))
+        for row, (number, block) in zip(lengths, blocks.items(), strict=True):
+            if len(block.lengths) > len(row):
+                raise damaged_block(self._file, number)
+            row[: len(block.lengths)] = block.lengths
+        mean = lengths.sum() / max(self._passages, 1)
         none = np.zeros((0, HASHES // 8), dtype=np.uint8)
-        return _Blocks(norms, np.vstack([none, *(block.hashes for block in blocks.values())]))
-
-
-def _best(found: tuple[Numbers, Floats], more: tuple[Numbers, Floats], limit: int) -> tuple[Numbers, Floats]:
-    """The best few of both, and all that tie with the last of them."""
-    ids, scores = (np.concatenate(both) for both in zip(found, more, strict=True))
-    if len(ids) <= limit:
-        return ids, scores
-    kept = scores >= np.partition(scores, -limit)[-limit]
-    return ids[kept], scores[kept]
+        return _Blocks(
+            np.array(list(blocks), dtype=np.int64),
+            np.array([len(block.lengths) for block in blocks.values()], dtype=np.int64),
+            _K1 * (1 - _B + _B * lengths.reshape(-1) / mean),
+            np.vstack([none, *(block.hashes for block in blocks.values())]),
+        )
 
 
 def _idf(passages: int, frequency: int) -> float:

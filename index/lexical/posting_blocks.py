@@ -7,11 +7,8 @@ missing row is noticed, and cannot pass for a term that no passage has.
 from __future__ import annotations
 
 import sqlite3
-import struct
-import sys
 import zlib
-from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,20 +16,18 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.errors import DamagedIndexError
+from index.lexical.postings import PostingList
 from index.storage.rows import AMONG, damaged, ids_json
 
 # Passages in a block: small enough to keep changes small, large enough to keep the rows of a term few.
 BLOCK = 16_384
-# Hashes of terms: a full block has about one term for each.
-HASHES = 65_536
+# Hashes of terms: few, as each row takes time and space; a full block has about three terms for each.
+HASHES = 8192
 _MAP_BYTES = HASHES // 8
-# Before a posting list: bytes of its term, number of its postings.
-_HEAD = struct.Struct("<IH")
+_MAX_NUMBER = 1 << 32
 
-Numbers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-# Posting lists by term: positions of passages in the block as ascending uint16, little-endian, then weights as uint8.
-PostingLists = dict[bytes, bytes]
+PostingLists = dict[bytes, PostingList]
 
 
 class PassageBlock(NamedTuple):
@@ -40,7 +35,7 @@ class PassageBlock(NamedTuple):
 
     Attributes:
         lengths: `(n,) uint16`, words of each passage; 0 for none.
-        hashes: `(8192,) uint8`, a bit for each hash that has a row, the lowest first.
+        hashes: `(1024,) uint8`, a bit for each hash that has a row, the lowest first.
     """
 
     lengths: npt.NDArray[np.uint16]
@@ -107,7 +102,7 @@ def read_posting_lists(
 
 
 def posting_lists_in(row: tuple[Any, ...], file: Path) -> PostingLists:
-    """Check and unpack a row `(id, data, checksum)` of `posting_lists`."""
+    """Check a row `(id, data, checksum)` of `posting_lists` and cut it into its posting lists, by term."""
     number, data, check = row
     if not isinstance(data, bytes) or row_checksum(number, data) != check:
         raise damaged_block(file, number // HASHES)
@@ -115,49 +110,54 @@ def posting_lists_in(row: tuple[Any, ...], file: Path) -> PostingLists:
     at = 0
     try:
         while at < len(data):
-            size, count = _HEAD.unpack_from(data, at)
-            start = at + _HEAD.size
-            at = start + size + 3 * count
-            lists[data[start : start + size]] = data[start + size : at]
-    except struct.error as error:
+            # A call for each number would double the time.
+            size, at = (data[at], at + 1) if data[at] < 0x80 else _number_in(data, at)
+            name, at = data[at : at + size], at + size
+            count, at = (data[at], at + 1) if data[at] < 0x80 else _number_in(data, at)
+            size, at = (data[at], at + 1) if data[at] < 0x80 else _number_in(data, at)
+            lists[name] = PostingList(count, data[at : at + size])
+            at += size
+    except IndexError as error:
         raise damaged_block(file, number // HASHES) from error
     if at > len(data):
         raise damaged_block(file, number // HASHES)
     return lists
 
 
-def write_posting_lists(connection: sqlite3.Connection, rows: Mapping[int, PostingLists]) -> None:
-    """Replace rows, and delete those without posting lists."""
-    connection.executemany("DELETE FROM posting_lists WHERE id = ?", [(row,) for row in rows if not rows[row]])
-    # In order, so that two builds of the same files write the same bytes, into full pages.
-    packed = ((row, _pack(lists)) for row, lists in sorted(rows.items()) if lists)
+def row_part(name: bytes, count: int, data: bytes) -> tuple[bytes, ...]:
+    """A term's posting list of so many passages, as it stands in a row."""
+    return _number(len(name)), name, _number(count), _number(len(data)), data
+
+
+def write_rows(connection: sqlite3.Connection, rows: Iterable[tuple[int, bytes]]) -> None:
+    """Replace rows; in order, so that two builds of the same files write the same bytes, into full pages."""
     connection.executemany(
         "INSERT OR REPLACE INTO posting_lists (id, data, checksum) VALUES (?, ?, ?)",
-        ((row, data, row_checksum(row, data)) for row, data in packed),
+        ((row, data, row_checksum(row, data)) for row, data in rows),
     )
 
 
-def _pack(lists: PostingLists) -> bytes:
-    parts = []
-    for term, data in sorted(lists.items()):
-        parts += [_HEAD.pack(len(term), len(data) // 3), term, data]
-    return b"".join(parts)
+def delete_rows(connection: sqlite3.Connection, rows: Iterable[int]) -> None:
+    """Delete the rows of hashes that no term has any more."""
+    connection.executemany("DELETE FROM posting_lists WHERE id = ?", [(row,) for row in rows])
 
 
-def pack_postings(weights: Mapping[int, int]) -> bytes:
-    """A posting list of weights by position."""
-    order = sorted(weights)
-    positions = array("H", order)
-    if sys.byteorder == "big":
-        positions.byteswap()
-    return positions.tobytes() + bytes([weights[position] for position in order])
+def _number(value: int) -> bytes:
+    """A number in groups of seven bits, the highest first, all but the last with the eighth bit set."""
+    if value < 0x80:
+        return bytes((value,))
+    return bytes((*(byte | 0x80 for byte in _number(value >> 7)), value & 0x7F))
 
 
-def unpack_postings(data: bytes) -> tuple[Numbers, Floats]:
-    """Positions, ascending, and weights of a posting list."""
-    count = len(data) // 3
-    positions = np.frombuffer(data, dtype="<u2", count=count)
-    return positions.astype(np.int64), np.frombuffer(data, dtype=np.uint8, offset=2 * count).astype(np.float64)
+def _number_in(data: bytes, at: int) -> tuple[int, int]:
+    """Such a number, and where it ends, or IndexError."""
+    value = data[at] & 0x7F
+    while data[at] & 0x80:
+        at += 1
+        value = value << 7 | data[at] & 0x7F
+        if value > _MAX_NUMBER:
+            raise IndexError("longer than any row")
+    return value, at + 1
 
 
 def row_checksum(row: int, data: bytes) -> int:

@@ -5,34 +5,33 @@ from __future__ import annotations
 import sqlite3
 from array import array
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from index.lexical import posting_blocks
-from index.lexical.analyzer import terms
 from index.lexical.posting_blocks import (
     PassageBlock,
-    PostingLists,
     damaged_block,
-    pack_postings,
+    delete_rows,
     row_id,
-    term_bytes,
-    term_hash,
-    unpack_postings,
+    row_part,
+    write_rows,
 )
+from index.lexical.postings import MAX_WEIGHT, Numbers, Postings, pack, unpack
+from index.lexical.vocabulary import Vocabulary
 
 # Of a word in the title, the headings, the text and the path of a passage.
 FIELD_WEIGHTS = (1, 1, 1, 2)
-_MAX_WEIGHT = 255
 _MAX_LENGTH = 65_535
+# Words whose terms are remembered, and texts whose words are: passages of one document share all but the text.
+_MAX_WORDS = 500_000
+_MAX_SHARED = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Fields:
+class Fields(NamedTuple):
     """The text a passage is found by."""
 
     title: str
@@ -40,39 +39,30 @@ class Fields:
     text: str
     path: str
 
-    def weigh(self) -> tuple[Mapping[str, int], int]:
-        """The weight of each term in the passage, and how many words it has."""
-        weights: defaultdict[str, int] = defaultdict(int)
-        length = 0
-        # Passages of one document share all but the text.
-        found = (_shared_terms(self.title), _shared_terms(self.heading), terms(self.text), _shared_terms(self.path))
-        for (simple, joined), weight in zip(found, FIELD_WEIGHTS, strict=True):
-            length += len(simple)
-            for term in (*simple, *joined):
-                weights[term] += weight
-        return weights, length
-
-
-@lru_cache(maxsize=64)
-def _shared_terms(text: str) -> tuple[Sequence[str], Sequence[str]]:
-    return terms(text)
-
 
 @dataclass(slots=True)
-class _Added:
-    """New postings of a term: arrays, as there are millions of them."""
+class _Passages:
+    """Passages of a block: the place of each in it, and its words, by number, field by field."""
 
-    positions: array[int] = field(default_factory=lambda: array("H"))
-    weights: bytearray = field(default_factory=bytearray)
+    places: array[int] = field(default_factory=lambda: array("i"))
+    words: array[int] = field(default_factory=lambda: array("i"))
+    sizes: array[int] = field(default_factory=lambda: array("i"))  # of each field of each passage
+
+
+class _Columns(NamedTuple):
+    """Postings of a block in no order: the number of each one's term, the place of its passage, and its weight."""
+
+    terms: Numbers
+    places: Numbers
+    weights: Numbers
 
 
 @dataclass(slots=True)
 class _BlockChange:
     """What changes in one block."""
 
-    added: defaultdict[str, _Added] = field(default_factory=lambda: defaultdict(_Added))
-    removed: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
-    lengths: dict[int, int] = field(default_factory=dict)
+    added: _Passages = field(default_factory=_Passages)
+    removed: _Passages = field(default_factory=_Passages)
 
 
 class LexicalWriter:
@@ -85,30 +75,23 @@ class LexicalWriter:
         self._connection = connection
         self._file = file
         self._changes: defaultdict[int, _BlockChange] = defaultdict(_BlockChange)
+        self._vocabulary = Vocabulary()
+        self._shared: dict[str, array[int]] = {}
 
     def add(self, passage: int, fields: Fields) -> None:
         """Index a passage under its row number."""
-        number, position = divmod(passage, posting_blocks.BLOCK)
+        number, place = divmod(passage, posting_blocks.BLOCK)
         if number not in self._changes and len(self._changes) > 1:
             # Row numbers mostly ascend in a large build, so few blocks are held in memory.
             self.flush()
-        change = self._changes[number]
-        weights, length = fields.weigh()
-        for term, weight in weights.items():
-            added = change.added[term]
-            added.positions.append(position)
-            added.weights.append(min(weight, _MAX_WEIGHT))
-        change.lengths[position] = min(max(length, 1), _MAX_LENGTH)
+        self._put(self._changes[number].added, place, fields)
 
     def remove(self, passage: int, fields: Fields) -> None:
         """Remove a passage."""
-        number, position = divmod(passage, posting_blocks.BLOCK)
-        if self._changes[number].added:
+        number, place = divmod(passage, posting_blocks.BLOCK)
+        if self._changes[number].added.places:
             self.flush()  # it may be among what was added
-        change = self._changes[number]
-        for term in fields.weigh()[0]:
-            change.removed[term].add(position)
-        change.lengths[position] = 0
+        self._put(self._changes[number].removed, place, fields)
 
     def clear(self) -> None:
         """Remove all passages."""
@@ -121,29 +104,106 @@ class LexicalWriter:
         for number in sorted(self._changes):
             self._flush(number, self._changes[number])
         self._changes.clear()
+        if len(self._vocabulary) > _MAX_WORDS:
+            self._vocabulary = Vocabulary()
+            self._shared.clear()
+
+    def _put(self, passages: _Passages, place: int, fields: Fields) -> None:
+        passages.places.append(place)
+        for text in fields:
+            words = self._shared.get(text)
+            if words is None:
+                words = self._vocabulary.words(text)
+                if text is not fields.text:
+                    self._share(text, words)
+            passages.words += words
+            passages.sizes.append(len(words))
+
+    def _share(self, text: str, words: array[int]) -> None:
+        if len(self._shared) >= _MAX_SHARED:
+            self._shared.clear()
+        self._shared[text] = words
 
     def _flush(self, number: int, change: _BlockChange) -> None:
         block = self._block(number)
-        hashes = block.hashes.copy()
-        stored = {term: term_bytes(term) for term in change.added.keys() | change.removed.keys()}
-        touched = sorted({term_hash(data) for data in stored.values()})
-        rows: dict[int, PostingLists] = {row_id(number, hashed): {} for hashed in touched}
-        old = [row_id(number, hashed) for hashed in touched if hashes[hashed >> 3] >> (hashed & 7) & 1]
-        rows.update(posting_blocks.read_posting_lists(self._connection, self._file, old))
-        for term, data in stored.items():
-            lists = rows[row_id(number, term_hash(data))]
-            changed = _changed(lists.pop(data, b""), change.added.get(term), change.removed.get(term, set()))
-            if changed:
-                lists[data] = changed
-        posting_blocks.write_posting_lists(self._connection, rows)
-        for hashed in touched:
-            bit = np.uint8(1 << (hashed & 7))
-            hashes[hashed >> 3] &= ~bit
-            hashes[hashed >> 3] |= bit if rows[row_id(number, hashed)] else 0
+        new = self._columns(change.added)
+        changed = np.array([*change.removed.places, *change.added.places])
+        terms = self._distinct(new.terms, self._columns(change.removed).terms)
+        touched = np.unique(np.array(self._vocabulary.hashes)[terms])
+        marks = np.unpackbits(block.hashes, bitorder="little")
+        old = self._stored(number, touched[marks[touched] == 1])
+        kept = ~np.isin(old.places, changed)
+        rows = self._rows(new, _Columns(*(column[kept] for column in old)))
+        write_rows(self._connection, ((row_id(number, hashed), data) for hashed, data in rows.items()))
+        marks[touched] = 0
+        marks[list(rows)] = 1
+        delete_rows(self._connection, (row_id(number, hashed) for hashed in touched[marks[touched] == 0].tolist()))
         lengths = np.zeros(posting_blocks.BLOCK, dtype=np.uint16)
         lengths[: len(block.lengths)] = block.lengths
-        lengths[list(change.lengths.keys())] = list(change.lengths.values())
-        posting_blocks.write_block(self._connection, number, PassageBlock(lengths, hashes))
+        lengths[change.removed.places] = 0
+        lengths[change.added.places] = self._lengths(change.added)
+        block = PassageBlock(lengths, np.packbits(marks, bitorder="little"))
+        posting_blocks.write_block(self._connection, number, block)
+
+    def _columns(self, passages: _Passages) -> _Columns:
+        """The postings of passages, one for each occurrence of a term, those of the path twice."""
+        sizes = np.array(passages.sizes)
+        found = self._vocabulary.terms(np.array(passages.words))
+        owners = np.repeat(np.arange(len(sizes)), sizes)[found.owners]
+        times = np.array(FIELD_WEIGHTS)[owners % len(FIELD_WEIGHTS)]
+        places = np.array(passages.places)[owners // len(FIELD_WEIGHTS)]
+        return _Columns(found.terms, places, times)
+
+    def _lengths(self, passages: _Passages) -> Numbers:
+        """How many words each passage has."""
+        sizes = np.array(passages.sizes).reshape(-1, len(FIELD_WEIGHTS)).sum(axis=1)
+        words = self._vocabulary.lengths(np.array(passages.words))
+        owners = np.repeat(np.arange(len(sizes)), sizes)
+        return np.clip(np.bincount(owners, weights=words, minlength=len(sizes)), 1, _MAX_LENGTH)
+
+    def _stored(self, number: int, hashed: Numbers) -> _Columns:
+        """The postings in rows of a block."""
+        wanted = [row_id(number, one) for one in hashed.tolist()]
+        rows = posting_blocks.read_posting_lists(self._connection, self._file, wanted)
+        lists = [pair for _, row in rows for pair in row.items()]
+        terms = np.array([self._vocabulary.term(name) for name, _ in lists], dtype=np.int64)
+        try:
+            found = unpack([one for _, one in lists])
+        except ValueError as error:
+            raise damaged_block(self._file, number) from error
+        if found.positions.max(initial=0) >= posting_blocks.BLOCK:
+            raise damaged_block(self._file, number)
+        return _Columns(np.repeat(terms, found.counts), found.positions, found.weights)
+
+    def _distinct(self, *several: Numbers) -> Numbers:
+        """All terms that occur; sorting millions would take longer."""
+        found = np.zeros(len(self._vocabulary.names), dtype=bool)
+        for terms in several:
+            found[terms] = True
+        return np.flatnonzero(found)
+
+    def _rows(self, new: _Columns, old: _Columns) -> dict[int, bytes]:
+        """The rows of a block with these postings, by hash."""
+        names, hashes = self._vocabulary.names, self._vocabulary.hashes
+        terms = self._distinct(new.terms, old.terms).tolist()
+        terms.sort(key=lambda term: (hashes[term], names[term]))
+        ranks = np.empty(len(names), dtype=np.int64)
+        ranks[terms] = np.arange(len(terms))
+        keys, weights = np.unique(
+            np.repeat(ranks[new.terms] * posting_blocks.BLOCK + new.places, new.weights), return_counts=True
+        )
+        if len(old.terms):
+            keys = np.concatenate([keys, ranks[old.terms] * posting_blocks.BLOCK + old.places])
+            order = np.argsort(keys)
+            keys, weights = keys[order], np.concatenate([weights, old.weights])[order]
+        counts = np.bincount(keys // posting_blocks.BLOCK, minlength=len(terms))
+        postings = Postings(keys % posting_blocks.BLOCK, np.minimum(weights, MAX_WEIGHT), counts)
+        data, ends = pack(postings)
+        starts = [0, *ends]
+        parts: defaultdict[int, list[bytes]] = defaultdict(list)
+        for term, count, start, end in zip(terms, counts.tolist(), starts, ends, strict=False):
+            parts[hashes[term]] += row_part(names[term], count, data[start:end])
+        return {hashed: b"".join(row) for hashed, row in parts.items()}
 
     def _block(self, number: int) -> PassageBlock:
         found = posting_blocks.read_blocks(self._connection, self._file, f"block = {number:d}")
@@ -154,14 +214,3 @@ class LexicalWriter:
         if rows.fetchone():
             raise damaged_block(self._file, number)
         return posting_blocks.EMPTY
-
-
-def _changed(data: bytes, added: _Added | None, removed: set[int]) -> bytes:
-    """A posting list after some postings were removed and some added."""
-    weights: dict[int, int] = {}
-    if data:
-        old = zip(*(column.tolist() for column in unpack_postings(data)), strict=True)
-        weights = {position: int(weight) for position, weight in old if position not in removed}
-    if added is not None:
-        weights.update(zip(added.positions, added.weights, strict=True))
-    return pack_postings(weights) if weights else b""

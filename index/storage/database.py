@@ -12,7 +12,7 @@ from corpus.errors import DamagedIndexError, IncompatibleError, LockedError, NoI
 
 DATABASE = "index.db"
 APPLICATION_ID = 0x71614958  # "qaIX", in the SQLite header
-FORMAT_VERSION = 8
+FORMAT_VERSION = 9
 REPAIR = "Run `qa check --repair`, or `qa index --full` to rebuild it."
 
 # A vector and its row fill pages of this size with little waste.
@@ -107,7 +107,7 @@ CREATE TABLE skipped (
 );
 
 CREATE TABLE posting_lists (
-    id INTEGER PRIMARY KEY,  -- block * 65536 + hash
+    id INTEGER PRIMARY KEY,  -- block * 8192 + hash
     data BLOB NOT NULL,  -- the posting lists of all terms of the block with this hash
     checksum INTEGER NOT NULL
 );

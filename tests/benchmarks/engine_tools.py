@@ -52,6 +52,7 @@ PINS = {
     "hnswlib": ("hnswlib==0.8.0", _NUMPY),
     "lancedb": ("lancedb==0.40.0", "pyarrow==26.0.1", _NUMPY),
     "chroma": ("chromadb==1.5.9", _NUMPY),
+    "tantivy": ("tantivy==0.27.0",),
 }
 _USEARCH: tuple[Settings, ...] = tuple({"ef": ef} for ef in (128, 256, 512))
 _REFINED: tuple[Settings, ...] = (

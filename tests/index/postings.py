@@ -15,6 +15,7 @@ from index.lexical import posting_blocks
 from index.lexical.analyzer import terms
 from index.lexical.bm25 import LexicalIndex
 from index.lexical.posting_blocks import HASHES, read_blocks, term_bytes, term_hash
+from index.lexical.postings import PostingList
 from index.lexical.writer import Fields, LexicalWriter
 
 FILE = Path("index.db")
@@ -68,7 +69,7 @@ def rows(connection: sqlite3.Connection) -> list[list[tuple[Any, ...]]]:
     ]
 
 
-def stored(connection: sqlite3.Connection) -> dict[tuple[int, str], bytes]:
+def stored(connection: sqlite3.Connection) -> dict[tuple[int, str], PostingList]:
     """Posting lists by block and term."""
     return {
         (row[0] // HASHES, term.decode("utf-8", "surrogatepass")): data

@@ -95,9 +95,9 @@ def test_an_index_of_the_format_before_asks_for_a_rebuild_that_embeds_nothing(ro
     """As the last version with that format wrote it."""
     shutil.rmtree(root / ".qa")
     (root / ".qa").mkdir()
-    (root / ".qa" / "index.db").write_bytes(gzip.decompress((GOLDEN / "format-7.db.gz").read_bytes()))
+    (root / ".qa" / "index.db").write_bytes(gzip.decompress((GOLDEN / "format-8.db.gz").read_bytes()))
     for opening in (lambda: Snapshot(root / ".qa"), lambda: update_index(Request(root, BagEncoder()))):
-        with pytest.raises(IncompatibleError, match=r"has the old format 7.*qa index --full"):
+        with pytest.raises(IncompatibleError, match=r"has the old format 8.*qa index --full"):
             opening()
     report = rebuild_index(Request(root, BagEncoder()))
     assert (report.documents, report.embedded, report.reused) == (10, 0, 11)

@@ -1,0 +1,89 @@
+"""Words and terms as numbers, so that a block of passages is indexed by sorting arrays."""
+
+from __future__ import annotations
+
+from array import array
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from index.lexical.analyzer import split_words, terms_of
+from index.lexical.posting_blocks import term_bytes, term_hash
+from index.lexical.postings import Numbers
+
+Ints = npt.NDArray[np.int32]
+
+
+class Occurrences(NamedTuple):
+    """Where terms occur: `terms` are their numbers, `owners` say in which of the words given."""
+
+    terms: Numbers
+    owners: Numbers
+
+
+class _Words(dict[str, int]):
+    """A number for each word, given at first sight."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        super().__init__()
+        self._vocabulary = vocabulary
+
+    def __missing__(self, word: str) -> int:
+        number = self[word] = len(self)
+        self._vocabulary.learn(word)
+        return number
+
+
+class Vocabulary:
+    """The words that were seen, and the terms that each is indexed by.
+
+    Attributes:
+        names: The terms as they are stored, by number.
+        hashes: Their hashes.
+    """
+
+    def __init__(self) -> None:
+        self.names: list[bytes] = []
+        self.hashes = array("i")
+        self._words = _Words(self)
+        self._terms: dict[bytes, int] = {}
+        # Of each word: its terms, one after another, where they begin, and how many are no joined words.
+        self._found = array("i")
+        self._starts = array("i", [0])
+        self._simple = array("i")
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    def words(self, text: str) -> array[int]:
+        """The words of a text, by number."""
+        return array("i", map(self._words.__getitem__, split_words(text)))
+
+    def learn(self, word: str) -> None:
+        """Take up a new word."""
+        simple, joined = terms_of(word)
+        self._found.extend(self.term(term_bytes(term)) for term in (*simple, *joined))
+        self._starts.append(len(self._found))
+        self._simple.append(len(simple))
+
+    def term(self, name: bytes) -> int:
+        """The number of a term."""
+        number = self._terms.setdefault(name, len(self.names))
+        if number == len(self.names):
+            self.names.append(name)
+            self.hashes.append(term_hash(name))
+        return number
+
+    def lengths(self, words: Ints) -> Ints:
+        """How many words each counts as: its parts, or pairs of characters."""
+        return np.frombuffer(self._simple, dtype=np.int32)[words]
+
+    def terms(self, words: Ints) -> Occurrences:
+        """The terms that words are indexed by."""
+        starts = np.frombuffer(self._starts, dtype=np.int32)
+        first, counts = starts[words], (starts[1:] - starts[:-1])[words]
+        ends = np.cumsum(counts, dtype=np.int64)
+        places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(first - (ends - counts), counts)
+        owners = np.repeat(np.arange(len(words)), counts)
+        return Occurrences(np.frombuffer(self._found, dtype=np.int32)[places].astype(np.int64), owners)

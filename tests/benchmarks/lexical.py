@@ -1,0 +1,144 @@
+"""The keyword index beside tantivy and SQLite's FTS5: building, bytes, the first question and those after it.
+
+    QA_DATA=DIR python -m tests.benchmarks.lexical --venvs DIR [--passages N] [--engines NAME,NAME] [--out FILE.json]
+
+DIR holds sets with `corpus.jsonl` ({"title", "text"}) and `queries.jsonl` ({"text"}). A passage is three to seven
+consecutive sentences of a text: first all runs of three, then all of four, and so on, until there are as many as
+wanted; so words and their frequencies are real, though runs overlap. They are in the order of the texts, as passages
+of files are.
+
+Each engine builds in a process and is asked in others. Seconds are those of the processor, all cores together: a build
+without reading the passages, from the first one to a store that is committed and merged; a first question with the
+start of the process, Python and imports. Ours and FTS5 have their own settings for stemming and ranking, tantivy stores
+frequencies and no positions, which is what ours has; FTS5 keeps no texts but positions, as its ranking needs them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from corpus.text.sentences import sentence_spans
+from tests.benchmarks.common import circumstances, parser, tell
+from tests.benchmarks.engine_tools import install
+from tests.benchmarks.peer_tools import FailedError, last_line
+from tests.paths import REPOSITORY
+
+ENGINES = ("ours", "tantivy", "fts5")
+_RUNS = range(3, 8)
+_COLD, _WARM = 7, 200
+_SEED = 18
+
+
+def documents(data: Path) -> Iterator[tuple[str, str, str]]:
+    """Title, path and text of every text of all sets."""
+    for file in sorted(data.glob("*/corpus.jsonl")):
+        with file.open(encoding="utf-8") as lines:
+            for row in map(json.loads, lines):
+                title = row.get("title", "")
+                yield title, f"{file.parent.name}/{title.replace('/', ' ') or row['_id']}.txt", row["text"]
+
+
+def passages(data: Path, count: int) -> list[list[str]]:
+    """So many passages, in the order of the texts: title, heading, text and path."""
+    texts = [(title, path, text, sentence_spans(text)) for title, path, text in documents(data)]
+    wanted: list[tuple[int, int, int]] = []
+    for width in _RUNS:
+        for number, (*_, spans) in enumerate(texts):
+            runs = range(max(1, len(spans) - width + 1) if spans else 0)
+            wanted += ((number, first, width) for first in runs)
+        if len(wanted) >= count:
+            break
+    found = []
+    for number, first, width in sorted(wanted[:count]):
+        title, path, text, spans = texts[number]
+        run = spans[first : first + width]
+        found.append([title, "", text[run[0][0] : run[-1][1]], path])
+    return found
+
+
+def questions(data: Path) -> list[str]:
+    """Questions of all sets, in an order that is always the same."""
+    found = []
+    for file in sorted(data.glob("*/queries.jsonl")):
+        with file.open(encoding="utf-8") as lines:
+            found += [json.loads(line)["text"] for line in lines]
+    random.Random(_SEED).shuffle(found)  # noqa: S311 - not for secrets
+    return found
+
+
+class Bench:
+    """One engine: its Python, and where its store is."""
+
+    def __init__(self, name: str, venvs: Path, place: Path) -> None:
+        self._name = name
+        self._python = install("tantivy", venvs) if name == "tantivy" else sys.executable
+        self._store = place / name
+        self._store.mkdir()
+
+    def build(self, file: Path) -> dict[str, Any]:
+        """Build from nothing, and count the bytes written.
+
+        Raises:
+            FailedError: The engine failed.
+        """
+        told, _ = self._run("build", str(file), str(self._store))
+        size = sum(one.stat().st_size for one in self._store.rglob("*") if one.is_file())
+        return {"build_cpu_seconds": told["cpu_seconds"], "bytes": size}
+
+    def ask(self, asked: Sequence[str]) -> dict[str, Any]:
+        """Ask one question a process, then many in one.
+
+        Raises:
+            FailedError: The engine failed.
+        """
+        first = [self._run("ask", str(self._store), question)[1] for question in asked[:_COLD]]
+        _, once = self._run("ask", str(self._store), *asked[:1])
+        _, many = self._run("ask", str(self._store), *asked[: _WARM + 1])
+        return {
+            "first_cpu_ms": 1000 * statistics.median(first),
+            "more_cpu_ms": 1000 * (many - once) / _WARM,
+        }
+
+    def _run(self, *arguments: str) -> tuple[Any, float]:
+        """What the driver told, and the processor's seconds it took."""
+        before = os.times()
+        command = [self._python, "-m", "tests.benchmarks.lexical_drivers", self._name, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=REPOSITORY)
+        after = os.times()
+        if done.returncode:
+            raise FailedError(f"{self._name}: {last_line(done.stderr)}")
+        taken = after.children_user + after.children_system - before.children_user - before.children_system
+        return json.loads(done.stdout.splitlines()[-1]), taken
+
+
+def main() -> None:
+    """Measure what the command line names."""
+    found = parser(__doc__)
+    found.add_argument("--venvs", type=Path, required=True, metavar="DIR", help="of the engines' environments")
+    found.add_argument("--passages", type=int, default=240_000)
+    found.add_argument("--engines", default=",".join(ENGINES))
+    given = found.parse_args()
+    data = Path(os.environ.get("QA_DATA", "data"))
+    told: dict[str, Any] = {**circumstances("lexical"), "passages": given.passages, "engines": {}}
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "passages.jsonl"
+        with file.open("w", encoding="utf-8") as out:
+            out.writelines(json.dumps(one) + "\n" for one in passages(data, given.passages))
+        asked = questions(data)
+        for name in given.engines.split(","):
+            bench = Bench(name, given.venvs, Path(folder))
+            told["engines"][name] = {**bench.build(file), **bench.ask(asked)}
+    tell(told, given.out)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+"""The keyword indexes that `tests.benchmarks.lexical` compares, each in a process of its own.
+
+    python -m tests.benchmarks.lexical_drivers NAME build PASSAGES.jsonl STORE
+    python -m tests.benchmarks.lexical_drivers NAME ask STORE QUESTION...
+
+A passage is a list of title, heading, text and path. The last line printed is JSON: of `build`, what was written in
+seconds of all the processor's cores, reading PASSAGES not included; of `ask`, ten row numbers for each question.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+LIMIT = 10
+_MEMORY = 128_000_000  # of a tantivy writer, in bytes: its own default
+_FILE = "index.db"
+
+Passages = Iterator[tuple[int, list[str]]]
+
+
+def _passages(file: Path) -> Passages:
+    with file.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            yield number, json.loads(line)
+
+
+def _build_ours(passages: Passages, store: Path) -> None:
+    from index.lexical.writer import Fields, LexicalWriter
+    from index.storage.database import open_for_writing
+
+    connection = open_for_writing(store / _FILE)
+    connection.execute("BEGIN IMMEDIATE")
+    writer = LexicalWriter(connection, store / _FILE)
+    count = 0
+    for number, (title, heading, text, path) in passages:
+        writer.add(number, Fields(title, heading, text, path))
+        count = number
+    writer.flush()
+    connection.execute("INSERT INTO meta VALUES ('passages', ?)", (str(count),))
+    connection.execute("COMMIT")
+    connection.close()
+
+
+def _ask_ours(store: Path, questions: Sequence[str]) -> list[list[int]]:
+    from index.lexical.bm25 import LexicalIndex
+    from index.lexical.query_terms import analyse
+    from index.storage.database import open_for_reading
+
+    connection = open_for_reading(store / _FILE)
+    ((count,),) = connection.execute("SELECT value FROM meta").fetchall()
+    index = LexicalIndex(connection, store / _FILE, int(count))
+    return [index.search(analyse(question).terms, LIMIT)[0].tolist()[:LIMIT] for question in questions]
+
+
+def _build_tantivy(passages: Passages, store: Path) -> None:
+    import tantivy  # type: ignore[import-not-found]
+
+    builder = tantivy.SchemaBuilder()
+    builder.add_integer_field("number", fast=True)
+    builder.add_text_field("text", tokenizer_name="en_stem", index_option="freq")
+    writer = tantivy.Index(builder.build(), path=str(store)).writer(_MEMORY, num_threads=1)
+    for number, parts in passages:
+        # Twice, as ours counts it.
+        writer.add_document(tantivy.Document(number=number, text=[*parts, parts[-1]]))
+    writer.commit()
+    writer.wait_merging_threads()
+
+
+def _ask_tantivy(store: Path, questions: Sequence[str]) -> list[list[int]]:
+    import tantivy
+
+    index = tantivy.Index.open(str(store))
+    searcher = index.searcher()
+    found = []
+    for question in questions:
+        words = "".join(char if char.isalnum() else " " for char in question)
+        hits = searcher.search(index.parse_query(words, ["text"]), LIMIT, order_by_field=None).hits
+        found.append([address.doc + 1 for _, address in hits])
+    return found
+
+
+def _build_fts5(passages: Passages, store: Path) -> None:
+    connection = sqlite3.connect(store / _FILE, isolation_level=None)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA page_size = 8192")
+    connection.execute(
+        "CREATE VIRTUAL TABLE passages USING fts5 (title, heading, text, path, content = '', "
+        "tokenize = 'porter unicode61')"
+    )
+    connection.execute("BEGIN")
+    rows = ((number, *parts) for number, parts in passages)
+    connection.executemany("INSERT INTO passages (rowid, title, heading, text, path) VALUES (?, ?, ?, ?, ?)", rows)
+    connection.execute("COMMIT")
+    connection.close()
+
+
+def _ask_fts5(store: Path, questions: Sequence[str]) -> list[list[int]]:
+    connection = sqlite3.connect(store / _FILE)
+    found = []
+    for question in questions:
+        words = "".join(char if char.isalnum() else " " for char in question).split()
+        match = " OR ".join(f'"{word}"' for word in words)
+        query = "SELECT rowid FROM passages WHERE passages MATCH ? ORDER BY rank LIMIT ?"
+        found.append([number for (number,) in connection.execute(query, (match, LIMIT))])
+    return found
+
+
+_BUILD: dict[str, Callable[[Passages, Path], None]] = {
+    "ours": _build_ours,
+    "tantivy": _build_tantivy,
+    "fts5": _build_fts5,
+}
+_ASK: dict[str, Callable[[Path, Sequence[str]], list[list[int]]]] = {
+    "ours": _ask_ours,
+    "tantivy": _ask_tantivy,
+    "fts5": _ask_fts5,
+}
+
+
+def main() -> None:
+    """Do what the command line says."""
+    name, action, *given = sys.argv[1:]
+    told: Any
+    if action == "build":
+        file, store = map(Path, given)
+        begun = time.process_time()
+        for _ in _passages(file):
+            pass
+        reading = time.process_time() - begun
+        _BUILD[name](_passages(file), store)
+        told = {"cpu_seconds": time.process_time() - begun - 2 * reading}
+    else:
+        told = _ASK[name](Path(given[0]), given[1:])
+    print(json.dumps(told), flush=True)
+
+
+if __name__ == "__main__":
+    main()

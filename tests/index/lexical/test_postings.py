@@ -1,0 +1,50 @@
+"""Posting lists as bytes: what was packed is unpacked, and anything else is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from index.lexical.posting_blocks import BLOCK
+from index.lexical.postings import MAX_WEIGHT, PostingList, Postings, pack, unpack
+
+# Places next to each other, and far apart; weights below and above what is stored beside a place.
+places = st.integers(0, 300) | st.integers(0, BLOCK - 1)
+lists = st.lists(st.dictionaries(places, st.integers(1, 6) | st.integers(1, MAX_WEIGHT), min_size=1), max_size=6)
+
+
+def packed(several: Sequence[Mapping[int, int]]) -> list[PostingList]:
+    """Packed at once and cut."""
+    pairs = [pair for one in several for pair in sorted(one.items())]
+    columns = ([place for place, _ in pairs], [weight for _, weight in pairs], [len(one) for one in several])
+    data, ends = pack(Postings(*(np.array(column, dtype=np.int64) for column in columns)))
+    starts = [0, *ends]
+    return [PostingList(len(one), data[starts[i] : ends[i]]) for i, one in enumerate(several)]
+
+
+@settings(max_examples=100, deadline=None)
+@given(several=lists, data=st.data())
+def test_lists_are_unpacked_in_any_company(several: list[dict[int, int]], data: st.DataObject) -> None:
+    """Those that were packed together, in another order and beside others."""
+    order = data.draw(st.permutations(range(len(several))))
+    found = unpack([packed(several)[i] for i in order])
+    expected = [pair for i in order for pair in sorted(several[i].items())]
+    assert list(zip(found.positions.tolist(), found.weights.tolist(), strict=True)) == expected
+    assert found.counts.tolist() == [len(several[i]) for i in order]
+
+
+@settings(max_examples=100, deadline=None)
+@given(several=lists.filter(bool), data=st.data())
+def test_a_list_that_is_cut_is_refused(several: list[dict[int, int]], data: st.DataObject) -> None:
+    """Wherever, and if its passages are miscounted."""
+    found = packed(several)
+    which = data.draw(st.integers(0, len(found) - 1))
+    count, content = found[which]
+    cut = PostingList(count, content[: data.draw(st.integers(0, len(content) - 1))])
+    for wrong in (cut, PostingList(count + 1, content), PostingList(count - 1, content)):
+        with pytest.raises(ValueError, match="a posting list"):
+            unpack([*found[:which], wrong, *found[which + 1 :]])
