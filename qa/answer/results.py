@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from corpus.formats import page_label
 from corpus.types import PageBox
@@ -122,6 +122,50 @@ class Alternative:
 
 
 @dataclass(frozen=True, slots=True)
+class ProseSentence:
+    """A sentence that a language model wrote, compared with the passages that it cites.
+
+    Attributes:
+        text: Without its citations.
+        citations: Passages by rank; what is no passage is left out, and reason enough.
+        support: In [0, 1]: how much the passages say it; 0 where `reason` is another.
+        state: `supported` or `unsupported`.
+        reason: Why it is unsupported, else "".
+    """
+
+    text: str
+    citations: tuple[int, ...]
+    support: float
+    state: Literal["supported", "unsupported"]
+    reason: str = ""
+
+
+class Ending(StrEnum):
+    """How an answer in prose ended."""
+
+    COMPLETE = "complete"
+    REFUSED = "refused"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """Who wrote the prose of an answer, and how that ended.
+
+    Attributes:
+        llm: The name of the language model.
+        ending: `complete`; `refused`, as it found no answer in the passages; or `failed`, perhaps after some sentences.
+        error: What failed, else "".
+        left_out: Unsupported sentences that were left out.
+    """
+
+    llm: str
+    ending: Ending
+    error: str = ""
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The answering text, taken word for word from the best passage.
 
@@ -130,12 +174,14 @@ class Answer:
         citations: The passages that say so, by rank, the one that is quoted first.
         sentence: The sentence that `text` is from.
         alternatives: Other dates or numbers that other passages give for the same.
+        prose: What a language model wrote, if one was asked to; see `qa.prose`.
     """
 
     text: str
     citations: tuple[int, ...]
     sentence: str = ""
     alternatives: tuple[Alternative, ...] = ()
+    prose: tuple[ProseSentence, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +216,7 @@ class Result:
         timings_ms: Milliseconds by step, and their `total`.
         corrections: Misspelt words of the question.
         rerank_model: The cross-encoder that ordered the first passages, by its name; None without one.
+        writing: Of the prose in `answer`; None if no language model was asked.
     """
 
     question: str
@@ -182,6 +229,7 @@ class Result:
     timings_ms: dict[str, float] = field(hash=False)
     corrections: tuple[Correction, ...] = ()
     rerank_model: str | None = None
+    writing: Writing | None = None
 
     def __str__(self) -> str:
         return display.as_text(self)
@@ -206,6 +254,7 @@ class Result:
             # As this one.
             "rerank_model": self.rerank_model,
             "timings_ms": self.timings_ms,
+            **({} if self.writing is None else {"writing": json_value(self.writing)}),
         }
 
 
@@ -215,10 +264,13 @@ def json_value(value: Any) -> Any:
         boxes = {"boxes": [{"page": page, "box": box} for page, *box in value.boxes]} if value.boxes else {}
         return {"chars": list(value.chars), "text": value.text, **boxes}
     if is_dataclass(value):
-        return {field.name: json_value(getattr(value, field.name)) for field in fields(value)}
+        found = {field.name: json_value(getattr(value, field.name)) for field in fields(value)}
+        if isinstance(value, Answer) and value.prose is None:
+            del found["prose"]
+        return found
     if isinstance(value, tuple):
         return [json_value(part) for part in value]
-    return value.value if isinstance(value, State) else value
+    return value.value if isinstance(value, StrEnum) else value
 
 
 def cite(path: str, lines: tuple[int, int] | None, page: int | None, heading: Sequence[str] = ()) -> str:

@@ -28,6 +28,7 @@ from qa.cli.options import (
     RERANK_MODEL,
     filtered,
 )
+from qa.cli.writing import ProseWriter, writing
 from qa.filters import Filter
 from qa.retrieval.question_text import LONGEST_QUESTION
 from qa.terminal import answers, reports
@@ -57,6 +58,7 @@ _DEFAULT_K = 5
 @DEVICE
 @filtered
 @click.option("--topic", metavar="N", help="Only passages of this topic, as `qa topics` numbers them.")
+@writing
 @CORPUS
 @NO_UPDATE
 @INDEX
@@ -74,6 +76,7 @@ def ask(
     device: str,
     only: Filter,
     topic: str | None,
+    writer: ProseWriter | None,
     corpus: Path | None,
     no_update: bool,
     index: Path | None,
@@ -83,6 +86,8 @@ def ask(
     if folder is not None and not question and batch is None:
         raise UsageError(f'{folder} is a folder. Put a question after it: qa ask {folder} "who won?"')
     form = _format(form, as_json=as_json, is_batch=batch is not None)
+    if writer is not None and form not in ("text", "json"):
+        raise UsageError(f"--write prints text or JSON, not {form}.")
     questions = questions_of(question, batch)
     for each in questions:
         if each.cut:
@@ -117,6 +122,8 @@ def ask(
                 **({} if topic is None else {"topic": topic}),
             )
             answers.note(reports.corrected(answer.corrections, each.prefix))
+            if writer is not None:
+                answer = writer(answer, retriever, shows=form == "text")
             if form == "json":
                 answers.out(session.as_line(boxes.fill(answer).as_json()))
             else:

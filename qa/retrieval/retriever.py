@@ -114,6 +114,11 @@ class Retriever:
         """The generation that is asked now; `reading` keeps it open where other threads may reload or close."""
         return self._generations.now.snapshot
 
+    @property
+    def encoder(self) -> Encoder:
+        """The model of the generation that is asked now."""
+        return self._generations.now.models.encoder
+
     @contextmanager
     def reading(self) -> Iterator[Index]:
         """Yield the generation that is asked now, and keep it open meanwhile."""

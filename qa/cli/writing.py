@@ -1,0 +1,81 @@
+"""`qa ask --write`: the options that name a language model, and what is shown of its answer."""
+
+# ruff: noqa: PLC0415 - only those who ask for prose pay for it
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from corpus.errors import UsageError
+from qa.answer.results import Ending, Result
+from qa.cli import session
+from qa.terminal import answers
+
+if TYPE_CHECKING:
+    from qa.prose import LLMEndpoint
+    from qa.retrieval.retriever import Retriever
+
+_OPTIONS = (
+    click.option("--write", is_flag=True, help="Have a language model answer in prose, and check each sentence."),
+    click.option("--endpoint", metavar="URL", help="Its OpenAI-compatible API.  [default: QA_LLM_ENDPOINT]"),
+    click.option("--llm", metavar="NAME", help="Its name there.  [default: QA_LLM]"),
+    click.option("--llm-timeout", type=click.FloatRange(1, 86_400), metavar="SECONDS", help="For a whole answer."),
+    click.option("--strict", is_flag=True, help="Leave out what the passages do not support."),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ProseWriter:
+    """Adds prose to answers.
+
+    Attributes:
+        endpoint: Whom to ask.
+        strict: Whether unsupported sentences are left out.
+    """
+
+    endpoint: LLMEndpoint
+    strict: bool
+
+    def __call__(self, answer: Result, retriever: Retriever, *, shows: bool) -> Result:
+        """Return an answer with prose; with `shows`, sentences are printed as they come."""
+        from qa.prose import write
+        from qa.terminal import prose
+
+        style = session.style()
+        each = (lambda one: answers.out(prose.sentence(one, style))) if shows else None
+        found = write(answer, retriever, self.endpoint, strict=self.strict, on_sentence=each)
+        if found.writing is not None:
+            if found.writing.ending is Ending.FAILED:
+                answers.note(answers.problem(f"no answer in prose from {found.writing.error}"))
+            if shows:
+                end = prose.ending(found.writing, style)
+                answers.out(end + "\n" if end or (found.answer and found.answer.prose) else "")
+        return found
+
+
+def writing(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the options that ask for prose, as its argument `writer`, None without `--write`."""
+
+    @wraps(command)
+    def run(**given: Any) -> int:
+        writer = _writer(*(given.pop(name) for name in ("write", "endpoint", "llm", "llm_timeout", "strict")))
+        return command(**given, writer=writer)
+
+    for option in reversed(_OPTIONS):
+        run = option(run)
+    return run
+
+
+def _writer(write: bool, url: str | None, llm: str | None, limit: float | None, strict: bool) -> ProseWriter | None:  # noqa: FBT001 - in the order of the options
+    if not write:
+        if url or llm or limit or strict:
+            raise UsageError("--endpoint, --llm, --llm-timeout and --strict are for --write.")
+        return None
+    from qa.prose import LLMEndpoint
+
+    return ProseWriter(LLMEndpoint.named(url, llm, limit=limit), strict)

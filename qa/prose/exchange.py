@@ -1,0 +1,261 @@
+"""One request and its response, over HTTP/1.1 of the standard library, in a thread that may be abandoned."""
+
+from __future__ import annotations
+
+import json
+import socket
+import ssl
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any
+from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+from qa.prose.endpoint import EndpointError
+
+if TYPE_CHECKING:
+    from qa.prose.endpoint import LLMEndpoint
+
+# Bytes: of one line of an event stream, of a whole response, and of what an error says.
+_LONGEST_LINE = 1 << 20
+_LONGEST = 16 << 20
+_LONGEST_MESSAGE = 300
+_PIECE = 1 << 16
+# Seconds after the limit until a thread that nobody waits for gives up connecting.
+_GRACE = 10
+_MEANINGS = {
+    400: "it refuses the request",
+    401: "it wants a key, or another one; the key is taken from QA_LLM_KEY",
+    403: "it refuses the key",
+    404: "it has no such model or no such path",
+    429: "it has too many requests",
+}
+# By the kind of error; of two that fit, the first.
+_FAILURES: dict[type[Exception], str] = {
+    ssl.SSLError: "it does not speak TLS as its URL says; is it http:// instead of https://?",
+    socket.gaierror: "there is no host of that name",
+    ConnectionRefusedError: "nothing is listening there",
+    TimeoutError: "it does not answer in time",
+    ConnectionResetError: "it broke off the connection",
+    IncompleteRead: "it broke off the connection",
+    HTTPException: "it does not speak HTTP; is it https:// instead of http://?",
+}
+
+
+class Exchange:
+    """Asks an endpoint once.
+
+    Args:
+        endpoint: Whom to ask.
+        messages: The conversation, in OpenAI's form.
+        put: Takes the pieces of the answer, and at last None or what went wrong.
+    """
+
+    def __init__(
+        self,
+        endpoint: LLMEndpoint,
+        messages: Sequence[Mapping[str, str]],
+        put: Callable[[str | EndpointError | None], None],
+    ) -> None:
+        self._endpoint = endpoint
+        self._target = endpoint.target()
+        self._put = put
+        self._connection: HTTPConnection | None = None
+        self._socket: socket.socket | None = None
+        self._opened = ExitStack()
+        self._is_abandoned = False
+        self._request = {
+            "model": endpoint.model, "messages": list(messages), "stream": True, "temperature": 0,
+        }  # fmt: skip
+
+    def run(self) -> None:
+        """Put each piece of the answer as it comes; raises nothing."""
+        try:
+            for piece in self._pieces():
+                self._put(piece)
+                if self._is_abandoned:
+                    return
+            self._put(None)
+        except EndpointError as error:
+            self._put(error)
+        except (OSError, HTTPException, ValueError) as error:
+            self._put(EndpointError(_said(error)))
+        finally:
+            self._opened.close()
+
+    def abandon(self) -> None:
+        """End it from any thread, also where the other side keeps a read waiting."""
+        self._is_abandoned = True
+        # While it connects through a proxy, or shakes hands for TLS, the connection has the socket.
+        for sock in (self._socket, self._connection and self._connection.sock):
+            if sock:
+                with suppress(OSError):
+                    sock.shutdown(socket.SHUT_RDWR)
+
+    def _pieces(self) -> Iterator[str]:
+        response = self._posted(self._request)
+        if response.status == 400:
+            # Some models take no temperature.
+            response = self._posted({name: value for name, value in self._request.items() if name != "temperature"})
+        self._require_success(response)
+        kind = response.headers.get_content_type()
+        if kind == "text/event-stream":
+            yield from _deltas(_lines(response))
+        elif kind == "application/json":
+            yield _content(_parsed(response.read(_LONGEST)), "message")
+        else:
+            raise EndpointError(f"answers with {kind[:80]}, not with an event stream; is that its API?")
+
+    def _posted(self, body: Mapping[str, Any]) -> HTTPResponse:
+        host = f"{self._target.hostname}"
+        headers = {"Content-Type": "application/json", "Accept": "text/event-stream", "Connection": "close"}
+        if self._endpoint.key:
+            headers["Authorization"] = f"Bearer {self._endpoint.key}"
+        path = self._target.path
+        proxy = _proxy_for(self._target)
+        near, seconds = self._target if proxy is None else proxy, self._endpoint.limit + _GRACE
+        connection = self._connection = _connected(near, seconds, is_tls=self._target.scheme == "https")
+        if proxy is not None:
+            credentials = _credentials(proxy)
+            if self._target.scheme == "https":
+                connection.set_tunnel(host, self._target.port or 443, credentials)
+            else:
+                path, headers = self._target.geturl(), {**headers, **credentials, "Host": self._target.netloc}
+        self._opened.callback(connection.close)
+        connection.connect()
+        self._socket = connection.sock
+        if self._is_abandoned:
+            raise EndpointError("nobody waits for it any more")
+        connection.request("POST", path, json.dumps(body), headers)
+        return self._opened.enter_context(connection.getresponse())
+
+    def _require_success(self, response: HTTPResponse) -> None:
+        if response.status == 200:
+            return
+        if 300 <= response.status < 400:
+            raise EndpointError(
+                f"it redirects to {_one_line(response.headers.get('Location', 'nowhere'))}; if you trust that, name it"
+            )
+        meaning = _MEANINGS.get(response.status, "it failed" if response.status >= 500 else "it refuses")
+        text = response.read(_PIECE).decode("utf-8", "replace")
+        with suppress(ValueError, EndpointError):
+            text = _message(_parsed(text.encode())) or text
+        said = _one_line(text.replace(self._endpoint.key, "…") if self._endpoint.key else text)
+        raise EndpointError(f"{meaning} (HTTP {response.status}{': ' if said else ''}{said})")
+
+
+def _connected(near: SplitResult, seconds: float, *, is_tls: bool) -> HTTPConnection:
+    host = f"{near.hostname}"
+    if is_tls:
+        return HTTPSConnection(host, near.port, timeout=seconds, context=ssl.create_default_context())
+    return HTTPConnection(host, near.port, timeout=seconds)
+
+
+def _proxy_for(target: SplitResult) -> SplitResult | None:
+    """The proxy that the environment names for a host; none for this machine."""
+    host = f"{target.hostname}"
+    with suppress(ValueError):
+        if ip_address(host).is_loopback:
+            return None
+    named = getproxies().get(target.scheme)
+    if host == "localhost" or not named or proxy_bypass(host):
+        return None
+    found = urlsplit(named if "://" in named else f"http://{named}")
+    if found.scheme != "http" or not found.hostname:
+        raise EndpointError("the proxy of the environment is not one of http")
+    return found
+
+
+def _credentials(proxy: SplitResult) -> dict[str, str]:
+    if proxy.username is None:
+        return {}
+    pair = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
+    return {"Proxy-Authorization": f"Basic {b64encode(pair.encode()).decode()}"}
+
+
+def _lines(response: HTTPResponse) -> Iterator[bytes]:
+    """The lines of a response, as they come."""
+    rest, total = b"", 0
+    while piece := response.read1(_PIECE):
+        total += len(piece)
+        *whole, rest = (rest + piece).split(b"\n")
+        if len(rest) > _LONGEST_LINE or total > _LONGEST:
+            raise EndpointError("its answer is too long")
+        yield from whole
+    yield rest
+
+
+def _deltas(lines: Iterator[bytes]) -> Iterator[str]:
+    """The pieces of text in a stream of server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html).
+
+    One that ends without saying so broke off.
+    """
+    is_over = False
+    for line in lines:
+        name, _, data = line.strip(b"\r").partition(b":")
+        if name != b"data" or not data.strip():
+            continue
+        if data.strip() == b"[DONE]":
+            return
+        event = _parsed(data)
+        if said := _message(event):
+            raise EndpointError(f"it failed in the middle of its answer: {_one_line(said)}")
+        yield _content(event, "delta")
+        reason = _reason(event)
+        if reason not in (None, "stop"):
+            raise EndpointError(f"it ended its answer early ({_one_line(str(reason))})")
+        is_over = is_over or reason is not None
+    if not is_over:
+        raise EndpointError("its answer broke off")
+
+
+def _parsed(data: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise EndpointError("its answer is not in the form of OpenAI's API")
+    return value
+
+
+def _choice(event: dict[str, Any]) -> dict[str, Any]:
+    choices = event.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else {}
+    return first if isinstance(first, dict) else {}
+
+
+def _reason(event: dict[str, Any]) -> object:
+    return _choice(event).get("finish_reason")
+
+
+def _content(event: dict[str, Any], within: str) -> str:
+    part = _choice(event).get(within)
+    if within == "message" and not isinstance(part, dict):
+        raise EndpointError(_one_line(_message(event)) or "its answer is not in the form of OpenAI's API")
+    content = part.get("content") if isinstance(part, dict) else None
+    return content if isinstance(content, str) else ""
+
+
+def _message(event: dict[str, Any]) -> str:
+    """What an error object says; "" if it is none."""
+    error = event.get("error") or event.get("detail")
+    if isinstance(error, dict):
+        error = error.get("message") or json.dumps(error)
+    return error if isinstance(error, str) else ""
+
+
+def _one_line(text: str) -> str:
+    found = " ".join(text.split())
+    return found if len(found) <= _LONGEST_MESSAGE else found[: _LONGEST_MESSAGE - 1] + "…"
+
+
+def _said(error: Exception) -> str:
+    """What a failure of the network means."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate cannot be trusted: {error.verify_message}"
+    known = (meaning for kind, meaning in _FAILURES.items() if isinstance(error, kind))
+    return next(known, None) or _one_line(str(error)) or type(error).__name__

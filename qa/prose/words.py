@@ -1,0 +1,136 @@
+"""A text as words, numbers and names, each with its place and clause: what statements are compared by."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
+from typing import Literal
+
+from index import STOP_WORDS, word_terms
+
+Kind = Literal["number", "name", "word", "stop"]
+
+_TOKEN = re.compile(
+    r"""(?P<number>\d+(?:[.,:]\d+)*)(?:(?:st|nd|rd|th)\b)?
+    | (?P<code>(?<!\w)(?:--?|/)\w[\w./-]*\w)
+    | (?P<word>[^\W\d_]\w*(?:['’]\w+)?)
+    | (?P<mark>[,;:.!?()–—])""",
+    re.VERBOSE,
+)
+_POSSESSIVE = re.compile("['’]s?$")
+_GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_ISO_DATE = re.compile(r"\b(\d{4})-(0[1-9]|1[0-2])-(\d\d)\b")
+_MONTHS = "January February March April May June July August September October November December"
+_UNITS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+)
+_ORDINALS = "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+_TENS_SPELLED = "twenty thirty forty fifty sixty seventy eighty ninety"
+_SPELLED = {word: value for words in (_UNITS, _ORDINALS) for value, word in enumerate(words.split())}
+_SPELLED |= {"eighteen": 18, "nineteen": 19, "twice": 2, "quarter": 4}
+_TENS = {word: 10 * value for value, word in enumerate(_TENS_SPELLED.split(), start=2)}
+_POWERS = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9}
+# How far apart words are that a mark or conjunction stands between; from the greater on, they are in two clauses.
+_GAPS = dict.fromkeys(("and", "or"), 1.0) | {",": 1.5}
+_GAPS |= dict.fromkeys((*";:.!?()–—", "but", "while", "whereas", "although", "though", "because"), 3.0)
+_GAPS |= dict.fromkeys(("which", "who"), 1.5)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word, number or name.
+
+    Attributes:
+        text: As written.
+        value: What is compared: a number in digits, or a word's stem.
+        kind: What it is; "stop" means nothing alone.
+        at: Its distance from the start, in telling words and gaps between clauses.
+        clause: The number of its clause.
+    """
+
+    text: str
+    value: str
+    kind: Kind
+    at: float
+    clause: int
+
+
+def is_ordinal(token: Token) -> bool:
+    """Whether a number is a word that only tells a place in an order: "first", "second"."""
+    return token.text.lower() in _ORDINALS.split()
+
+
+def tokens_of(text: str) -> list[Token]:
+    """The tokens of a text, in order."""
+    found: list[Token] = []
+    at, clause, opens = 0.0, 0, True
+    for match in _TOKEN.finditer(_ISO_DATE.sub(_long_date, text)):
+        written = _POSSESSIVE.sub("", match[0])
+        folded = written.lower()
+        if folded in _GAPS:
+            at += _GAPS[folded]
+            clause += _GAPS[folded] > 1
+            opens = folded in (*".!?:",)
+            continue
+        kind, value = _read(match, written, folded, opens=opens)
+        at += kind != "stop"
+        found.append(Token(written, value, kind, at, clause))
+        opens = False
+    return list(_multiplied(found))
+
+
+def _read(match: re.Match[str], written: str, folded: str, *, opens: bool) -> tuple[Kind, str]:
+    if match["number"]:
+        return "number", _digits(match["number"])
+    if match["code"]:
+        return "name", folded
+    if (number := _SPELLED.get(folded, _TENS.get(folded))) is not None:
+        return "number", f"{number}"
+    if folded in STOP_WORDS:
+        return "stop", folded
+    value = "".join(word_terms(folded))
+    has_case = written != folded
+    is_marked = any(c.isdigit() or c.isupper() for c in written[1:])
+    return ("name" if is_marked or (has_case and not opens) else "word"), value
+
+
+def _multiplied(tokens: list[Token]) -> Iterator[Token]:
+    """The tokens, numbers of several words as one: 1.2 million, twenty five."""
+    last: Token | None = None
+    for token in tokens:
+        power = _POWERS.get(token.text.lower())
+        if last is not None and last.kind == "number" and power:
+            last = replace(last, value=_times(last.value, power), at=token.at)
+        elif last is not None and last.text.lower() in _TENS and _SPELLED.get(token.text.lower(), 10) in range(1, 10):
+            last = replace(last, value=_plain(Decimal(last.value) + Decimal(token.value)), at=token.at)
+        else:
+            if last is not None:
+                yield last
+            last = token
+    if last is not None:
+        yield last
+
+
+def _digits(written: str) -> str:
+    """A number in one form: without thousands separators, trailing zeros, and the minutes of a full hour."""
+    if _GROUPED.fullmatch(written):
+        written = written.replace(",", "")
+    written = written.removesuffix(":00").replace(",", ".")
+    return _plain(Decimal(written)) if written.count(".") < 2 and ":" not in written else written
+
+
+def _times(value: str, power: int) -> str:
+    try:
+        return _plain(Decimal(value) * power)
+    except InvalidOperation:  # a time, or a version
+        return value
+
+
+def _plain(number: Decimal) -> str:
+    return f"{number.normalize():f}"
+
+
+def _long_date(match: re.Match[str]) -> str:
+    return f"{int(match[3])} {_MONTHS.split()[int(match[2]) - 1]} {match[1]}"

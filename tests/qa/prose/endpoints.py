@@ -1,0 +1,210 @@
+"""Endpoints to ask: a real HTTP server that answers as its path says, and many that misbehave."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+# What arrived: path, headers and body.
+Asked = tuple[str, dict[str, str], dict[str, Any]]
+DONE = b"data: [DONE]\n\n"
+
+
+def event(text: str, finish: str | None = None) -> bytes:
+    """A piece of an answer, as a server-sent event."""
+    choice = {"index": 0, "delta": {"content": text}, "finish_reason": finish}
+    return f"data: {json.dumps({'choices': [choice]})}\n\n".encode()
+
+
+class Player(ThreadingHTTPServer):
+    """Plays the parts in `PARTS`, each below a path of its own; `says` streams its texts.
+
+    Attributes:
+        asked: What arrived so far.
+        says: Pieces of the answer.
+        goes_on: What `waits` waits for before its last piece.
+        over: Set when whoever waits may go.
+    """
+
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.asked: list[Asked] = []
+        self.says: list[str] = []
+        self.goes_on = threading.Event()
+        self.over = threading.Event()
+
+    def url(self, part: str) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/{part}/v1"
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """The other side may leave at any time."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Player
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.asked.append((self.path, dict(self.headers), body))
+        PARTS[self.path.split("/")[1]](self)
+
+    def start(self, status: int = 200, kind: str = "text/event-stream", **headers: str) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+
+    def drip(self, data: bytes) -> None:
+        """A byte at a time, until the other side leaves."""
+        for byte in data * 1000:
+            if self.server.over.wait(0.05):
+                return
+            self.wfile.write(bytes([byte]))
+            self.wfile.flush()
+
+    def log_message(self, *_: Any) -> None:
+        """Nothing is printed."""
+
+
+def _error(status: int, message: str) -> Callable[[_Handler], None]:
+    def play(handler: _Handler) -> None:
+        handler.start(status, "application/json")
+        handler.wfile.write(json.dumps({"error": {"message": message}}).encode())
+
+    return play
+
+
+def _sends(*pieces: bytes, kind: str = "text/event-stream", then: str = "") -> Callable[[_Handler], None]:
+    def play(handler: _Handler) -> None:
+        handler.start(kind=kind)
+        for piece in pieces:
+            handler.wfile.write(piece)
+            handler.wfile.flush()
+        if then == "silence":
+            handler.server.over.wait()
+
+    return play
+
+
+def _says(handler: _Handler) -> None:
+    handler.start()
+    for text in handler.server.says:
+        handler.wfile.write(event(text))
+        handler.wfile.flush()
+    handler.wfile.write(event("", "stop") + DONE)
+
+
+def _waits(handler: _Handler) -> None:
+    handler.start()
+    *first, last = handler.server.says
+    for text in first:
+        handler.wfile.write(event(text))
+        handler.wfile.flush()
+    handler.server.goes_on.wait(60)
+    handler.wfile.write(event(last, "stop") + DONE)
+
+
+def _without_temperature(handler: _Handler) -> None:
+    if "temperature" in handler.server.asked[-1][2]:
+        _error(400, "temperature is not supported")(handler)
+    else:
+        _says(handler)
+
+
+def _whole(handler: _Handler) -> None:
+    handler.start(kind="application/json")
+    message = {"choices": [{"message": {"content": "".join(handler.server.says)}}]}
+    handler.wfile.write(json.dumps(message).encode())
+
+
+def _mute(handler: _Handler) -> None:
+    handler.server.over.wait()
+
+
+def _endless(handler: _Handler) -> None:
+    handler.start()
+    while not handler.server.over.is_set():
+        handler.wfile.write(event("It rains and rains [1]. ") * 100)
+
+
+def _huge(handler: _Handler) -> None:
+    handler.start()
+    for _ in range(64):
+        handler.wfile.write(b"data: " + b"x" * 65536)
+
+
+def _drips_headers(handler: _Handler) -> None:
+    handler.drip(b"HTTP/1.1 200 OK\r\nX-Header: value\r\n")
+
+
+def _drips(handler: _Handler) -> None:
+    handler.start()
+    handler.drip(event("It rains"))
+
+
+def _redirects(handler: _Handler) -> None:
+    # The same server under another name, so that whatever follows is seen.
+    handler.start(307, Location=handler.server.url("says").replace("127.0.0.1", "localhost") + "/chat/completions")
+
+
+PARTS: dict[str, Callable[[_Handler], None]] = {
+    "says": _says,
+    "waits": _waits,
+    "whole": _whole,
+    "evil-error": _error(500, "\x1b]0;evil\x07 \u202e\r\nX"),
+    "without-temperature": _without_temperature,
+    "key-refused": _error(401, "Incorrect API key provided: sk-secret"),
+    "no-model": _error(404, "model 'nobody' not found"),
+    "busy": _error(429, "Rate limit reached"),
+    "broken": _error(500, "CUDA out of memory"),
+    "mute": _mute,
+    "stalls": _sends(event("Soup is served "), then="silence"),
+    "drips": _drips,
+    "drips-headers": _drips_headers,
+    "garbage": _sends(b"data: {not json\n\n"),
+    "other-json": _sends(b'{"hello": 1}', kind="application/json"),
+    "endless": _endless,
+    "huge-line": _huge,
+    "page": _sends(b"<html>Please log in</html>", kind="text/html"),
+    "redirects": _redirects,
+    "breaks-off": _sends(event("Soup is ser")),
+    "fails-midway": _sends(event("Soup is "), b'data: {"error": {"message": "out of memory"}}\n\n'),
+    "cut": _sends(event("Soup is"), event(" served", "length"), DONE),
+    "empty": _sends(event("", "stop"), DONE),
+}
+
+
+@contextmanager
+def player() -> Iterator[Player]:
+    """A server that plays."""
+    with Player() as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.over.set()
+            server.shutdown()
+
+
+@contextmanager
+def raw(answer: bytes) -> Iterator[str]:
+    """A server that sends some bytes to whoever connects, and closes."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            with server.accept()[0] as other:
+                other.recv(65536)
+                other.sendall(answer)
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield f"127.0.0.1:{server.getsockname()[1]}/v1"

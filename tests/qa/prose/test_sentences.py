@@ -1,0 +1,64 @@
+"""Sentences and citations of what a model streams."""
+
+from __future__ import annotations
+
+import pytest
+
+from qa.prose.sentences import Claim, ClaimStream
+
+PROSE = (
+    "Soup is served at noon [1]. Mr. Lee, e.g., came at 9.30 on 3.5. [2] [3] **Tea** follows.[1, 3]\n\n"
+    "- It rained【2†source】.\n- Is it [Passage 4]? No citation here"
+)
+CLAIMS = [
+    Claim("Soup is served at noon.", (1,)),
+    Claim("Mr. Lee, e.g., came at 9.30 on 3.5.", (2, 3)),
+    Claim("Tea follows.", (1, 3)),
+    Claim("It rained.", (2,)),
+    Claim("Is it?", (4,)),
+    Claim("No citation here", ()),
+]
+
+
+def claims(*pieces: str) -> list[Claim]:
+    stream = ClaimStream()
+    return [claim for piece in pieces for claim in stream.add(piece)] + list(stream.end())
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
+def test_pieces_make_no_difference(size: int) -> None:
+    """However the text is cut, a citation behind a full stop belongs to the sentence before it."""
+    assert claims(*(PROSE[at : at + size] for at in range(0, len(PROSE), size))) == CLAIMS
+
+
+def test_a_sentence_comes_when_the_next_has_begun() -> None:
+    """Not at the end of all: it is to be shown while the model still writes."""
+    stream = ClaimStream()
+    assert list(stream.add("Soup is served. [")) == []
+    assert list(stream.add("1] Tea")) == [Claim("Soup is served.", (1,))]
+
+
+@pytest.mark.parametrize("size", [1, 1000])
+def test_thoughts_are_no_answer(size: int) -> None:
+    text = "<think>The user wants soup [1]. Hmm.</think>\n\nSoup is served [1]. Tea <think>is not [2]."
+    found = claims(*(text[at : at + size] for at in range(0, len(text), size)))
+    assert found[0] == Claim("Soup is served.", (1,))
+    assert "wants" not in "".join(claim.text for claim in found)
+    assert claims("<think>It never ends [1]. And") == []
+
+
+@pytest.mark.parametrize(
+    ("written", "cited"),
+    [
+        ("[1-3]", (1, 2, 3)),
+        ("[2; 1]", (2, 1)),
+        ("[1][1]", (1,)),
+        ("[9-2]", ()),
+        ("[1-9999]", tuple(range(1, 12))),
+        ("[a]", ()),
+        ("[12345]", ()),
+    ],
+)
+def test_citations(written: str, cited: tuple[int, ...]) -> None:
+    (claim,) = claims(f"Soup is served {written}.")
+    assert claim.citations == cited
