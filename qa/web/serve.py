@@ -12,6 +12,7 @@ from pathlib import Path
 from types import FrameType
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from corpus.errors import UsageError
 from qa.web.access import Access, is_loopback
@@ -98,12 +99,24 @@ def serve(
     service = Service(collection)
     beyond = Access.beyond_this_machine(address.host, token, address.port)
     access = Access(token=token, port=address.port) if address.is_local else beyond
-    config = uvicorn.Config(
-        create_app(service, access, log),
+    config = server_config(create_app(service, access, log))
+    server = _Server(config, ready)
+    try:
+        server.run(sockets=[address.socket])
+    finally:
+        service.close()
+    return server.stopped_by
+
+
+def server_config(app: ASGIApp) -> uvicorn.Config:
+    """Return how an application is served: plain HTTP/1.1 with our limits, and not a word of uvicorn's own."""
+    return uvicorn.Config(
+        app,
         http=LimitedProtocol,
         ws="none",
         loop="asyncio",
         lifespan="off",
+        interface="asgi3",
         log_config=None,
         log_level="critical",
         access_log=False,
@@ -113,12 +126,6 @@ def serve(
         timeout_keep_alive=_IDLE_SECONDS,
         timeout_graceful_shutdown=_STOP_SECONDS,
     )
-    server = _Server(config, ready)
-    try:
-        server.run(sockets=[address.socket])
-    finally:
-        service.close()
-    return server.stopped_by
 
 
 class _Server(uvicorn.Server):

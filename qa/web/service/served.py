@@ -121,9 +121,12 @@ class ServedCollection:
     def _look(self) -> None:
         began = time.monotonic()
         self._settings = read_settings(self._retriever.root)
-        self._tell(refresh_if_small(self._retriever).note)
+        opened = refresh_if_small(self._retriever)
+        self._tell(opened.note)
         now = time.monotonic()
-        self._look_at = now + max(_LOOK_SECONDS, _REST * (now - began))
+        # What it took to index a change says nothing of the next look.
+        rest = _REST * (now - began) if opened.report is None else 0.0
+        self._look_at = now + max(_LOOK_SECONDS, rest)
 
     def _tell(self, note: str) -> None:
         if note and note != self.note:

@@ -1,0 +1,58 @@
+"""Hostile documents and file names come out of the API as the text that they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.qa.web.hostile import DOCUMENTS, word_of, write_hostile
+from tests.qa.web.servers import RunningServer, run_qa, running
+from tests.qa.web.test_attacks import is_guarded
+
+
+@pytest.fixture(scope="module")
+def hostile_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    root = tmp_path_factory.mktemp("hostile") / "documents"
+    write_hostile(root)
+    run_qa(root, "index", ".")
+    with running(root) as found:
+        yield found
+
+
+def test_there_are_thirty_and_all_are_indexed(hostile_server: RunningServer) -> None:
+    status = hostile_server.api("status").json
+    assert len(DOCUMENTS) == 30
+    assert status["skipped"] == []
+    assert status["changes"]["added"] == 0
+
+
+@pytest.mark.parametrize("number", range(len(DOCUMENTS)), ids=[repr(name) for name, _ in DOCUMENTS])
+def test_a_hostile_document_stays_text(hostile_server: RunningServer, number: int) -> None:
+    """Whatever quotes it, a browser takes it for JSON and nothing else, and it says what is in the file."""
+    name, text = DOCUMENTS[number]
+    word = word_of(number)
+    found = hostile_server.api("ask", question=word, mode="keyword", rerank="false")
+    (hit,) = found.json["passages"]
+    assert hit["source"]["path"] == name
+    assert hit["source"]["state"] == "verified"
+    if hit["source"]["media_type"] in ("text/plain", "text/markdown"):
+        whole = (hostile_server.root / name).read_bytes().decode()
+        assert hit["text"] == whole[slice(*hit["source"]["chars"])]
+    replies = [
+        found,
+        hostile_server.api("show", place=name),
+        hostile_server.api("similar", place=name),
+        hostile_server.api("ask", question=f"{text} {word}", path=name.replace("\n", "?")),
+        # And what is echoed where there is nothing.
+        hostile_server.api("show", place=f"{name}/{text}"),
+        hostile_server.api("ask", question="a", mode=text),
+        hostile_server.api("ask", **{"question": "a", text: name}),
+    ]
+    for reply in replies:
+        assert reply.headers["content-type"] in ("application/json", "application/problem+json")
+        assert is_guarded(reply)
+        assert "set-cookie" not in reply.headers
+        assert isinstance(reply.json, dict)
+    assert [reply.status for reply in replies[:3]] == [200] * 3
+    assert [reply.status for reply in replies[4:]] == [404, 400, 400]

@@ -1,0 +1,238 @@
+"""How much is taken at once, and how long anybody is waited for."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from threading import Event
+from typing import Any
+
+import pytest
+from starlette.exceptions import HTTPException
+from uvicorn.server import ServerState
+
+from qa.web import protocol
+from qa.web.access import Access
+from qa.web.app import create_app
+from qa.web.serve import server_config
+from qa.web.service.limits import Lane
+from qa.web.service.service import Service
+
+
+class BlockedCollection:
+    """Stands for a collection whose every answer waits for an event."""
+
+    def __init__(self) -> None:
+        self.go_on = Event()
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        self.go_on.wait(60)
+        raise HTTPException(418)
+        yield
+
+    def close(self) -> None:
+        self.go_on.set()
+
+
+@asynccontextmanager
+async def listening(collection: Any) -> AsyncIterator[int]:
+    """The port of a server in this process, with the connections of `qa serve`."""
+    service = Service(collection)
+    config = server_config(create_app(service, Access()))
+    config.load()
+    state = ServerState()
+    loop = asyncio.get_running_loop()
+    make = lambda: protocol.LimitedProtocol(config=config, server_state=state, app_state={})  # noqa: E731
+    server = await loop.create_server(make, "127.0.0.1", 0)
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        service.close()
+        server.close()
+        for each in list(state.connections):
+            each.transport.abort()
+        await asyncio.sleep(0.05)
+
+
+Stream = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+Connect = Callable[[], Awaitable[Stream]]
+
+
+def run(scenario: Callable[[BlockedCollection, Connect], Awaitable[None]]) -> None:
+    """Run a scenario with a server in this process; it gets what opens connections, which are closed at the end."""
+
+    async def main() -> None:
+        collection = BlockedCollection()
+        streams: list[Stream] = []
+        async with listening(collection) as port:
+
+            async def connect() -> Stream:
+                streams.append(await asyncio.open_connection("127.0.0.1", port))
+                return streams[-1]
+
+            async with asyncio.timeout(30):
+                await scenario(collection, connect)
+        for _, writer in streams:
+            writer.close()
+            with contextlib.suppress(OSError):
+                await writer.wait_closed()
+
+    asyncio.run(main())
+
+
+HEALTH = b"GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+def test_of_one_client_so_many_questions_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The 65th is told when to come again; once one is answered, there is room again."""
+
+    async def scenario(collection: BlockedCollection, connect: Connect) -> None:
+        streams = [await connect() for _ in range(65)]
+        for _, writer in streams[:64]:
+            writer.write(HEALTH)
+        await asyncio.sleep(0.2)
+        reader, writer = streams[64]
+        writer.write(HEALTH)
+        refused = await reader.readuntil(b"}")
+        assert refused.startswith(b"HTTP/1.1 429 ")
+        assert b"\r\nretry-after: 1\r\n" in refused
+        assert b"64 of your requests are open." in refused
+        collection.go_on.set()
+        for other, _ in streams[:64]:
+            assert (await other.readuntil(b"}")).startswith(b"HTTP/1.1 418 ")
+        writer.write(HEALTH)
+        assert (await reader.readuntil(b"}")).startswith(b"HTTP/1.1 418 ")
+
+    run(scenario)
+
+
+def test_a_line_that_is_full_takes_nobody_else() -> None:
+    async def main() -> None:
+        go_on = Event()
+        lane = Lane("test", workers=1, places=3, each=2, seconds=30)
+        taken = [asyncio.create_task(lane.run(client, go_on.wait)) for client in ("a", "a", "b")]
+        await asyncio.sleep(0)
+        for client, status in (("a", 429), ("b", 503), ("c", 503)):
+            with pytest.raises(HTTPException) as refused:
+                await lane.run(client, go_on.wait)
+            assert refused.value.status_code == status
+        go_on.set()
+        assert await asyncio.gather(*taken) == [True] * 3
+        assert await lane.run("c", lambda: "room") == "room"
+        lane.close()
+
+    asyncio.run(main())
+
+
+def test_what_takes_too_long_keeps_its_place_until_it_is_done() -> None:
+    """Who does not wait any longer does not make room for more."""
+
+    async def main() -> None:
+        go_on = Event()
+        lane = Lane("test", workers=1, places=1, each=1, seconds=0.05)
+        for status in (503, 429):
+            with pytest.raises(HTTPException) as refused:
+                await lane.run("a", go_on.wait)
+            assert refused.value.status_code == status
+        go_on.set()
+        while True:
+            with contextlib.suppress(HTTPException):
+                assert await lane.run("a", lambda: "room") == "room"
+                break
+            await asyncio.sleep(0.01)
+        lane.close()
+
+    asyncio.run(main())
+
+
+def test_errors_of_the_work_are_those_of_the_request() -> None:
+    def fails() -> None:
+        raise KeyError
+
+    async def main() -> None:
+        lane = Lane("test", workers=1, places=1, each=1, seconds=30)
+        for _ in range(2):
+            with pytest.raises(KeyError):
+                await lane.run("a", fails)
+            await asyncio.sleep(0.01)
+        lane.close()
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [
+        pytest.param(b"", id="nothing"),
+        pytest.param(b"GET /api/v1/health HTTP/1.1\r\nHost: loc", id="half a header"),
+        pytest.param(b"POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\ntok", id="half a body"),
+    ],
+)
+@pytest.mark.parametrize("trickle", [b"", b"a"], ids=["silent", "a byte at a time"])
+def test_a_request_that_does_not_arrive_is_not_waited_for(
+    begun: bytes, trickle: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Slow-loris: also where a byte comes now and then."""
+    monkeypatch.setattr(protocol, "_REQUEST_SECONDS", 0.3)
+
+    async def scenario(_collection: BlockedCollection, connect: Connect) -> None:
+        reader, writer = await connect()
+        writer.write(begun)
+        ended = asyncio.create_task(reader.read())
+        while not ended.done():
+            writer.write(trickle)
+            await asyncio.wait([ended], timeout=0.05)
+        with contextlib.suppress(ConnectionResetError):
+            assert b" 200 " not in ended.result()
+
+    run(scenario)
+
+
+def test_more_connections_than_can_be_held_are_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol, "_MOST_CONNECTIONS", 3)
+
+    async def scenario(_collection: BlockedCollection, connect: Connect) -> None:
+        held = [await connect() for _ in range(3)]
+        reader, _ = await connect()
+        refused = await reader.read()
+        assert refused.startswith(b"HTTP/1.1 503 ")
+        assert b"Retry-After: 1" in refused
+        held[0][1].close()
+        await asyncio.sleep(0.1)
+        reader, writer = await connect()
+        writer.write(b"GET /api/v1/nothing HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert (await reader.readuntil(b"}")).startswith(b"HTTP/1.1 404 ")
+
+    run(scenario)
+
+
+def test_an_answer_that_nobody_fetches_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader that stops does not hold its answer in memory for ever."""
+    monkeypatch.setattr(protocol, "_FETCH_SECONDS", 0.3)
+
+    async def main() -> None:
+        config = server_config(_large)
+        config.load()
+        state = ServerState()
+        make = lambda: protocol.LimitedProtocol(config=config, server_state=state, app_state={})  # noqa: E731
+        server = await asyncio.get_running_loop().create_server(make, "127.0.0.1", 0)
+        _, writer = await asyncio.open_connection("127.0.0.1", server.sockets[0].getsockname()[1], limit=1)
+        writer.write(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        for _ in range(200):
+            await asyncio.sleep(0.05)
+            if state.total_requests and not state.connections:
+                break
+        assert (state.total_requests, len(state.connections)) == (1, 0)
+        writer.close()
+        server.close()
+
+    asyncio.run(main())
+
+
+async def _large(_scope: Any, _receive: Any, send: Any) -> None:
+    """Answer with more than the buffers of two sockets hold."""
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b"a" * 50_000_000})

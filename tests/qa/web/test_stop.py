@@ -1,0 +1,79 @@
+"""How the server begins and ends."""
+
+from __future__ import annotations
+
+import http.client
+import signal
+import socket
+from pathlib import Path
+from threading import Thread
+from urllib.parse import quote
+
+import pytest
+
+from tests.qa.commands import qa
+from tests.qa.web.servers import running
+
+QUESTION = f"/api/v1/ask?k=100&question={quote('which paper won the test of time award, and who gave the keynote?')}"
+
+
+@pytest.mark.parametrize(("by", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_open_questions_are_answered_before_the_end(served_folder: Path, by: signal.Signals, code: int) -> None:
+    """Idle connections are closed, new ones refused, and nothing is printed but what was said at the start."""
+    with running(served_folder) as server:
+        host, port = server.place
+        idle = socket.create_connection((host, port))
+        begun = socket.create_connection((host, port))
+        begun.sendall(b"GET /api/v1/he")
+        connections = [http.client.HTTPConnection(host, port, timeout=60) for _ in range(6)]
+        for one in connections:
+            one.request("GET", QUESTION)
+        statuses = [connections[0].getresponse().status]  # then all of them have arrived
+        stopped: list[tuple[int, str]] = []
+        stopping = Thread(target=lambda: stopped.append(server.stop(by)))
+        stopping.start()
+        statuses += [one.getresponse().status for one in connections[1:]]
+        stopping.join()
+        for connection in connections:
+            connection.close()
+        idle.close()
+        begun.close()
+        assert statuses == [200] * 6
+        assert stopped == [(code, f"Serving {served_folder} (Ctrl-C to stop)\n")]
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection((host, port))
+
+
+def test_a_port_that_is_taken_is_an_error(served_folder: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        done = qa("serve", served_folder, "--port", str(taken.getsockname()[1]))
+    assert done.exit_code == 2
+    assert "Address already in use. Choose others with --host, --port." in done.stderr
+
+
+@pytest.mark.parametrize("host", ["nowhere.invalid", "203.0.113.7", "::::"])
+def test_an_address_that_is_not_here_is_an_error(served_folder: Path, host: str) -> None:
+    done = qa("serve", served_folder, "--host", host, "--port", "0")
+    assert done.exit_code == 2
+    assert f"cannot listen on {host}, port 0: " in done.stderr
+
+
+def test_without_an_index_nothing_is_served(tmp_path: Path) -> None:
+    done = qa("serve", tmp_path, "--port", "0")
+    assert done.exit_code == 3
+    assert "Build one with" in done.stderr
+    assert done.stdout == ""
+
+
+def test_the_log_is_readable_and_has_no_token(served_folder: Path) -> None:
+    with running(served_folder, "--log", environ={"QA_TOKEN": "x" * 20}) as server:
+        server.get(f"/?q=a&token={'x' * 20}")
+        server.get("/api/v1/%0a%1b[2J")
+        server.get("/api/v1/health", {"Host": "evil.example"})
+        _, said = server.stop()
+    lines = said.splitlines()[1:]
+    assert [line.split(" ", 1)[1].rpartition(" ms ")[0].rpartition(" ")[0] for line in lines] == [
+        "303 GET /?q=a&token=…",
+        "401 GET /api/v1/\\n\\x1b[2J",
+        "421 GET /api/v1/health",
+    ]
