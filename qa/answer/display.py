@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 # Below a heading in Markdown and reStructuredText.
 _UNDERLINE = re.compile(r"([=\-~^\"'`#*+.:_])\1+")
+# What is said of a file that is not what was indexed, by its state.
+FLAGS = {"changed": "changed since it was indexed", "missing": "file is missing"}
 # From this probability on, this word.
 _CONFIDENCE = ((0.8, "high"), (0.5, "fair"), (0.0, "low"))
 
@@ -63,19 +65,36 @@ def _bare(heading: str) -> str:
 
 def as_text(result: Result) -> str:
     """Return the answer, its confidence, and where each passage is; control characters are left out."""
-    places = [f"[{hit.rank}] {hit.citation}  {' › '.join(hit.heading)}".rstrip() for hit in result.passages]
-    text = "\n".join((_answer(result), _confidence(result), *places))
-    return "".join(c if c.isprintable() or c == "\n" else " " if c.isspace() else "" for c in text)
+    return _printable("\n".join((_answer(result), _confidence(result), *map(_place, result.passages))))
+
+
+def hit_as_text(hit: Hit) -> str:
+    """Return where a passage is, and its text; control characters are left out."""
+    return _printable(f"{_place(hit)}\n{hit.text}")
 
 
 def as_html(result: Result) -> str:
     """Return the answer and each passage with its highlights marked; all text is escaped."""
-    passages = "".join(
-        f"<li value={hit.rank}><b>{escape(hit.citation)}</b> {escape(' › '.join(hit.heading))}"
-        f"<blockquote style='white-space: pre-wrap'>{_marked(hit)}</blockquote></li>"
-        for hit in result.passages
-    )
+    passages = "".join(f"<li value={hit.rank}>{hit_as_html(hit)}</li>" for hit in result.passages)
     return f"<p>{escape(_answer(result))}</p><p><small>{_confidence(result)}</small></p><ol>{passages}</ol>"
+
+
+def hit_as_html(hit: Hit) -> str:
+    """Return where a passage is, and its text with its highlights marked; all text is escaped."""
+    flag = f" <i>({FLAGS[hit.source.state]})</i>" if hit.source.state in FLAGS else ""
+    return (
+        f"<b>{escape(hit.citation)}</b> {escape(' › '.join(trail(hit)))}{flag}"
+        f"<blockquote style='white-space: pre-wrap'>{_marked(hit)}</blockquote>"
+    )
+
+
+def _place(hit: Hit) -> str:
+    flag = f"  ({FLAGS[hit.source.state]})" if hit.source.state in FLAGS else ""
+    return f"[{hit.rank}] {hit.citation}  {' › '.join(trail(hit))}".rstrip() + flag
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() or c == "\n" else " " if c.isspace() else "" for c in text)
 
 
 def _answer(result: Result) -> str:
@@ -87,7 +106,7 @@ def _answer(result: Result) -> str:
 
 
 def _confidence(result: Result) -> str:
-    return f"Confidence: {result.confidence:.0%}"
+    return f"Confidence: {confidence_word(result.confidence)} ({percent(result.confidence)})"
 
 
 def _marked(hit: Hit) -> str:

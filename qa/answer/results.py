@@ -112,6 +112,18 @@ class Hit:
         """Where it is: `path:first-last` as editors open it, with its page, or `path § heading`."""
         return cite(self.source.path, self.source.lines, self.source.page, self.heading)
 
+    def __str__(self) -> str:
+        return display.hit_as_text(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return display.hit_as_html(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What the JSON of an answer says of a passage."""
+        found: dict[str, Any] = json_value(self)
+        return found
+
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
@@ -256,6 +268,9 @@ class Result:
             "timings_ms": self.timings_ms,
             **({} if self.writing is None else {"writing": json_value(self.writing)}),
         }
+
+    # As a passage has it.
+    to_dict = as_json
 
 
 def json_value(value: Any) -> Any:

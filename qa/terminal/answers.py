@@ -24,7 +24,6 @@ _MIN_WIDTH = 30
 _INDENT = "    "
 BOLD, DIM, WARN = "\x1b[1m", "\x1b[2m", "\x1b[33m"
 _OFF = "\x1b[0m"
-_FLAGS = {State.CHANGED: "changed since it was indexed", State.MISSING: "file is missing"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +146,7 @@ def _hit(hit: Hit, style: TerminalStyle, place: Places) -> str:
         head += f"  {style.paint(trail, DIM)}"
     elif trail:
         lines.append(style.paint(style.fit(trail, indent=_INDENT), DIM))
-    if flag := _FLAGS.get(source.state):
+    if flag := display.FLAGS.get(source.state):
         lines.append(_INDENT + style.paint(f"! {flag}", WARN))
     text, bold = _body(hit)
     lines.append(style.fit(text, indent=_INDENT, bold=bold))

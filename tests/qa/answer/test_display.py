@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 from qa.answer.results import Answer, Highlight, Hit, IndexInfo, Result, Source, State
@@ -14,9 +15,9 @@ _RESULT = Result("q", None, True, 0.87, Answer(_TEXT[:14], (1,)), (_HIT,), Index
 
 def test_text() -> None:
     """The answer and the places, and nothing that drives a terminal."""
-    assert str(_RESULT) == "Soup <b>is</b> [1]\nConfidence: 87%\n[1] a<b>.md:3-4  Talks › Lunch[2J"
+    assert str(_RESULT) == "Soup <b>is</b> [1]\nConfidence: high (87%)\n[1] a<b>.md:3-4  Talks › Lunch[2J"
     assert str(replace(_RESULT, found=False)).startswith(
-        "No passage answers this with confidence.\nConfidence: 87%\n[1]"
+        "No passage answers this with confidence.\nConfidence: high (87%)\n[1]"
     )
     assert str(replace(_RESULT, passages=())).startswith("No passage matches the question.")
     assert str(replace(_RESULT, answer=None)).startswith("These passages should answer it.")
@@ -28,6 +29,23 @@ def test_html_is_escaped() -> None:
     assert "<b>a&lt;b&gt;.md:3-4</b> Talks › Lunch" in page
     assert "<mark>Soup &lt;b&gt;is&lt;/b&gt;</mark> served &amp; eaten at noon.</blockquote>" in page
     assert "<b>is" not in page
+
+
+def test_a_passage_by_itself() -> None:
+    """Where it is and what it says; what is no longer in its file is not shown as if it were."""
+    changed = replace(_HIT, source=replace(_SOURCE, state=State.CHANGED), title="Notes")
+    assert str(_HIT) == f"[1] a<b>.md:3-4  Talks › Lunch[2J\n{_TEXT}"
+    assert str(changed).startswith("[1] a<b>.md:3-4  Notes › Talks › Lunch[2J  (changed since it was indexed)\n")
+    assert changed._repr_html_() in replace(_RESULT, passages=(changed,))._repr_html_()
+    assert "Lunch\x1b[2J <i>(changed since it was indexed)</i><blockquote" in changed._repr_html_()
+    assert "(changed since it was indexed)" in str(replace(_RESULT, passages=(changed,)))
+
+
+def test_as_a_dictionary() -> None:
+    """What `qa ask --json` prints, of a result and of a passage; it can be printed."""
+    assert json.loads(json.dumps(_RESULT.to_dict())) == _RESULT.as_json()
+    assert _HIT.to_dict() == _RESULT.to_dict()["passages"][0]
+    assert _HIT.to_dict()["source"]["state"] == "verified"
 
 
 def test_results_are_hashable() -> None:
