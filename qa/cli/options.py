@@ -58,26 +58,15 @@ def _complete_paths(ctx: click.Context, _param: click.Parameter, incomplete: str
     return []
 
 
-_DIR: dict[str, Any] = {
-    "type": click.Path(path_type=Path),
-    "metavar": "DIR",
-    "shell_complete": _complete_folders,
-}
+_PATH: dict[str, Any] = {"type": click.Path(path_type=Path), "shell_complete": _complete_folders}
+_DIR = {**_PATH, "metavar": "DIR"}
 _COLLECTION_HELP = (
     "The collection: its folder, or the .qa folder in it.  [default: QA_INDEX, or the nearest .qa upward]"
 )
 INDEX = click.option("--index", **_DIR, help=_COLLECTION_HELP)
 # For commands that do not tell apart whether the index is to be brought up to date first.
-COLLECTION = click.option(
-    "--index",
-    "--corpus",
-    "index",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    shell_complete=_complete_folders,
-    help=_COLLECTION_HELP,
-)
-FOLDER = click.argument("folder", required=False, type=click.Path(path_type=Path), shell_complete=_complete_folders)
+COLLECTION = click.option("--index", "--corpus", "index", **_DIR, help=_COLLECTION_HELP)
+FOLDER = click.argument("folder", required=False, **_PATH)
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 COUNT = _Count(1, MAX_HITS)
 MODE = click.option(
@@ -100,13 +89,7 @@ READER = click.option(
     default=None,
     help="Name the exact answer, or its sentence alone, which is faster and less accurate.  [default: reader]",
 )
-CORPUS = click.option(
-    "--corpus",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    shell_complete=_complete_folders,
-    help="Build or update the index of this folder first.",
-)
+CORPUS = click.option("--corpus", **_DIR, help="Build or update the index of this folder first.")
 NO_UPDATE = click.option("--no-update", is_flag=True, help="Do not look for changed files first.")
 DEVICE = click.option(
     "--device",

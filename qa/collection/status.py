@@ -51,6 +51,7 @@ class Status:
         return {
             "version": 1,
             "index": str(self.folder),
+            "files": self.info.files,
             "documents": self.info.documents,
             "passages": self.info.passages,
             "model": self.info.model,

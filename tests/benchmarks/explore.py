@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from index.encoder.load import load_encoder
-from index.encoder.protocol import TokenVectors, Vectors
+from index.encoder.protocol import Vectors
 from index.lexical.analyzer import terms
 from index.snapshot import Snapshot
 from qa import Retriever, build_index
@@ -239,19 +239,18 @@ def kept(before: Grouping, old: dict[tuple[str, int], int], after: Grouping, sna
 
 
 class Synthetic:
-    """The default model by name and fingerprint; a passage's vector is that of its article, with noise."""
+    """The default model for questions; a passage's vector is that of its article, with noise."""
 
     def __init__(self) -> None:
         model = load_encoder()
+        self.encode_query, self.encode_query_tokens = model.encode_query, model.encode_query_tokens
+        self.encode_passage_tokens, self.unknown_token_ratio = model.encode_passage_tokens, model.unknown_token_ratio
         self.name, self.fingerprint, self.dimension = model.name, model.fingerprint, model.dimension
         self.max_tokens = model.max_tokens
         self._centres = np.random.default_rng(0).standard_normal((1000, self.dimension), dtype=np.float32)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return [text.count(" ") + 1 for text in texts]
-
-    def unknown_token_ratio(self, text: str) -> float:
-        return 0.0
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         found = np.empty((len(texts), self.dimension), dtype=np.float32)
@@ -262,15 +261,6 @@ class Synthetic:
             found[row] = self._centres[article] + 0.9 * noise
         found /= np.linalg.norm(found, axis=1, keepdims=True)
         return found
-
-    def encode_query(self, text: str) -> Vectors:
-        raise NotImplementedError
-
-    def encode_query_tokens(self, text: str) -> TokenVectors:
-        raise NotImplementedError
-
-    def encode_passage_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
-        raise NotImplementedError
 
 
 def generate(paragraphs: Path, root: Path, size: int) -> None:

@@ -99,7 +99,7 @@ def _status() -> _Schema:
         problem={"type": ["string", "null"]},
     )  # fmt: skip
     skipped = {"type": "array", "items": _object(path=_PLAIN[str], reason=_PLAIN[str])}
-    counts = dict.fromkeys(("documents", "passages", "generation", "format", "bytes"), _COUNT)
+    counts = dict.fromkeys(("files", "documents", "passages", "generation", "format", "bytes"), _COUNT)
     patterns = dict.fromkeys(("include", "exclude", "paths"), _STRINGS)
     texts = dict.fromkeys(("index", "model"), _PLAIN[str])
     return _object(version=_VERSION, **texts, **counts, **patterns, changes=changes, skipped=skipped)

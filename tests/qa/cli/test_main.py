@@ -43,6 +43,7 @@ def test_status_lists_ten(indexed: Path) -> None:
     for number in range(15):
         (indexed / f"n{number:02}.md").write_text("x")
     value = json.loads(qa("status", "--json").stdout)
+    assert (value["files"], value["documents"]) == (2, 2)
     assert value["changes"]["added"] == 15
     assert [example["path"] for example in value["changes"]["examples"]] == [f"n{number:02}.md" for number in range(10)]
     assert value["bytes"] > 0
