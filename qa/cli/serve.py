@@ -14,7 +14,6 @@ import click
 from corpus.errors import UsageError
 from qa.cli import session
 from qa.cli.errors import FOUND, INTERRUPTED
-from qa.cli.open_file import has_display
 from qa.cli.options import COLLECTION, FOLDER, NO_UPDATE
 from qa.terminal import answers
 from qa.terminal.text import clean_name
@@ -39,6 +38,8 @@ def serve(
     is made up and printed.
     """
     root = session.named_root(folder, index)
+    from qa.cli.open_file import has_display
+
     try:
         from qa.web import serve as web
     except ModuleNotFoundError as error:
