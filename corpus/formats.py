@@ -26,6 +26,9 @@ _SAMPLE = 64 * 1024
 _HTML = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html)[\s>]", re.I | re.S
 )
+# The line that gives the title of a manual page, after definitions of macros.
+_MAN = re.compile(rb"^\.(?:TH|Dd)[ \t]", re.MULTILINE)
+_MAN_HEAD = 16 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,7 @@ _OPEN_XML = "application/vnd.openxmlformats-officedocument."
 MARKDOWN = Format("text/markdown", "plaintext.markdown", isolated=False)
 PLAIN = Format("text/plain", "plaintext.plain", isolated=False)
 UNNAMED = Format("text/plain", "plaintext.plain", isolated=False, limit=_MAX_UNNAMED)
+MAN = Format("text/troff", "plaintext.man", isolated=False)
 SCRIPT = Format("text/plain", "source.code", isolated=False)
 PDF = Format("application/pdf", "pdf.pdf", limit=MAX_PACKED_BYTES, page="p.", magic=(b"%PDF-",))
 HTML = Format("text/html", "web.html")
@@ -95,7 +99,9 @@ _CODE = {
 }
 _SUFFIXES = {
     MARKDOWN: ".md .markdown .mdown .mkd .mdx .qmd .rmd",
-    PLAIN: ".txt .text .log .srt .vtt",
+    PLAIN: ".txt .text .log",
+    Format("text/vtt", "plaintext.subtitles", isolated=False): ".vtt",
+    Format("application/x-subrip", "plaintext.subtitles", isolated=False): ".srt",
     SCRIPT: ".bash .bat .cfg .cmake .conf .css .diff .fish .ini .jl .less .lua .patch .pl .pm .properties .proto .ps1 "
     ".r .rb .scss .sh .sql .tcl .toml .vim .xml .xsd .xsl .yaml .yml .zsh",
     Format("text/x-org", "plaintext.plain", isolated=False): ".org",
@@ -221,9 +227,7 @@ def confirm(path: str, data: bytes) -> Format:
     if data.startswith(named.magic) if named.magic else not data.startswith(_NO_TEXT):
         if named in (MARKDOWN, PLAIN, UNNAMED) and _HTML.match(data[:_HEAD]):
             return HTML
-        if named is UNNAMED:
-            _require_text(data)
-        return named
+        return _text_format(data) if named is UNNAMED else named
     for kind in (DOC, RTF):
         if data.startswith(kind.magic):
             return kind
@@ -237,8 +241,8 @@ def confirm(path: str, data: bytes) -> Format:
     raise Unreadable(f"content does not match its name: not a {PurePosixPath(path).suffix.lower()[1:].upper()} file")
 
 
-def _require_text(data: bytes) -> None:
-    """Refuse what is no text in UTF-8 or with a byte order mark, or is mostly numbers or signs."""
+def _text_format(data: bytes) -> Format:
+    """Return the format of a text by its content; refuse what is not in UTF-8 or is mostly numbers or signs."""
     try:
         text = data.decode("utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8")
     except UnicodeDecodeError as error:
@@ -248,3 +252,4 @@ def _require_text(data: bytes) -> None:
         raise Unreadable("format not supported")
     if sum(map(str.isalpha, visible)) < len(visible) / 2:
         raise Unreadable("data rather than text; to read it, name its format in qa.toml")
+    return MAN if data[:1] in b".'" and _MAN.search(data[:_MAN_HEAD]) else UNNAMED

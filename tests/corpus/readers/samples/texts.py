@@ -52,6 +52,23 @@ NOTES = (
         "README:1-3",
     ),
 )
+MARKED_UP = (
+    (
+        "oxbow.vtt",
+        "WEBVTT\n\n00:01.000 --> 00:04.000\nThe oxbow was cut off\n\n00:04.000 --> 00:06.000\nby the flood of 1784.\n",
+        "Which flood cut off the oxbow?",
+        "1784",
+        "oxbow.vtt:4-7",
+    ),
+    (
+        "reeds.srt",
+        "1\n00:00:01,000 --> 00:00:03,000\n<i>Thatchers mow reeds</i>\n\n"
+        "2\n00:00:03,000 --> 00:00:05,000\nin Februaries.\n",
+        "When do thatchers mow reeds?",
+        "Februaries",
+        "reeds.srt:3-7",
+    ),
+)
 PROGRAMS = (
     (
         "anchor.c",

@@ -1,0 +1,133 @@
+"""Manual pages (the macros man and mdoc): plain words under their headings, on the lines that they have in the file."""
+
+from __future__ import annotations
+
+import re
+
+from corpus.readers.assemble.document_builder import DocumentBuilder, visible
+from corpus.readers.plaintext.man_words import MACROS, arguments, plain, sentence
+from corpus.text.encodings import decode_lines
+from corpus.types import BlockKind, Extracted
+
+_REQUEST = re.compile(r"[.'][ \t]*(\\\}|[^\s\\]*)[ \t]*(.*)")
+_DEFINED = re.compile(r"^[.'][ \t]*(?:de|am)1?[ \t]+(\S+)", re.MULTILINE)
+_HEADINGS = {"SH": 1, "Sh": 1, "SS": 2, "Ss": 2}
+# Words in a font; with two letters, in two by turns and with nothing between.
+_FONTS, _TURNS = frozenset({"B", "I", "R", "SM", "SB"}), frozenset({"BR", "RB", "BI", "IB", "IR", "RI"})
+_BREAKS = frozenset(["PP", "P", "LP", "HP", "Pp", "sp", "br", "Sp", "RS", "RE", "Bl", "El", "UE", "ME", "YS"])
+# Requests up to the one that ends them: what is no text, and what is shown as it is written.
+_HIDDEN = {"de": ".", "de1": ".", "am": ".", "ig": ".", "PS": "PE", "EQ": "EN"}
+_FORMAT = "format of a table"
+_KINDS = dict.fromkeys(("fi", "EE", "Ve", "Ed"), BlockKind.CODE) | {"TE": BlockKind.TABLE}
+# Characters: of what stands above an indented text as its tag.
+_TAG = 120
+_CODE = {"nf": "fi", "EX": "EE", "Vb": "Ve", "Bd": "Ed", "TS": "TE"}
+
+
+def read(path: str, data: bytes) -> Extracted:
+    """Read a manual page; see `corpus.readers`."""
+    text, note = decode_lines(data)
+    page = _ManPage(frozenset(_DEFINED.findall(text)) - _BREAKS - {"IX"})
+    for number, line in enumerate(text.split("\n"), 1):
+        page.add(line.rstrip("\r"), number)
+    page.end_block()
+    return page.builder.build("text/troff", note=note)
+
+
+class _ManPage:
+    """Takes the lines of a page in order; `own` are those of its own macros that show their words."""
+
+    def __init__(self, own: frozenset[str]) -> None:
+        self.builder = DocumentBuilder()
+        self._own = own
+        self._name = ""
+        self._hidden_until = self._code_until = ""
+        self._kind = BlockKind.PARAGRAPH
+        # Of an item: whether the next line is what stands before it.
+        self._awaits_tag = False
+        self._text = ""
+        self._marks: list[tuple[int, int]] = []
+
+    def add(self, line: str, number: int) -> None:
+        """Take a line."""
+        found = _REQUEST.match(line)
+        request, rest = (found[1], found[2]) if found else ("", "")
+        if self._hidden_until:
+            if request == self._hidden_until or (self._hidden_until == _FORMAT and line.endswith(".")):
+                self._hidden_until = ""
+        elif found is None:
+            self._line(plain(line), number)
+        elif request in _HIDDEN:
+            self._hidden_until = _HIDDEN[request]
+        elif request == "el" or (request == "if" and not rest.startswith("n")):
+            self._hidden_until = "\\}" if "\\{" in rest else ""
+        elif not self._divides(request, arguments(rest), number):
+            self._words(self._shown(request, arguments(rest)), number)
+
+    def end_block(self) -> None:
+        """Let the next line begin a block."""
+        self.builder.block(self._text, self._kind, lines=self._marks)
+        self._text, self._marks = "", []
+        self._kind = _KINDS.get(self._code_until, BlockKind.PARAGRAPH)
+
+    def _divides(self, request: str, words: list[str], number: int) -> bool:
+        """Whether a request divides the page, which it then does."""
+        if request in _HEADINGS:
+            self._code_until = ""
+            self.end_block()
+            self.builder.heading(_HEADINGS[request], " ".join(words), lines=[(0, number)])
+        elif request in ("TH", "Dt"):
+            self.builder.title = f"{words[0].lower()}({words[1]})" if len(words) > 1 else " ".join(words)
+        elif request in ("TP", "TQ", "IP", "It"):
+            self._begin_item(request, words, number)
+        elif request in _CODE or (request and request == self._code_until):
+            self._code_until = _CODE.get(request, "")
+            self._hidden_until = _FORMAT if request == "TS" else ""
+            self.end_block()
+        elif request == "RS" and self._text and len(self._text) <= _TAG and self._text.rstrip()[-1] not in ".:;":
+            # What is set in below it belongs to it, as in pages made of DocBook.
+            self._kind, self._text = BlockKind.ITEM, f"{self._text.rstrip()}: "
+        elif request in _BREAKS:
+            # A blank line between a tag and what is set in below it.
+            is_tag = self._kind is BlockKind.ITEM and self._text.endswith(": ")
+            if not self._code_until and not is_tag:
+                self.end_block()
+        else:
+            return False
+        return True
+
+    def _begin_item(self, request: str, words: list[str], number: int) -> None:
+        self.end_block()
+        self._kind, self._awaits_tag = BlockKind.ITEM, True
+        if request in ("IP", "It"):
+            tag = sentence(words if request == "It" else words[:1], self._name)
+            if len(tag) > 1 or tag.isalnum():
+                self._words(tag, number)
+            self._awaits_tag = False
+
+    def _shown(self, request: str, words: list[str]) -> str:
+        """What a request shows as text."""
+        if request in _TURNS:
+            return "".join(words)
+        if request in ("UR", "MT") or request in _FONTS or request in self._own:
+            return " ".join(words)
+        if request == "Nm" and words and not self._name:
+            self._name = words[0]
+        if request == "Nd":
+            words = ["—", *words]
+        return sentence([request, *words], self._name) if request in MACROS else ""
+
+    def _line(self, text: str, number: int) -> None:
+        if text.strip() or self._code_until:
+            self._words(text, number)
+        elif not self._awaits_tag:
+            self.end_block()
+
+    def _words(self, text: str, number: int) -> None:
+        if self._code_until == "TE":
+            text = text.replace("T{", "").replace("T}", "").replace("\t", " | ")
+        if not text and not self._code_until:
+            return
+        self._marks.append((visible(self._text), number))
+        self._text += text.rstrip() + (":" if self._awaits_tag else "") + ("\n" if self._code_until else " ")
+        self._awaits_tag = False

@@ -1,0 +1,107 @@
+"""The words in a line of a manual page, without the escapes of roff and the macros of mdoc."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+_ARGUMENT = re.compile(r'"((?:[^"]|"")*)"?|((?:\\.|[^\s\\])+)')
+# Names of characters and strings, then fonts and motions, which are dropped, then single signs.
+_ESCAPE = re.compile(
+    r"""\\(?: \*?\((?P<two>..) | \*?\[(?P<long>[^\]]*)\] | \*(?P<one>.)
+        | [fgkFnYm](?:\(..|\[[^\]]*\]|[+-]?.) | s[+-]?(?:\(\d\d|\[[^\]]*\]|'[^']*'|\d) | [bhvwlLNoSxXDHZRBA]'[^']*'
+        | ["\#].* | (?P<sign>.?) )""",
+    re.VERBOSE,
+)
+_NAMED = {
+    "aq": "'", "Aq": "'", "cq": "’", "oq": "‘", "lq": "“", "rq": "”", "dq": '"', "ga": "`", "L\"": '"', "R\"": '"',
+    "bu": "•", "em": "—", "en": "–", "hy": "-", "mi": "-", "--": "—", "co": "©", "rg": "®", "R": "®", "Tm": "™",
+    "tm": "™", "ha": "^", "ti": "~", "rs": "\\", "at": "@", "sh": "#", "Do": "$", "or": "|", "ba": "|", "lB": "[",
+    "rB": "]", "lC": "{", "rC": "}", "la": "<", "ra": ">", "->": "→", "<-": "←", "<=": "≤", ">=": "≥", "!=": "≠",
+    "+-": "±", "mu": "×", "de": "°", "12": "½", "sc": "§", "dg": "†", "Fo": "«", "Fc": "»", "pl": "+", "eq": "=",
+    "sl": "/", "ss": "ß", "C+": "C++", "Gt": ">", "Lt": "<", "Ba": "|", "Am": "&",
+}  # fmt: skip
+_ACCENTS = {":": "\u0308", "'": "\u0301", "`": "\u0300", "^": "\u0302", "~": "\u0303", ",": "\u0327", "o": "\u030a"}
+_SIGNS = {
+    "-": "-",
+    ".": ".",
+    "'": "'",
+    "`": "`",
+    "e": "\\",
+    "E": "\\",
+    "\\": "\\",
+    " ": " ",
+    "~": " ",
+    "0": " ",
+    "t": " ",
+}
+_OPENING, _CLOSING = frozenset("([<{“‘"), frozenset(".,:;)]>}?!”’")
+_GLUE = ""
+_PAIRS = {"Op": "[]", "Bq": "[]", "Aq": "<>", "Pq": "()", "Brq": "{}", "Dq": "“”", "Qq": "“”", "Sq": "‘’", "Ql": "‘’"}
+_MARKS = {
+    "Oo": "[", "Oc": "]", "Bo": "[", "Bc": "]", "Ao": "<", "Ac": ">", "Po": "(", "Pc": ")", "Do": "“", "Dc": "”",
+    "So": "‘", "Sc": "’", "Bro": "{", "Brc": "}", "Qo": "“", "Qc": "”", "Ns": _GLUE, "Ux": "UNIX",
+}  # fmt: skip
+_FONTS = """
+    Ad An Ap Ar At Bt Bx Cd Cm Dv Em Er Ev Fa Fd Fl Fn Fo Ft Fx Ic In Lb Li Lk Ms Mt Nd Nm No Nx Ox Pa Pf Rv St Sx Sy
+    Tn Va Vt Xr
+"""
+# Those of mdoc that may be among the words of a line.
+MACROS = frozenset(_FONTS.split()) | _PAIRS.keys() | _MARKS.keys()
+
+
+def plain(text: str) -> str:
+    """Return a text without escapes."""
+    return _ESCAPE.sub(_character, text) if "\\" in text else text
+
+
+def _character(found: re.Match[str]) -> str:
+    name = found["two"] or found["long"] or found["one"]
+    if name is None:
+        return _SIGNS.get(found["sign"] or "", "")
+    if name in _NAMED:
+        return _NAMED[name]
+    if re.fullmatch(r"u[0-9A-F]{4,5}", name):
+        return chr(int(name[1:], 16))
+    return name[1] + _ACCENTS[name[0]] if len(name) == 2 and name[0] in _ACCENTS and name[1].isalpha() else ""
+
+
+def arguments(text: str) -> list[str]:
+    """Return the arguments of a request, without quotes and escapes."""
+    found = (match[1].replace('""', '"') if match[1] is not None else match[2] for match in _ARGUMENT.finditer(text))
+    return [plain(one) for one in found]
+
+
+def sentence(words: Sequence[str], name: str) -> str:
+    """Return a line of mdoc as a person reads it; `name` is that of what the page describes."""
+    found = ""
+    is_glued = True
+    for word in _read(words, name):
+        found += word if is_glued or word == _GLUE or word in _CLOSING else f" {word}"
+        is_glued = word == _GLUE or word in _OPENING
+    return found
+
+
+def _read(words: Sequence[str], name: str) -> Iterator[str]:
+    """The words of a line and the signs that its macros stand for."""
+    stop = len(words)
+    while stop and words[stop - 1] in _CLOSING:
+        stop -= 1
+    ends: list[str] = []
+    macro = ""
+    for place, word in enumerate(words[:stop]):
+        is_alone = place + 1 == stop or words[place + 1] in MACROS | _CLOSING
+        if word in _PAIRS:
+            ends.insert(0, _PAIRS[word][1])
+            yield _PAIRS[word][0]
+        elif word in _MARKS:
+            yield _MARKS[word]
+        elif word in MACROS:
+            macro = word
+            if is_alone and word in ("Nm", "Fl"):
+                yield name if word == "Nm" else "-"
+        elif macro == "Xr" and place and words[place - 1] != "Xr":
+            yield from (_GLUE, f"({word})")
+        else:
+            yield f"-{word}" if macro == "Fl" and word not in "|:," else word
+    yield from (*ends, *words[stop:])

@@ -1,0 +1,106 @@
+"""Subtitles (WebVTT, SubRip): what is said, in sentences, on the lines that it has in the file, linked to its time."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from corpus.readers.assemble.document_builder import DocumentBuilder, visible
+from corpus.readers.plaintext import plain
+from corpus.text.encodings import decode_lines
+from corpus.types import Extracted
+
+_TIME = r"(?:(\d{1,3}):)?(\d{1,2}):(\d{2})[.,](\d{1,3})"
+_CUE = re.compile(rf"\s*{_TIME}\s+-->\s+{_TIME}")
+# Tags of both formats, and of players: <i>, <v Ann>, <00:01.000>, {\an8}
+_TAG = re.compile(r"<[^<>]*>|\{\\[^{}]*\}")
+_SPEAKER = re.compile(r"<v(?:\.[^ \t<>]*)?[ \t]+([^<>]+)>")
+_HEADER = re.compile(r"WEBVTT[ \t]+(?:-\s*)?(\S.*)")
+_ENDS = re.compile(r"[.!?…。！？]['\"”’»)\]]*$")
+# In seconds: after a sentence, and anywhere, silence that begins a paragraph. In characters: what is long enough after
+# a sentence, and anywhere, as recognised speech has no full stops.
+_PAUSE, _SILENCE = 2.0, 10.0
+_LONG, _LONGEST = 500, 1000
+
+
+@dataclass(slots=True)
+class _Cue:
+    """What is shown at once: its time in seconds, who speaks ("" if that is not said), its lines with their numbers."""
+
+    begin: float
+    end: float
+    speaker: str = ""
+    lines: list[tuple[int, str]] = field(default_factory=list)
+
+
+def read(path: str, data: bytes) -> Extracted:
+    """Read subtitles; see `corpus.readers`. A file without any is plain text."""
+    text, note = decode_lines(data)
+    lines = [line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n")]
+    cues = list(_cues(lines))
+    if not cues:
+        return plain.read(path, data)
+    builder = DocumentBuilder()
+    if header := _HEADER.match(lines[0]):
+        builder.title = header[1]
+    for paragraph in _paragraphs(cues):
+        _add(builder, paragraph)
+    return builder.build("text/vtt", note=note)
+
+
+def _cues(lines: Sequence[str]) -> Iterator[_Cue]:
+    """The cues with text; a line that is shown again below the next one is there once."""
+    cue: _Cue | None = None
+    shown: tuple[str, ...] = ()
+    for number, line in enumerate([*lines, ""], 1):
+        if times := _CUE.match(line):
+            values = [int(value or 0) for value in times.groups()]
+            cue = _Cue(_seconds(*values[:4]), _seconds(*values[4:]))
+        elif cue is not None and line.strip():
+            if speaker := _SPEAKER.search(line):
+                cue.speaker = html.unescape(speaker[1]).strip()
+            if words := " ".join(html.unescape(_TAG.sub("", line)).split()):
+                cue.lines.append((number, words))
+        elif cue is not None:
+            now = tuple(words for _, words in cue.lines)
+            cue.lines = [one for one in cue.lines if one[1] not in shown]
+            if cue.lines:
+                yield cue
+            cue, shown = None, now
+
+
+def _seconds(hours: int, minutes: int, seconds: int, parts: int) -> float:
+    return 3600 * hours + 60 * minutes + seconds + parts / 1000
+
+
+def _paragraphs(cues: Sequence[_Cue]) -> Iterator[list[_Cue]]:
+    """Cues of one speaker until a pause."""
+    pending: list[_Cue] = []
+    for cue in cues:
+        if pending:
+            before = pending[-1]
+            pause = cue.begin - before.end
+            length = sum(len(words) for one in pending for _, words in one.lines)
+            ends = bool(_ENDS.search(before.lines[-1][1]))
+            speaks = cue.speaker and cue.speaker != pending[0].speaker
+            if speaks or pause >= _SILENCE or length >= _LONGEST or (ends and (pause >= _PAUSE or length >= _LONG)):
+                yield pending
+                pending = []
+        pending.append(cue)
+    if pending:
+        yield pending
+
+
+def _add(builder: DocumentBuilder, cues: Sequence[_Cue]) -> None:
+    first = cues[0]
+    speaker = f"{first.speaker}: " if first.speaker else ""
+    marks: list[tuple[int, int]] = []
+    text = speaker
+    for number, words in (line for cue in cues for line in cue.lines):
+        marks.append((visible(text) if marks else 0, number))
+        text += f"{words} "
+    # As the fragment of a medium's address: https://www.w3.org/TR/media-frags/
+    builder.anchor(f"t={int(first.begin)}")
+    builder.block(text, lines=marks)

@@ -1,0 +1,134 @@
+"""Manual pages: what a person reads, on the lines of the file."""
+
+from __future__ import annotations
+
+import gzip
+
+from corpus.chunking.splitter import split
+from corpus.loading.load import parse
+from corpus.types import BlockKind, Document
+
+MAN = r"""'\" t
+.\" Nobody reads this.
+.ie \n(.g .ds Aq \(aq
+.el .ds Aq '
+.de ZN
+.ft B
+..
+.TH "WEIR" "1" "March 2024" "weir 2" "Herons"
+.SH NAME
+weir \- count \fIherons\fR at a weir
+.SH OPTIONS
+.TP 8
+.BR \-a ", " \-\-all
+Count storks,
+.ZN too .
+.IP \(bu 2
+A bullet with \(lqquotes\(rq.
+.PP
+\fB\-\-quiet\fR
+.RS 4
+Say nothing\&.
+.RE
+.SS "See this"
+.nf
+weir \-a  \e
+  river
+.fi
+.TS
+tab(:) ;
+l l.
+T{
+Name
+T}	Level
+.TE
+.if t \{\
+Only on paper.
+.\}
+.el \{\
+.IP \(bu 2.3
+.\}
+Write to
+.UR https://example.org/weir
+the mill
+.UE .
+"""
+MDOC = r""".\" $OpenBSD$
+.Dd March 1, 2024
+.Dt WEIR 8
+.Os
+.Sh NAME
+.Nm weir
+.Nd counts herons
+.Sh SYNOPSIS
+.Nm
+.Op Fl aq
+.Op Fl f Ar file | Fl
+.Ar river ...
+.Sh DESCRIPTION
+.Nm
+counts; see
+.Xr mill 1 ,
+.Pq Pa /etc/weir
+or
+.Ux Ns -like
+systems.
+.Bl -tag -width Ds
+.It Fl q
+Be quiet, as
+.Dq herons
+are.
+.El
+"""
+
+
+def blocks(document: Document) -> list[tuple[str, str]]:
+    return [(block.kind.value, document.text[block.start : block.end]) for block in document.blocks]
+
+
+def test_the_macros_man() -> None:
+    """Fonts, escapes, definitions and what is for paper are gone; options are items that begin with their names."""
+    found = parse("weir.1.gz", gzip.compress(MAN.encode()))
+    assert (found.title, found.media_type) == ("weir(1)", "text/troff")
+    assert blocks(found) == [
+        ("heading", "NAME"),
+        ("paragraph", "weir - count herons at a weir"),
+        ("heading", "OPTIONS"),
+        ("item", "- -a, --all: Count storks, too ."),
+        ("item", "- A bullet with “quotes”."),
+        ("item", "- --quiet: Say nothing."),
+        ("heading", "See this"),
+        ("code", "weir -a  \\\n  river"),
+        ("table", "Name\n| Level"),
+        ("paragraph", "Write to https://example.org/weir the mill"),
+    ]
+    assert [block.heading for block in found.blocks if block.kind is BlockKind.CODE] == [("OPTIONS", "See this")]
+
+
+def test_the_macros_mdoc() -> None:
+    """Macros among the words, names that are not repeated, full stops and brackets without blanks."""
+    found = parse("weir.8", MDOC.encode())
+    assert found.title == "weir(8)"
+    assert [text for _, text in blocks(found)] == [
+        "NAME",
+        "weir — counts herons",
+        "SYNOPSIS",
+        "weir [-aq] [-f file | -] river ...",
+        "DESCRIPTION",
+        "weir counts; see mill(1), (/etc/weir) or UNIX-like systems.",
+        "- -q: Be quiet, as “herons” are.",
+    ]
+
+
+def test_lines_are_those_of_the_file() -> None:
+    found = parse("weir.8", MDOC.encode())
+    passages = split(found, count_tokens=lambda texts: [40 * len(text.split()) for text in texts], max_tokens=4000)
+    lines = {passage.text[passage.body :]: passage.lines for passage in passages}
+    assert lines["weir [-aq] [-f file | -] river ..."] == (8, 12)
+    assert lines["- -q: Be quiet, as “herons” are."] == (22, 25)
+
+
+def test_other_files_with_such_names_are_text() -> None:
+    """A version, and a text that begins with a full stop."""
+    assert parse("weir-2.1", b"Changes in 2.1: herons are counted twice.\n").media_type == "text/plain"
+    assert parse("notes.7", b"...and so they went.\nHome.\n").media_type == "text/plain"

@@ -1,0 +1,80 @@
+"""Subtitles: sentences without times, which a citation has."""
+
+from __future__ import annotations
+
+from corpus.chunking.splitter import split
+from corpus.loading.load import parse
+from corpus.types import Document
+
+VTT = """WEBVTT - Herons in March
+
+NOTE nobody reads this
+
+STYLE
+::cue { color: white }
+
+intro
+00:00:01.000 --> 00:00:03.500 align:start
+<v Ann>The largest <i>flock</i> had
+
+00:00:03.500 --> 00:00:06.000
+forty-two herons &amp; a stork. We
+
+00:00:06.000 --> 00:00:07.000
+counted them twice.
+
+01:02:10.000 --> 01:02:11.000
+<v Bob Lee>Where was that?
+"""
+
+
+def cited(document: Document) -> list[tuple[str, tuple[int, int] | None, str | None]]:
+    passages = split(document, count_tokens=lambda texts: [len(text.split()) for text in texts], max_tokens=200)
+    return [(one.text, one.lines, one.anchor) for one in passages]
+
+
+def test_cues_are_sentences_with_their_lines_and_time() -> None:
+    """Notes, styles, names of cues and times are no text; a speaker is named once."""
+    found = parse("talk.vtt", VTT.encode())
+    assert (found.title, found.media_type) == ("Herons in March", "text/vtt")
+    paragraphs = [
+        "Ann: The largest flock had forty-two herons & a stork. We counted them twice.",
+        "Bob Lee: Where was that?",
+    ]
+    assert [found.text[block.start : block.end] for block in found.blocks] == paragraphs
+    assert found.anchors == ((0, "t=1"), (len(paragraphs[0]) + 2, "t=3730"))
+    ((text, lines, anchor),) = cited(found)
+    assert (text, lines, anchor) == ("\n\n".join(paragraphs), (10, 19), "t=1")
+
+
+def test_subrip() -> None:
+    """Commas in the times, numbers of cues, lines of Windows, tags of players."""
+    text = "1\n00:00:00,500 --> 00:00:02,000\n{\\an8}The weir was\n<b>rebuilt</b> in\n"
+    text += "\n2\n00:00:02,000 --> 00:00:04,000\n1998.\n"
+    found = parse("weir.srt", text.replace("\n", "\r\n").encode())
+    assert (found.text, found.title, found.media_type) == ("The weir was rebuilt in 1998.", "", "application/x-subrip")
+    assert cited(found) == [("The weir was rebuilt in 1998.", (3, 8), "t=0")]
+
+
+def test_a_pause_begins_a_paragraph() -> None:
+    """Of two seconds after a sentence, or of ten within one; where nobody pauses, a thousand characters do."""
+    cues = [(0, 1, "It rains."), (2, 3, "It"), (6, 7, "snows."), (9, 10, "Then"), (21, 22, "hail.")]
+    text = "WEBVTT\n\n" + "\n\n".join(f"00:{a:02}.000 --> 00:{b:02}.000\n{words}" for a, b, words in cues)
+    found = parse("a.vtt", text.encode()).text
+    assert found == "It rains. It snows.\n\nThen\n\nhail."
+    endless = "WEBVTT\n\n" + "00:01.000 --> 00:02.000\nwords and {}\n\n" * 300
+    blocks = parse("a.vtt", endless.format(*range(300)).encode()).blocks
+    assert max(block.end - block.start for block in blocks) < 1100
+
+
+def test_lines_that_are_shown_twice_are_there_once() -> None:
+    """As those that speech recognition writes, which roll upwards."""
+    text = "WEBVTT\n\n00:01.000 --> 00:02.000\nthe mill\n"
+    text += "\n00:02.000 --> 00:03.000\nthe mill\nis by<00:02.500><c> the</c> weir\n"
+    assert parse("a.vtt", text.encode()).text == "the mill is by the weir"
+
+
+def test_without_cues_it_is_plain_text() -> None:
+    found = parse("notes.srt", b"Herons\n\nNothing is timed here.\n")
+    assert found.text == "Herons\n\nNothing is timed here.\n"
+    assert cited(found)[-1][1] == (1, 3)
