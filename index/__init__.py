@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from index.snapshot import Snapshot, require_same_encoder
     from index.storage.database import DATABASE, FORMAT_VERSION
     from index.storage.derived import read_derived, write_derived
+    from index.storage.disk import append_private
     from index.storage.files import write_atomically
     from index.storage.locking import wait_for_writer
     from index.storage.metadata import Info
@@ -59,6 +60,7 @@ _NAMES = {
     "snapshot": "Snapshot require_same_encoder",
     "storage.database": "DATABASE FORMAT_VERSION",
     "storage.derived": "read_derived write_derived",
+    "storage.disk": "append_private",
     "storage.files": "write_atomically",
     "storage.locking": "wait_for_writer",
     "storage.metadata": "Info",

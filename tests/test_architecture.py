@@ -43,6 +43,7 @@ ADAPTERS = {
     "lxml": {"corpus/readers/web/html.py"},
     "ir_measures": {"qa/evaluation/ranking_measures.py"},
     "tqdm": {"qa/cli/session.py"},
+    "prompt_toolkit": {"qa/conversation/line_input.py"},
     "watchfiles": {"qa/collection/file_events.py"},
     "langchain_core": {"qa/integrations/langchain.py"},
     "llama_index": {"qa/integrations/llama_index.py"},
@@ -149,7 +150,7 @@ def may_write(mode: ast.expr | None) -> bool:
 
 
 # Rooms that people and programs meet; each stands on the others, and may have rooms of its own.
-FACES = ("qa/cli", "qa/integrations", "qa/web")
+FACES = ("qa/cli", "qa/conversation", "qa/integrations", "qa/web")
 
 
 def face_of(room: str) -> str | None:

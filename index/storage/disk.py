@@ -68,6 +68,17 @@ def write(descriptor: int, data: bytes | memoryview, path: Path) -> None:
         rest = rest[written:]
 
 
+def append_private(path: Path, data: bytes) -> None:
+    """Add to the end of a file that only its owner may read; it and its folders are created where they are missing."""
+    make_folders(path.parent)
+    about_to("write", path)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _BINARY, 0o600)
+    try:
+        os.write(descriptor, data)
+    finally:
+        os.close(descriptor)
+
+
 def truncate(descriptor: int, path: Path) -> None:
     """Make a file empty."""
     about_to("truncate", path)

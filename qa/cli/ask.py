@@ -4,7 +4,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,8 +18,8 @@ from qa import locate
 from qa.answer.pdf_boxes import BoxFinder
 from qa.answer.results import Mode, Result
 from qa.cli import session
-from qa.cli.batch import questions_of
-from qa.cli.errors import FOUND, NOT_FOUND
+from qa.cli.batch import BatchItem, questions_of
+from qa.cli.errors import FOUND, NOT_FOUND, guarded
 from qa.cli.options import (
     CORPUS,
     COUNT,
@@ -28,12 +33,21 @@ from qa.cli.options import (
     RERANK_MODEL,
     filtered,
 )
+from qa.cli.views import show_place
 from qa.cli.writing import ProseWriter, writing
 from qa.filters import Filter
 from qa.retrieval.question_text import LONGEST_QUESTION
 from qa.terminal import answers, reports
+from qa.terminal.text import clean, clean_name
+
+if TYPE_CHECKING:
+    from qa.conversation.conversation import Conversation
+    from qa.conversation.line_input import ReadLine
+    from qa.retrieval.retriever import Retriever
 
 _DEFAULT_K = 5
+# Lines around a passage that is opened in a conversation.
+_CONTEXT = 6
 
 
 @click.command()
@@ -81,14 +95,18 @@ def ask(
     no_update: bool,
     index: Path | None,
 ) -> int:
-    """Answer a question from the collection: that of FOLDER, or the one around the working directory."""
+    """Answer a question from the collection: that of FOLDER, or the one around the working directory.
+
+    Without a question, on a terminal, it begins a conversation.
+    """
     folder, question = session.leading_folder(words)
-    if folder is not None and not question and batch is None:
+    talks = not question and batch is None and session.is_interactive()
+    if folder is not None and not question and batch is None and not talks:
         raise UsageError(f'{folder} is a folder. Put a question after it: qa ask {folder} "who won?"')
     form = _format(form, as_json=as_json, is_batch=batch is not None)
     if writer is not None and form not in ("text", "json"):
         raise UsageError(f"--write prints text or JSON, not {form}.")
-    questions = questions_of(question, batch)
+    questions = () if talks else questions_of(question, batch)
     for each in questions:
         if each.cut:
             answers.note(
@@ -98,39 +116,106 @@ def ask(
     from qa.collection.settings import read_settings
 
     settings = read_settings(root)
-    search_mode = Mode(mode) if mode else settings.mode or Mode.HYBRID
     reranks = session.reranks(rerank, rerank_model, settings.rerank)
-    reads = reranks and (reader if reader is not None else settings.reader is not False)
-    code = FOUND
+    asking: dict[str, Any] = {
+        "k": k or settings.k or _DEFAULT_K,
+        "mode": Mode(mode) if mode else settings.mode or Mode.HYBRID,
+        "only": only,
+        "rerank": reranks,
+        **({} if topic is None else {"topic": topic}),
+    }
     opened = session.opened(
         root,
         corpus=corpus is not None,
         update=not no_update,
-        reader=reads,
+        reader=reranks and (reader if reader is not None else settings.reader is not False),
         rerank_model=rerank_model,
         device=device,
     )
     with opened as retriever, BoxFinder(root) as boxes:
-        for each in questions:
-            answer = retriever.ask(
-                each.text,
-                k=k or settings.k or _DEFAULT_K,
-                mode=search_mode,
-                only=only,
-                rerank=reranks,
-                question_id=each.id,
-                **({} if topic is None else {"topic": topic}),
-            )
-            answers.note(reports.corrected(answer.corrections, each.prefix))
-            if writer is not None:
-                answer = writer(answer, retriever, shows=form == "text")
-            if form == "json":
-                answers.out(session.as_line(boxes.fill(answer).as_json()))
-            else:
-                answers.out(_shown(answer, form, retriever.root))
-            if batch is None and not answer.found:
-                code = NOT_FOUND
-    return code
+        answering = Answering(retriever, boxes, form, writer)
+        if talks:
+            return _talk(answering, asking, None if no_update else session.Refresher(retriever, device))
+        found = [answering.answer(each, asking) for each in questions]
+    return FOUND if batch is not None or all(found) else NOT_FOUND
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """Who answers, and how answers are printed.
+
+    Attributes:
+        retriever: Who answers.
+        boxes: Finds sentences on the pages of PDF.
+        form: As `--format` names it.
+        writer: Adds prose; None without `--write`.
+    """
+
+    retriever: Retriever
+    boxes: BoxFinder
+    form: str
+    writer: ProseWriter | None
+
+    def answer(self, item: BatchItem, asking: dict[str, Any]) -> bool:
+        """Print the answer to a question, and return whether there was one."""
+        found = self.retriever.ask(item.text, question_id=item.id, **asking)
+        self.show(found, self.form, item.prefix, answers.result)
+        return found.found
+
+    def show(self, found: Result, form: str, prefix: str, as_text: Callable[..., str]) -> None:
+        """Print an answer in a format."""
+        answers.note(reports.corrected(found.corrections, prefix))
+        if self.writer is not None:
+            found = self.writer(found, self.retriever, shows=form == "text")
+        places = answers.Places(self.retriever.root, locate.working_directory())
+        if form == "json":
+            answers.out(session.as_line(self.boxes.fill(found).as_json()))
+        elif form == "text":
+            answers.out(as_text(found, session.style(), places))
+        else:
+            from qa.terminal.exports import FORMATS
+
+            answers.out(FORMATS[form](found, self.retriever.root, places))
+
+
+def _talk(answering: Answering, asking: dict[str, Any], refresh: session.Refresher | None) -> int:
+    """Answer one line after another until the last; what goes wrong in one is a line on the screen."""
+    from qa.conversation.conversation import ENDS, Asking, Conversation, Screen
+    from qa.conversation.history import LineHistory, history_file
+    from qa.conversation.line_input import line_input
+
+    retriever = answering.retriever
+    screen = Screen(
+        answer=lambda found, form: answering.show(found, form, "", answers.brief),
+        show=partial(show_place, retriever.root, context=_CONTEXT, opens=False),
+        open=partial(show_place, retriever.root, context=_CONTEXT, opens=True),
+        say=lambda line: answers.out(session.style().paint(clean(line), answers.DIM) + "\n"),
+    )
+    started = Asking(**asking, form=answering.form)
+    conversation = Conversation(retriever, started, screen, refresh or retriever.reload)
+    read = line_input(LineHistory(history_file()), [*conversation.commands, *ENDS])
+    info = retriever.snapshot.info
+    size = f"{reports.count(info.documents, 'document')}, {reports.count(info.passages, 'passage')}"
+    screen.say(f"{clean_name(str(retriever.root))}: {size}. Ask away; /help lists commands, Ctrl-D ends.")
+    going = True
+    while going:
+        # However often Ctrl-C is pressed, it drops a line or stops a question.
+        with suppress(KeyboardInterrupt):
+            going = _turn(conversation, read)
+    return FOUND
+
+
+def _turn(conversation: Conversation, read: ReadLine) -> bool:
+    """Read a line and do what it says; whether there may be another."""
+    try:
+        line = read(conversation.asking.prompt)
+    except (EOFError, KeyboardInterrupt) as end:
+        answers.out("\n")
+        return isinstance(end, KeyboardInterrupt)
+    if conversation.is_end(line):
+        return False
+    guarded(lambda: conversation.take(line))
+    return True
 
 
 def _format(named: str | None, *, as_json: bool, is_batch: bool) -> str:
@@ -138,12 +223,3 @@ def _format(named: str | None, *, as_json: bool, is_batch: bool) -> str:
     if named is not None and usual == "json" and named != "json":
         raise UsageError(f"--json and --batch print JSON, not {named}.")
     return named or usual
-
-
-def _shown(answer: Result, form: str, root: Path) -> str:
-    places = answers.Places(root, locate.working_directory())
-    if form == "text":
-        return answers.result(answer, session.style(), places)
-    from qa.terminal.exports import FORMATS
-
-    return FORMATS[form](answer, root, places)

@@ -68,14 +68,15 @@ class Boundary(click.Group):
         _make_streams_safe()
         extra["standalone_mode"] = False
         with _logging_to_stderr():
-            sys.exit(_guarded(lambda: super(Boundary, self).main(*args, **extra)))
+            sys.exit(guarded(lambda: super(Boundary, self).main(*args, **extra)))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; errors are handled here, before click prints them in its own way."""
-        return _guarded(lambda: super(Boundary, self).invoke(ctx))
+        return guarded(lambda: super(Boundary, self).invoke(ctx))
 
 
-def _guarded(call: Callable[[], Any]) -> int:
+def guarded(call: Callable[[], Any]) -> int:
+    """Call something and return its exit code; of what goes wrong, one line is printed."""
     try:
         code = call()
     except click.exceptions.Exit as error:

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from qa.terminal import answers, reports
 
 if TYPE_CHECKING:
     from index import Progress, ProgressCallback
+    from qa.collection.build import OpenedCollection
     from qa.retrieval.retriever import Retriever
 
 # Kept until the process ends: freeing a model takes longer than asking it.
@@ -120,12 +122,40 @@ def opened(
         )
     _KEPT.append(found.retriever)
     with found.retriever as retriever:
-        if found.note:
-            answers.note(answers.problem(found.note))
-        if found.report is not None:
-            style = answers.TerminalStyle.of(sys.stderr)
-            answers.note(reports.build(found.report, style) if corpus else reports.refreshed(found.report))
+        _tell(found, is_build=corpus)
         yield retriever
+
+
+class Refresher:
+    """Brings an index up to date between questions, as `opened` does before the first; what it says, it says once."""
+
+    def __init__(self, retriever: Retriever, device: str) -> None:
+        self._retriever, self._device = retriever, device
+        self._told = ""
+
+    def __call__(self) -> None:
+        """Index small changes and ask the newest generation."""
+        from index import Device
+        from qa.collection.build import refresh_if_small
+
+        self._retriever.reload()
+        with progress() as tell:
+            found = refresh_if_small(self._retriever, progress=tell, device=Device(self._device))
+        _tell(found if found.note != self._told else replace(found, note=""), is_build=False)
+        self._told = found.note
+
+
+def _tell(found: OpenedCollection, *, is_build: bool) -> None:
+    if found.note:
+        answers.note(answers.problem(found.note))
+    if found.report is not None:
+        style = answers.TerminalStyle.of(sys.stderr)
+        answers.note(reports.build(found.report, style) if is_build else reports.refreshed(found.report))
+
+
+def is_interactive() -> bool:
+    """Return whether a person types and reads."""
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
 
 
 @contextmanager

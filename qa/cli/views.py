@@ -34,6 +34,12 @@ def show(*, words: tuple[str, ...], context: int, opens: bool, as_json: bool, in
     folder, rest = session.leading_folder(words)
     place = " ".join(rest)
     root = session.root_around(place, index) if folder is None else session.named_root(folder, index)
+    show_place(root, place, context=context, opens=opens, as_json=as_json)
+    return FOUND
+
+
+def show_place(root: Path, place: str, *, context: int, opens: bool, as_json: bool = False) -> None:
+    """Show a place of a collection in its context, or open its file there."""
     here = locate.working_directory()
     from qa.collection.show import find_target
     from qa.collection.show import show as view_of
@@ -43,17 +49,16 @@ def show(*, words: tuple[str, ...], context: int, opens: bool, as_json: bool, in
 
         if opened := open_file(find_target(root, place, here=here), root):
             answers.note(opened)
-            return FOUND
+            return
         answers.note("There is no display; here is the text.")
     view = view_of(root, place, context=context, here=here)
     if as_json:
         answers.out(session.as_line(view.as_json()))
-        return FOUND
+        return
     places = answers.Places(root, here)
     if view.marked is None and (view.stored or view.state is not State.VERIFIED):
         answers.note(f"{clean_name(places(view.path))}: {reports.view_state(view)}")
     answers.out(reports.view(view, session.style(), places))
-    return FOUND
 
 
 @click.command()

@@ -105,6 +105,17 @@ def result(answer: Result, style: TerminalStyle, place: Places) -> str:
     return "\n\n".join([_verdict(answer, style), *hits(answer.passages, style, place)]) + "\n"
 
 
+def brief(answer: Result, style: TerminalStyle, place: Places) -> str:
+    """Return the answer to a question with the first passage, and of the others where they are."""
+    others = ["\n".join(_title_lines(hit, style, place)) for hit in answer.passages[1:]]
+    shown = [
+        _verdict(answer, style),
+        *hits(answer.passages[:1], style, place),
+        *(["\n".join(others)] if others else []),
+    ]
+    return "\n\n".join(shown) + "\n"
+
+
 def hits(passages: Sequence[Hit], style: TerminalStyle, place: Places) -> list[str]:
     """Return passages, each as several lines."""
     return [_hit(hit, style, place) for hit in passages]
@@ -134,6 +145,17 @@ def _cited(ranks: Sequence[int]) -> str:
 
 
 def _hit(hit: Hit, style: TerminalStyle, place: Places) -> str:
+    lines = _title_lines(hit, style, place)
+    text, bold = _body(hit)
+    lines.append(style.fit(text, indent=_INDENT, bold=bold))
+    if hit.also_in:
+        others = [clean_name(cite(place(other.path), other.lines, other.page)) for other in hit.also_in]
+        lines.append(style.paint(style.fit("also in " + few(others, 3), indent=_INDENT), DIM))
+    return "\n".join(lines)
+
+
+def _title_lines(hit: Hit, style: TerminalStyle, place: Places) -> list[str]:
+    """Where a passage is, the headings above it, and whether its file has changed."""
     source = hit.source
     where, trail = _where(hit, style, place)
     shown = style.paint(where, BOLD)
@@ -148,12 +170,7 @@ def _hit(hit: Hit, style: TerminalStyle, place: Places) -> str:
         lines.append(style.paint(style.fit(trail, indent=_INDENT), DIM))
     if flag := display.FLAGS.get(source.state):
         lines.append(_INDENT + style.paint(f"! {flag}", WARN))
-    text, bold = _body(hit)
-    lines.append(style.fit(text, indent=_INDENT, bold=bold))
-    if hit.also_in:
-        others = [clean_name(cite(place(other.path), other.lines, other.page)) for other in hit.also_in]
-        lines.append(style.paint(style.fit("also in " + few(others, 3), indent=_INDENT), DIM))
-    return "\n".join([head, *lines])
+    return [head, *lines]
 
 
 def _where(hit: Hit, style: TerminalStyle, place: Places) -> tuple[str, str]:

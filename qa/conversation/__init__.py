@@ -1,0 +1,1 @@
+"""A conversation in the terminal: questions one after another, commands, follow-ups."""

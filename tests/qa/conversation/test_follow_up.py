@@ -1,0 +1,90 @@
+"""Which questions are completed from the turn before, and how."""
+
+from __future__ import annotations
+
+import pytest
+
+from qa.conversation.follow_up import Turn, completed, names_of
+
+AWARD = Turn("Which paper won the ICLR 2025 test of time award?", "Adam")
+KEYNOTE = Turn("Who gave the opening keynote at ICLR 2025?", "Zico Kolter")
+MEETING = Turn("Where did Kingma and Ba meet?", "London")
+
+
+@pytest.mark.parametrize(
+    ("before", "question", "asked"),
+    [
+        (AWARD, "who wrote it?", "who wrote Adam?"),
+        (AWARD, "Was that rejected", "Was Adam rejected?"),
+        (KEYNOTE, "Did he mention Sudoku?", "Did Zico Kolter mention Sudoku?"),
+        (KEYNOTE, "what are his eras called?", "what are Zico Kolter's eras called?"),
+        (KEYNOTE, "who met her and when", "who met Zico Kolter and when?"),
+        (KEYNOTE, "when did her flight leave", "when did Zico Kolter's flight leave?"),
+        (KEYNOTE, "how many GPUs did he have?", "how many GPUs did Zico Kolter have?"),
+        # What is not the answer's kind is what the question was about.
+        (KEYNOTE, "where was it?", "where was ICLR 2025?"),
+        (MEETING, "what were they doing there?", "what were Kingma and Ba doing in London?"),
+        (Turn("What is DPO?", "Direct preference optimisation"), "does it work?", "does DPO work?"),
+        (Turn("Who is Yi Ren?", "Curiosity"), "which of his papers won?", "which of Yi Ren's papers won?"),
+        (Turn("Who won?"), "when?", "Who won, and when?"),
+        (Turn("where is the taxi rank?"), "is there another one?", "is there another one, the taxi rank?"),
+        (AWARD, "and who handed over the certificate?", "who handed over the certificate? (ICLR 2025)"),
+        (AWARD, "And what is StableMax?", "what is StableMax?"),
+        (AWARD, "what about 2024?", "Which paper won the ICLR 2024 test of time award?"),
+        (AWARD, "and the runner-up?", "the runner-up, ICLR 2025?"),
+        (Turn("When did the desk open on Wednesday?"), "and on Thursday?", "When did the desk open on Thursday?"),
+        (Turn("How many reviewers did we have?"), "and area chairs?", "How many area chairs did we have?"),
+        (Turn("What did Kingma ask for?"), "and Bahdanau?", "What did Bahdanau ask for?"),
+    ],
+)  # fmt: skip
+def test_a_follow_up_is_completed(before: Turn, question: str, asked: str) -> None:
+    assert completed(question, before) == asked
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "who wrote the paper on grokking?",
+        "acceptance rate 2025",
+        # Their antecedents are in the questions themselves, or there is none.
+        "How do I get to the venue when it rains?",
+        "is it possible to book an Uber?",
+        "Do reviewers change their scores?",
+        "Did Zhu say who sets his value function?",
+        "is there a pharmacy near Expo?",
+        "the paper that won",
+        "Then and now: what changed?",
+        "and",
+        "?",
+    ],
+)
+def test_any_other_question_is_asked_as_it_is(question: str) -> None:
+    assert completed(question, AWARD) == question
+
+
+def test_the_first_question_follows_nothing() -> None:
+    assert completed("and who wrote it?", None) == "and who wrote it?"
+
+
+def test_a_sentence_is_no_name() -> None:
+    """What an answer of many words, or one that begins like any word, is about, the question says better."""
+    for answer in ("a benchmark", "Six or seven words, and then two more, about Adam", ""):
+        assert completed("who wrote it?", Turn(AWARD.question, answer)) == "who wrote ICLR 2025?"
+
+
+def test_names() -> None:
+    """Sequences of capitalised words and numbers, joined by small words; neither what begins a question nor a year."""
+    assert names_of("In 2015, did Kingma and Ba write Learning Dynamics of LLM Finetuning?") == [
+        "Kingma and Ba",
+        "Learning Dynamics of LLM Finetuning",
+    ]
+    assert names_of("Which of the 31 papers won in 2024") == []
+    assert names_of("What is SAM 2?") == ["SAM 2"]
+
+
+def test_a_question_of_any_length_is_looked_at_in_no_time() -> None:
+    """No rule backtracks without end."""
+    for part in ("it ", "A", "and the ", "how many ", "what is that ", "B c "):
+        long = Turn("Which " + part * (10_000 // len(part)))
+        assert completed("they saw it, and what about her?" * 9, long)
+        assert completed(long.question, long) == long.question
