@@ -134,6 +134,10 @@ _SUFFIXES = {
 _BY_SUFFIX = {suffix: kind for kind, suffixes in _SUFFIXES.items() for suffix in suffixes.split()} | {"": PLAIN}
 # With their dots; "" is that of a name without one.
 SUFFIXES = tuple(_BY_SUFFIX)
+# Read only where the settings of a collection say so, as a folder of photographs would take hours.
+_BY_SUFFIX[".scan"] = Format(
+    "image", "pdf.ocr", limit=MAX_PACKED_BYTES, magic=(b"\x89PNG\r\n", b"\xff\xd8\xff", b"II*\0", b"MM\0*")
+)
 # Never text that a person wants to be cited, so such files are not even opened.
 _NEVER_TEXT = (
     ".7z .a .aac .ai .apk .avi .avif .bak .bin .bmp .bz2 .class .crt .csr .dat .db .deb .dll .dmg .dylib .egg "
@@ -147,7 +151,7 @@ _LEFT_OUT = frozenset(_NEVER_TEXT.split())
 # What `formats` in the settings of a collection may name, and a suffix of it.
 NAMED = {
     "text": ".txt", "markdown": ".md", "rst": ".rst", "code": ".sh", "html": ".html", "latex": ".tex", "csv": ".csv",
-    "tsv": ".tsv", "json": ".json", "jsonl": ".jsonl", "mail": ".eml",
+    "tsv": ".tsv", "json": ".json", "jsonl": ".jsonl", "mail": ".eml", "scan": ".scan",
 }  # fmt: skip
 
 

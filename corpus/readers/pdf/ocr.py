@@ -1,4 +1,4 @@
-"""Text of scanned pages by Tesseract, where its program is installed."""
+"""Text of scanned pages and pictures by Tesseract, where its program is installed."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import pypdfium2.raw as pdfium
 
 from corpus.errors import Unreadable
 from corpus.formats import PDF
@@ -21,29 +23,69 @@ _POINTS = 72
 _MAX_DOTS = 6000
 # Languages such as "deu+eng" in place of all that are installed; empty to turn it off.
 _LANGUAGES = "QA_OCR"
+_WITHOUT = "which qa index --full reads once Tesseract is installed"
+# Share of a page that a picture fills if it is the page.
+_MOSTLY = 0.4
 _BROKEN_WORD = re.compile(r"(?<=[^\W\d_])[-\u2010]\n(?=[^\W\d_])")
 
 # Called after each page, as many take longer than a file may.
 progress: Callable[[], None] = lambda: None  # noqa: E731 - set by the process that reads files
 
 
+def read(path: str, data: bytes) -> Extracted:
+    """Read a picture, or one with several pages; see `corpus.readers`."""
+    languages = find_languages()
+    if not languages:
+        raise Unreadable(f"a picture, {_WITHOUT}")
+    *pages, rest = _recognise(data, languages).split("\f")
+    pages += [rest] if rest.strip() else []
+    builder = DocumentBuilder()
+    for page in pages:
+        builder.page(len(pages) > 1)
+        for paragraph in _paragraphs(page):
+            builder.block(paragraph)
+    if not "".join(pages).strip():
+        raise Unreadable("no text found, not even by Tesseract")
+    kind = "image/png" if data[:1] == b"\x89" else "image/jpeg" if data[:1] == b"\xff" else "image/tiff"
+    return builder.build(kind, note=f"a picture, read by Tesseract ({languages})", title="")
+
+
 def read_scans(document: Any) -> Extracted:
     """Read a `pypdfium2.PdfDocument` whose pages are pictures; without Tesseract, it is refused as `Unreadable`."""
     languages = find_languages()
     if not languages:
-        raise Unreadable("no text found; probably a scan, which qa index --full reads once Tesseract is installed")
+        raise Unreadable(f"no text found; probably a scan, {_WITHOUT}")
     builder = DocumentBuilder()
     found = False
     for number in range(len(document)):
         builder.page()
-        page = document[number]
-        for paragraph in _read_scan(page, languages):
+        for paragraph in read_page_of_scan(document, number, languages):
             builder.block(paragraph)
             found = True
-        page.close()
     if not found:
         raise Unreadable("no text found, not even by Tesseract")
     return builder.build(PDF.media_type, note=f"a scan, read by Tesseract ({languages})", title="")
+
+
+def scanned_pages(document: Any, without_text: Sequence[int]) -> list[int]:
+    """Return which of these pages of a `pypdfium2.PdfDocument`, from 0, are mostly a picture."""
+    found = []
+    for number in without_text:
+        page = document[number]
+        width, height = page.get_size()
+        boxes = [one.get_bounds() for one in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE])]
+        page.close()
+        if any((right - left) * (top - bottom) > _MOSTLY * width * height for left, bottom, right, top in boxes):
+            found.append(number)
+    return found
+
+
+def note_on(scans: Sequence[int], pages: int, languages: str) -> str:
+    """Return what is said about a document some of whose pages are scans; "" where none are."""
+    if not scans:
+        return ""
+    which = f"{len(scans)} of {pages} pages {'is a scan' if len(scans) == 1 else 'are scans'}"
+    return f"{which}, read by Tesseract ({languages})" if languages else f"{which}, {_WITHOUT}"
 
 
 def find_languages() -> str:
@@ -55,14 +97,20 @@ def find_languages() -> str:
     return "+".join(name for name in done.stdout.split("\n")[1:] if name and name != "osd")
 
 
-def _read_scan(page: Any, languages: str) -> list[str]:
-    """Return the paragraphs that Tesseract sees on a `pypdfium2.PdfPage`."""
+def read_page_of_scan(document: Any, number: int, languages: str) -> list[str]:
+    """Return the paragraphs that Tesseract sees on a page, from 0, of a `pypdfium2.PdfDocument`."""
+    page = document[number]
     scale = min(_RESOLUTION / _POINTS, _MAX_DOTS / max(page.get_size()))
     bitmap = page.render(scale=scale, grayscale=True)
     rows = memoryview(bytes(bitmap.buffer))
     dots = b"".join(rows[at : at + bitmap.width] for at in range(0, bitmap.stride * bitmap.height, bitmap.stride))
     image = b"P5 %d %d 255\n" % (bitmap.width, bitmap.height) + dots
     bitmap.close()
+    page.close()
+    return _paragraphs(_recognise(image, languages))
+
+
+def _recognise(image: bytes, languages: str) -> str:
     command = ["tesseract", "stdin", "stdout", "-l", languages]
     environment = os.environ | {"OMP_THREAD_LIMIT": "1"}
     try:
@@ -70,5 +118,9 @@ def _read_scan(page: Any, languages: str) -> list[str]:
     except (OSError, subprocess.CalledProcessError) as error:
         raise Unreadable("probably a scan; Tesseract could not read it", unknown=True) from error
     progress()
-    text = done.stdout.decode("utf-8", "replace").replace("\f", "\n\n")
-    return [" ".join(_BROKEN_WORD.sub("", part).split()) for part in re.split(r"\n\s*\n", text) if part.strip()]
+    return done.stdout.decode("utf-8", "replace")
+
+
+def _paragraphs(text: str) -> list[str]:
+    parts = re.split(r"\n\s*\n", text.replace("\f", "\n\n"))
+    return [" ".join(_BROKEN_WORD.sub("", part).split()) for part in parts if part.strip()]

@@ -12,7 +12,8 @@ import pypdfium2.raw as pdfium
 
 from corpus.errors import Unreadable
 from corpus.readers.assemble.document_builder import DocumentBuilder
-from corpus.readers.pdf.ocr import read_scans
+from corpus.readers.pdf.line import Line
+from corpus.readers.pdf.ocr import find_languages, note_on, read_page_of_scan, read_scans, scanned_pages
 from corpus.readers.pdf.paragraphs import TABLE_GAPS, Paragraph, body_lines, body_size, heading_levels, paragraphs
 from corpus.readers.pdf.reading_order import PageLines, read_page
 from corpus.text.headings import MAX_HEADING, could_be_heading, heading_title
@@ -52,18 +53,18 @@ def read(path: str, data: bytes) -> Extracted:
             return read_scans(document)
         outline = _read_outline(document)
         title = str(document.get_metadata_dict().get("Title", "")).strip()
+        lines = body_lines(pages)
+        body = body_size(lines)
+        note = _add_scans(document, pages, lines, body)
     finally:
         document.close()
-    lines = body_lines(pages)
     found = list(paragraphs(lines))
-    body = body_size(lines)
     largest = _largest(found, body)
     _set_levels(found, outline, body, largest)
     builder = DocumentBuilder()
     _write(builder, found, len(pages))
-    return builder.build(
-        "application/pdf", title=title if _is_plausible(title, found) else _printed_title(found, largest)
-    )
+    title = title if _is_plausible(title, found) else _printed_title(found, largest)
+    return builder.build("application/pdf", note=note, title=title)
 
 
 def open_document(data: bytes) -> pypdfium2.PdfDocument:
@@ -90,6 +91,21 @@ def _read_pages(document: pypdfium2.PdfDocument) -> Iterator[PageLines]:
         for line in found.lines:
             line.boxes.clear()  # a book has millions
         yield found
+
+
+def _add_scans(
+    document: pypdfium2.PdfDocument, pages: Sequence[PageLines], lines: list[list[Line]], size: float
+) -> str:
+    """Read the pages that are pictures, where Tesseract is installed; return what is to be said about them."""
+    scans = scanned_pages(document, [number for number, page in enumerate(pages) if not page.lines])
+    languages = find_languages() if scans else ""
+    for number in scans if languages else ():
+        for place, text in enumerate(read_page_of_scan(document, number, languages)):
+            # Far enough apart that each is a paragraph.
+            bottom = -10 * size * place
+            boxes = [(0.0, bottom, size, bottom + size)] * len(text)
+            lines[number].append(Line(text, boxes, size, bold=False, page=number))
+    return note_on(scans, len(pages), languages)
 
 
 def _read_outline(document: pypdfium2.PdfDocument) -> _Outline:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import io
 import shutil
+from collections.abc import Collection
+from itertools import pairwise
 from pathlib import Path
 
 import pypdfium2
 import pytest
 
+from corpus.discovery.walk import walk
 from corpus.errors import Unreadable
+from corpus.loading.load import load, parse
 from corpus.loading.sandbox import Sandbox
+from corpus.readers.pdf.picture import draw
 from tests.corpus.readers.samples.files import FILES
 
 WHY = "no text found; probably a scan, which qa index --full reads once Tesseract is installed"
@@ -22,10 +27,13 @@ printf 'Words of %s, asked for\\nwith %s %s.\\n\\nThe her-\\nons.\\n\\f' "$size"
 """
 
 
-def scan(*pages: int) -> bytes:
-    """Pages of a sample as pictures."""
+def scan(*pages: int, scanned: Collection[int] | None = None) -> bytes:
+    """Pages of a sample as pictures, all of them or those that are scanned."""
     source, made = pypdfium2.PdfDocument(FILES["paper.pdf"]), pypdfium2.PdfDocument.new()
     for number in pages:
+        if scanned is not None and number not in scanned:
+            made.import_pages(source, [number])
+            continue
         width, height = source[number].get_size()
         image = pypdfium2.PdfImage.new(made)
         image.set_bitmap(source[number].render(scale=3))
@@ -47,11 +55,17 @@ def test_without_tesseract_the_reason_names_it(tmp_path: Path, monkeypatch: pyte
             assert (caught.value.reason, caught.value.unknown) == (WHY, False)
 
 
-def test_tesseract_gets_each_page_and_the_languages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All that are installed, or those that the user names; each page may take as long as a file."""
+@pytest.fixture
+def tesseract(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stand-in for the program."""
     (tmp_path / "tesseract").write_text(STAND_IN)
     (tmp_path / "tesseract").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+
+
+@pytest.mark.usefixtures("tesseract")
+def test_tesseract_gets_each_page_and_the_languages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All that are installed, or those that the user names; each page may take as long as a file."""
     with Sandbox() as sandbox:
         found = sandbox.read("scan.pdf", scan(0, 1))
     page = "Words of {}, asked for with -l deu+eng.\n\nThe herons."
@@ -66,9 +80,56 @@ def test_tesseract_gets_each_page_and_the_languages(tmp_path: Path, monkeypatch:
         assert "with -l lat." in sandbox.read("scan.pdf", scan(0)).text
 
 
+@pytest.mark.usefixtures("tesseract")
+def test_only_the_pages_without_text_are_scans(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is recognised is between the pages before and behind it."""
+    data = scan(0, 1, 2, scanned=[1])
+    with Sandbox() as sandbox:
+        found = sandbox.read("a.pdf", data)
+    whole = parse("paper.pdf", FILES["paper.pdf"])
+    first, second, third = (found.text[start:end] for start, end in pairwise([*found.pages, len(found.text)]))
+    assert "ended in Words of" in first  # a sentence goes on from the first page
+    assert second.strip() == "The herons."
+    assert third.strip() == whole.text[slice(*whole.page_span(3) or ())].strip()
+    assert found.note == "1 of 3 pages is a scan, read by Tesseract (deu+eng)"
+    monkeypatch.setenv("QA_OCR", "")
+    with Sandbox() as sandbox:
+        found = sandbox.read("a.pdf", data)
+    assert found.note == "1 of 3 pages is a scan, which qa index --full reads once Tesseract is installed"
+    assert found.pages[1] == found.pages[2]
+
+
+@pytest.mark.usefixtures("tesseract")
+def test_pictures_are_read_where_the_settings_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder of photographs is not, and nothing that is named so but is no picture."""
+    (tmp_path / "page.png").write_bytes(draw(FILES["paper.pdf"], 1).png)
+    (tmp_path / "text.png").write_text("Words")
+    assert [skip.reason for skip in walk(tmp_path).skipped if "png" in skip.path] == ["format not supported"] * 2
+    found = load(tmp_path, "page.png", formats=[".png=scan"])
+    assert "asked for with -l deu+eng.\n\nThe herons." in found.text
+    assert (found.media_type, found.pages, found.path) == ("image/png", (), "page.png")
+    with pytest.raises(Unreadable, match="content does not match its name"):
+        load(tmp_path, "text.png", formats=[".png=scan"])
+    monkeypatch.setenv("QA_OCR", "")
+    with pytest.raises(Unreadable, match="a picture, which qa index --full reads once Tesseract is installed"):
+        load(tmp_path, "page.png", formats=[".png=scan"])
+
+
 @pytest.mark.skipif(shutil.which("tesseract") is None, reason="Tesseract is not installed")
 def test_a_scan_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("QA_OCR", "eng")
     with Sandbox() as sandbox:
         found = sandbox.read("scan.pdf", scan(2))
     assert "The observers thank the ferryman" in found.text
+
+
+@pytest.mark.skipif(shutil.which("tesseract") is None, reason="Tesseract is not installed")
+def test_a_picture_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of several pages, too."""
+    monkeypatch.setenv("QA_OCR", "eng")
+    source = pypdfium2.PdfDocument(FILES["paper.pdf"])
+    pages = [source[number].render(scale=3).to_pil() for number in (2, 2)]
+    pages[0].save(tmp_path / "page.tiff", save_all=True, append_images=pages[1:])
+    found = load(tmp_path, "page.tiff", formats=[".tiff=scan"])
+    assert found.text.count("The observers thank the ferryman") == 2
+    assert (found.media_type, len(found.pages)) == ("image/tiff", 2)
