@@ -7,6 +7,8 @@ from __future__ import annotations
 import os
 import secrets
 import signal
+from contextlib import ExitStack, closing
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -40,12 +42,16 @@ def serve(
     root = session.named_root(folder, index)
     from qa.cli.open_file import has_display
 
-    try:
-        from qa.web import serve as web
-    except ModuleNotFoundError as error:
-        raise UsageError(f'qa serve needs {error.name}. Run: pip install "qa-passages[web]"') from error
+    if missing := [name for name in ("uvicorn", "starlette", "jinja2") if find_spec(name) is None]:
+        raise UsageError(f'qa serve needs {missing[0]}. Run: pip install "qa-passages[web]"')
+    from qa.web.service.served import ServedCollection
+
     log = (lambda line: answers.note(clean_name(line))) if logs else None
-    with web.listening(host, port) as address:
+    with ExitStack() as open_now:
+        collection = open_now.enter_context(closing(ServedCollection(root, follow=not no_update)))
+        from qa.web import serve as web  # while the models load
+
+        address = open_now.enter_context(web.listening(host, port))
         token = _token(is_local=address.is_local)
         url = f"{address.url}?token={token}" if token else address.url
 
@@ -55,7 +61,7 @@ def serve(
             if opens and (not has_display() or click.launch(url)):
                 answers.note("No browser could be opened.")
 
-        stopped_by = web.serve(address, root, token=token, ready=ready, log=log, follow=not no_update)
+        stopped_by = web.serve(address, collection, token=token, ready=ready, log=log)
     return INTERRUPTED if stopped_by == signal.SIGINT else FOUND
 
 

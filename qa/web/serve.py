@@ -8,7 +8,6 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from types import FrameType
 
 import uvicorn
@@ -78,24 +77,21 @@ def _cannot_listen(host: str, port: int, error: OSError) -> UsageError:
 
 def serve(
     address: Address,
-    root: Path,
+    collection: ServedCollection,
     *,
     token: str,
     ready: Callable[[], None],
     log: Callable[[str], None] | None = None,
-    follow: bool = True,
 ) -> int | None:
     """Serve a collection until a signal, and return that; open questions are answered first.
 
     Args:
         address: Where it listens already.
-        root: The collection's folder.
+        collection: What answers.
         token: What requests must have, or "".
         ready: Called once requests are answered.
         log: Called with a line for each request.
-        follow: Whether changed files are looked for.
     """
-    collection = ServedCollection(root, follow=follow)
     service = Service(collection)
     beyond = Access.beyond_this_machine(address.host, token, address.port)
     access = Access(token=token, port=address.port) if address.is_local else beyond

@@ -34,7 +34,6 @@ class Service:
         return await lane.run(client, answer)
 
     def close(self) -> None:
-        """Start nothing more, and close the index."""
+        """Start nothing more."""
         self._questions.close()
         self._looks.close()
-        self.collection.close()

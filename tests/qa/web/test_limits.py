@@ -33,9 +33,6 @@ class BlockedCollection:
         raise HTTPException(418)
         yield
 
-    def close(self) -> None:
-        self.go_on.set()
-
 
 @asynccontextmanager
 async def listening(collection: Any) -> AsyncIterator[int]:
@@ -50,6 +47,7 @@ async def listening(collection: Any) -> AsyncIterator[int]:
     try:
         yield server.sockets[0].getsockname()[1]
     finally:
+        collection.go_on.set()
         service.close()
         server.close()
         for each in list(state.connections):

@@ -58,6 +58,13 @@ def test_an_address_that_is_not_here_is_an_error(served_folder: Path, host: str)
     assert f"cannot listen on {host}, port 0: " in done.stderr
 
 
+def test_without_the_extra_it_says_what_to_install(served_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("qa.cli.serve.find_spec", lambda name: None if name == "starlette" else name)
+    done = qa("serve", served_folder)
+    assert done.exit_code == 2
+    assert done.stderr == 'qa: qa serve needs starlette. Run: pip install "qa-passages[web]"\n'
+
+
 def test_without_an_index_nothing_is_served(tmp_path: Path) -> None:
     done = qa("serve", tmp_path, "--port", "0")
     assert done.exit_code == 3

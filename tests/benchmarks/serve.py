@@ -1,0 +1,221 @@
+"""How many questions a second `qa serve` answers, beside the library alone, and what it holds in memory.
+
+    python -m tests.benchmarks.serve CORPUS QUESTIONS.jsonl [--asked 240] [--rounds 3] [--long 10000] [--out FILE.json]
+
+The corpus is copied and indexed, and the same questions are asked in turn of a `Retriever` in a process of its own, by
+so many threads, and of a server in another, by so many clients that keep their connections; both run with everything as
+it is by default. Clients share the machine with the server: what they take is taken from it. Then so many questions are
+asked of the same server, one in five re-ranked, and its memory is read after each thousand. At last the time from the
+start of `qa serve` to its first answer is taken in turn with that of `qa ask`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from qa import Retriever
+from tests.benchmarks.common import circumstances, copied, question_parser, tell
+from tests.benchmarks.peer_tools import run
+from tests.qa.web.servers import RunningServer, running
+
+CLIENTS = (1, 8, 64)
+STARTS = 10
+
+
+def percentiles(seconds: Sequence[float]) -> dict[str, float]:
+    """Of the times of single questions, in milliseconds."""
+    cuts = statistics.quantiles(seconds, n=100, method="inclusive")
+    return {"p50_ms": round(1000 * cuts[49], 2), "p99_ms": round(1000 * cuts[98], 2)}
+
+
+def rated(times: Sequence[float], elapsed: float) -> dict[str, float]:
+    """What a number of questions took, one by one and together."""
+    return {"per_second": round(len(times) / elapsed, 2), **percentiles(times)}
+
+
+def library(root: Path) -> None:
+    """Answer the questions of each line of stdin, a number of threads and questions, and say what it took."""
+    with Retriever.open(root) as retriever:
+
+        def timed(question: str) -> float:
+            begun = time.perf_counter()
+            retriever.ask(question)
+            return time.perf_counter() - begun
+
+        timed("who?")
+        for line in sys.stdin:
+            threads, questions = json.loads(line)
+            begun = time.perf_counter()
+            with ThreadPoolExecutor(threads) as pool:
+                times = list(pool.map(timed, questions))
+            sys.stdout.write(json.dumps(rated(times, time.perf_counter() - begun)) + "\n")
+            sys.stdout.flush()
+
+
+class OwnProcess:
+    """The library in a process of its own."""
+
+    def __init__(self, root: Path) -> None:
+        command = [sys.executable, "-c", f"from tests.benchmarks.serve import *; library(Path({str(root)!r}))"]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def ask(self, threads: int, questions: Sequence[str]) -> dict[str, float]:
+        """Have questions answered by so many threads."""
+        if self._process.stdin is None or self._process.stdout is None:
+            raise RuntimeError("no pipes")
+        self._process.stdin.write(json.dumps([threads, questions]) + "\n")
+        self._process.stdin.flush()
+        found: dict[str, float] = json.loads(self._process.stdout.readline())
+        return found
+
+    def close(self) -> None:
+        """End it."""
+        self._process.communicate()
+
+
+async def client(server: RunningServer, paths: list[str], times: list[float]) -> None:
+    """Send the paths that are left, one after another over one connection."""
+    reader, writer = await asyncio.open_connection(*server.place)
+    while paths:
+        begun = time.perf_counter()
+        writer.write(f"GET {paths.pop()} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+        await reader.readexactly(int(head.partition("content-length: ")[2].partition("\r")[0]))
+        if " 200 " not in head.partition("\r")[0]:
+            raise RuntimeError(head)
+        times.append(time.perf_counter() - begun)
+    writer.close()
+    await writer.wait_closed()
+
+
+def ask_server(server: RunningServer, clients: int, questions: Sequence[str], more: str = "") -> dict[str, float]:
+    """Have questions answered for so many clients."""
+    paths = [f"/api/v1/ask?question={quote(one, safe='')}{more}" for one in reversed(questions)]
+    times: list[float] = []
+
+    async def all_clients() -> None:
+        await asyncio.gather(*(client(server, paths, times) for _ in range(clients)))
+
+    begun = time.perf_counter()
+    asyncio.run(all_clients())
+    return rated(times, time.perf_counter() - begun)
+
+
+def memory(process: subprocess.Popen[str]) -> float:
+    """What a process holds, in MiB."""
+    lines = Path(f"/proc/{process.pid}/status").read_text(encoding="ascii").splitlines()
+    return round(int(next(line for line in lines if line.startswith("VmRSS")).split()[1]) / 1024, 1)
+
+
+def rates(root: Path, server: RunningServer, asked: Sequence[Sequence[str]]) -> dict[str, Any]:
+    """The medians of several rounds, in each of which the same questions are asked in every way, in another order."""
+    own = OwnProcess(root)
+    ways: dict[str, tuple[Callable[[int, Sequence[str]], dict[str, float]], int]]
+    ways = {f"library, {n} thread{'s' if n > 1 else ''}": (own.ask, n) for n in CLIENTS[:2]}
+    ways |= {f"qa serve, {n} client{'s' if n > 1 else ''}": (partial(ask_server, server), n) for n in CLIENTS}
+    found: dict[str, list[dict[str, float]]] = {name: [] for name in ways}
+    for number, questions in enumerate(asked):
+        names = list(ways)
+        for name in names[number % len(names) :] + names[: number % len(names)]:
+            how, count = ways[name]
+            found[name].append(how(count, questions))
+    own.close()
+    return {
+        name: {key: round(statistics.median(one[key] for one in several), 2) for key in several[0]}
+        for name, several in found.items()
+    }
+
+
+def growth(server: RunningServer, questions: Sequence[str], count: int) -> list[list[float]]:
+    """Its memory after each thousand of so many questions."""
+    chosen = random.Random(0)  # noqa: S311 - nothing secret
+    found = [[0, memory(server.process)]]
+    for done in range(1000, count + 1, 1000):
+        for more, size in (("", 200), ("&rerank=false", 800)):
+            ask_server(server, 8, chosen.choices(questions, k=size), more)
+        found.append([done, memory(server.process)])
+    return found
+
+
+def starts(root: Path, question: str) -> dict[str, float]:
+    """Seconds from the start of a process to its first answer, in turn."""
+    asked, served = [], []
+    for _ in range(STARTS):
+        begun = time.perf_counter()
+        run([sys.executable, "-m", "qa", "ask", "--index", str(root), question])
+        asked.append(time.perf_counter() - begun)
+        begun = time.perf_counter()
+        with running(root) as server:
+            server.api("ask", question=question)
+            served.append(time.perf_counter() - begun)
+    ratios = [one / other for one, other in zip(served, asked, strict=True)]
+    values = {"qa_ask_s": asked, "qa_serve_s": served, "ratio": ratios}
+    return {name: round(statistics.median(each), 3) for name, each in values.items()}
+
+
+def measure(corpus: Path, questions: Path, asked: int, rounds: int, count: int) -> dict[str, Any]:
+    """All of it, on one index."""
+    known = [json.loads(line)["question"] for line in questions.read_text(encoding="utf-8").splitlines() if line]
+    random.Random(0).shuffle(known)  # noqa: S311 - as above
+    samples = [known[at : at + asked] for at in range(0, asked * rounds, asked)]
+    with copied(corpus) as root:
+        run([sys.executable, "-m", "qa", "index", str(root)])
+        with running(root) as server:
+            ask_server(server, 1, known[:8])
+            status = server.api("status").json
+            found = rates(root, server, samples)
+            held = growth(server, known, count)
+        begun = starts(root, known[0])
+    return {"passages": status["passages"], "questions": asked, "rates": found, "memory_mib": held, "starts": begun}
+
+
+def table(result: dict[str, Any]) -> str:
+    """The measurement in Markdown."""
+    best = max(one["per_second"] for name, one in result["rates"].items() if name.startswith("library"))
+    rows = [
+        "| what | questions/s | × the library's best | p50, ms | p99, ms | p99 / p50 |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    for name, one in result["rates"].items():
+        ratio, spread = one["per_second"] / best, one["p99_ms"] / one["p50_ms"]
+        figures = f"{one['per_second']:.1f} | {ratio:.2f} | {one['p50_ms']:.0f} | {one['p99_ms']:.0f} | {spread:.1f}"
+        rows.append(f"| {name} | {figures} |")
+    held = {int(done): size for done, size in result["memory_mib"]}
+    last, begun = max(held), result["starts"]
+    return "\n".join(rows) + (
+        f"\n\n{result['passages']:,} passages, {result['questions']} questions a round, {result['machine']['cores']} "
+        "cores; × the library's rate with as many threads as served it best. "
+        f"The server holds {held[1000]:.0f} MiB after 1,000 questions and {held[last]:.0f} MiB after {last:,}. "
+        f"Start to first answer: `qa ask` {begun['qa_ask_s']:.2f} s, `qa serve` {begun['qa_serve_s']:.2f} s "
+        f"(× {begun['ratio']:.2f}).\n"
+    )
+
+
+def main() -> None:
+    """Run the command line."""
+    options = question_parser(__doc__)
+    options.add_argument("--asked", type=int, default=240, help="questions of a round")
+    options.add_argument("--rounds", type=int, default=3)
+    options.add_argument("--long", type=int, default=10_000, help="questions between the readings of memory")
+    given = options.parse_args()
+    told = circumstances("serve")
+    found = measure(given.corpus, given.questions, given.asked, given.rounds, given.long)
+    result = {**told, **found}
+    tell(result, given.out)
+    sys.stdout.write(table(result))
+
+
+if __name__ == "__main__":
+    main()
