@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import is_dataclass
 from enum import StrEnum
 from types import NoneType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from corpus.types import PageBox
-from qa.answer.results import Highlight, Hit, IndexInfo, Result, State
+from qa.answer.results import Answer, Highlight, Hit, IndexInfo, Result, State
 from qa.explore.results import Similar, Topics
 from qa.web.api.endpoints import ENDPOINTS, Endpoint
 from qa.web.api.parameters import Parameter
@@ -23,6 +23,13 @@ _PLAIN: dict[Any, _Schema] = {
     float: {"type": "number"},
     bool: {"type": "boolean"},
     NoneType: {"type": "null"},
+}
+# Fields that are only there where they are not None.
+_OPTIONAL: dict[Any, tuple[str, ...]] = {
+    Answer: ("prose",),
+    Highlight: ("boxes",),
+    Result: ("writing",),
+    Similar: ("passages", "documents"),
 }
 _VERSION: _Schema = {"const": 1}
 _ATTRIBUTE = re.compile(r"^ {8}(\w+): (.+(?:\n {12}.+)*)", re.MULTILINE)
@@ -80,8 +87,7 @@ def _body(name: str, schemas: Schemas) -> _Schema:
     """What an endpoint returns: a type field by field with the version before it, or what a command prints."""
     kinds: Mapping[str, Any] = {"ask": Result, "similar": Similar, "topics": Topics}
     if name in kinds:
-        optional = ("passages", "documents") if name == "similar" else ()
-        return schemas.of_class(kinds[name], optional, version=_VERSION)
+        return schemas.of_class(kinds[name], _OPTIONAL.get(kinds[name], ()), version=_VERSION)
     if name == "search":
         passages = {"type": "array", "items": schemas.of(Hit)}
         return _object(version=_VERSION, question=_PLAIN[str], passages=passages, index=schemas.of(IndexInfo))
@@ -136,6 +142,8 @@ class Schemas:
     def _generic(self, origin: Any, arguments: tuple[Any, ...]) -> _Schema:
         if origin is dict:
             return {"type": "object", "additionalProperties": self.of(arguments[1])}
+        if origin is Literal:
+            return {"enum": list(arguments)}
         if arguments[-1] is ...:
             return {"type": "array", "items": self.of(arguments[0])}
         parts = [self.of(one) for one in arguments]
@@ -160,5 +168,5 @@ class Schemas:
             raise TypeError(f"{name} has no schema")
         if name not in self.found:
             self.found[name] = {}  # a topic has topics
-            self.found[name] = self.of_class(kind, ("boxes",) if kind is Highlight else ())
+            self.found[name] = self.of_class(kind, _OPTIONAL.get(kind, ()))
         return {"$ref": f"#/components/schemas/{name}"}
