@@ -35,23 +35,25 @@ class Place:
     passages: tuple[StoredPassage, ...] = ()
 
 
-def required_place(snapshot: Index, root: Path, location: str, here: Path | None) -> Place:
+def required_place(
+    snapshot: Index, root: Path, location: str, here: Path | None, *, indexed_only: bool = False
+) -> Place:
     """Return what a location means, as `find_place`; one that is not in the collection is a UsageError."""
-    found = find_place(snapshot, root, location, here)
+    found = find_place(snapshot, root, location, here, indexed_only=indexed_only)
     if found is None:
-        raise not_there(snapshot, root, location)
+        near = near_paths(re.split("[:#,]", location)[0], (document.path for document in snapshot.documents()))
+        how = near or " Give a path, path:line, path:first-last or a passage id."
+        raise UsageError(f"{location} is not in the collection {root}.{how}")
     return found
 
 
-def not_there(snapshot: Index, root: Path, location: str) -> UsageError:
-    """Return the error that says that a location is not in the collection, and what is like it."""
-    near = near_paths(re.split("[:#,]", location)[0], (document.path for document in snapshot.documents()))
-    how = near or " Give a path, path:line, path:first-last or a passage id."
-    return UsageError(f"{location} is not in the collection {root}.{how}")
+def find_place(
+    snapshot: Index, root: Path, location: str, here: Path | None, *, indexed_only: bool = False
+) -> Place | None:
+    """Return what a location means, or None; its path is relative to `here`, if that exists, or to the root.
 
-
-def find_place(snapshot: Index, root: Path, location: str, here: Path | None) -> Place | None:
-    """Return what a location means, or None; its path is relative to `here`, if that exists, or to the root."""
+    With `indexed_only` other files are as if they did not exist.
+    """
     if _KEY.fullmatch(location):
         passage = snapshot.find(location)
         if passage is not None:
@@ -63,7 +65,7 @@ def find_place(snapshot: Index, root: Path, location: str, here: Path | None) ->
         for candidate in candidates(root, path, here):
             document = snapshot.document(candidate)
             with suppress(OSError, UnicodeEncodeError):  # not a possible name, such as one of 5,000 characters
-                if document is not None or (root / to_os_name(candidate)).is_file():
+                if document is not None or (not indexed_only and (root / to_os_name(candidate)).is_file()):
                     passages = _in_section(snapshot, candidate, section) if section else ()
                     return Place(candidate, document, lines, page, passages)
     return None

@@ -16,7 +16,7 @@ from corpus.formats import HTML, PDF
 from corpus.types import Document
 from index import Index, StoredDocument, StoredPassage, open_index
 from qa.answer.results import State
-from qa.places import Place, not_there, required_place
+from qa.places import Place, required_place
 
 # Each with its number in the file, None where the file has no lines or the line is blank.
 Lines = tuple[tuple[int | None, str], ...]
@@ -69,10 +69,7 @@ def show(root: Path, location: str, *, context: int = 3, here: Path | None = Non
 
 def show_indexed(root: Path, snapshot: Index, location: str, *, context: int = 3) -> View:
     """Return the lines at a location of an indexed file; any other file is as one that does not exist."""
-    place = required_place(snapshot, root, location, None)
-    if place.document is None:
-        raise not_there(snapshot, root, location)
-    return _show(root, snapshot, place, context)
+    return _show(root, snapshot, required_place(snapshot, root, location, None, indexed_only=True), context)
 
 
 def _show(root: Path, snapshot: Index, request: Place, context: int) -> View:

@@ -59,6 +59,7 @@ class SimilarRequest:
         only: Which documents to choose from.
         here: The working directory, which paths are relative to before the root.
         keep_all: Whether to keep the thing itself, its duplicates and its near-duplicates.
+        indexed_only: Whether files that are not indexed are as if they did not exist.
     """
 
     what: str
@@ -66,6 +67,7 @@ class SimilarRequest:
     only: Filter = EVERYTHING
     here: Path | None = None
     keep_all: bool = False
+    indexed_only: bool = False
 
 
 def similar_passages(root: Path, snapshot: Index, encoder: Encoder, request: SimilarRequest) -> Similar:
@@ -172,7 +174,7 @@ def _compared(root: Path, snapshot: Index, encoder: Encoder, request: SimilarReq
     """What is compared: the passages of a place, or with `whole` those of its documents or records; or a text."""
     if not 1 <= request.k <= MAX_HITS:
         raise UsageError(f"cannot give {request.k}: -k takes 1 to {MAX_HITS:,}.")
-    place = find_place(snapshot, root, request.what, request.here)
+    place = find_place(snapshot, root, request.what, request.here, indexed_only=request.indexed_only)
     if place is None:
         return _of_text(encoder, request.what)
     if place.document is None:

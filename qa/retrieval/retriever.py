@@ -206,7 +206,7 @@ class Retriever:
 
     def similar(
         self, what: str, *, k: int = 5, unit: Unit = "passages", path: Texts = None, only: Filter | None = None,
-        here: Path | None = None, keep_all: bool = False,
+        here: Path | None = None, keep_all: bool = False, indexed_only: bool = False,
     ) -> Similar:  # fmt: skip
         """Return what is most like something, by meaning; what is indexed is not embedded again.
 
@@ -218,6 +218,7 @@ class Retriever:
             only: Only what passes this filter, as well.
             here: A folder that paths in `what` are relative to before the root.
             keep_all: Keep the thing itself, its duplicates and its near-duplicates.
+            indexed_only: Tell nothing of files that are not indexed, not even that they exist.
 
         Raises:
             UsageError: There is no such place, it has no passages, or k is out of range.
@@ -226,7 +227,7 @@ class Retriever:
 
         find = similar.similar_documents if unit == "documents" else similar.similar_passages
         with self._generations.asked() as asked:
-            request = similar.SimilarRequest(what, k, merged(path, only), here, keep_all)
+            request = similar.SimilarRequest(what, k, merged(path, only), here, keep_all, indexed_only)
             return find(self.root, asked.snapshot, asked.models.encoder, request)
 
     def topics(

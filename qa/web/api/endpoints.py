@@ -80,8 +80,8 @@ def _search(served: Served, given: Arguments) -> dict[str, Any]:
 
 def _similar(served: Served, given: Arguments) -> dict[str, Any]:
     unit: Unit = "documents" if given.get("documents") else "passages"
-    k = served.asking(given)["k"]
-    return served.retriever.similar(given["place"], k=k, unit=unit, only=filter_of(given)).as_json()
+    k, only = served.asking(given)["k"], filter_of(given)
+    return served.retriever.similar(given["place"], k=k, unit=unit, only=only, indexed_only=True).as_json()
 
 
 def _topics(served: Served, given: Arguments) -> dict[str, Any]:

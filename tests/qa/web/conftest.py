@@ -23,6 +23,7 @@ def served_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / ".hidden.md").write_text(unseen)
     (root / "drafts").mkdir()
     (root / "drafts" / "excluded.md").write_text(unseen)
+    (root / "drafts" / "excluded").write_text(unseen)
     (root / "link.md").symlink_to(folder / "outside.md")
     (root / "linked").symlink_to(folder)
     run_qa(root, "index", "--exclude", "drafts/", ".")

@@ -197,10 +197,18 @@ def test_no_file_but_indexed_ones_is_shown(server: RunningServer, name: str, pla
     assert b"root:" not in reply.body
 
 
-def test_a_file_that_is_not_indexed_is_as_one_that_does_not_exist(server: RunningServer) -> None:
+@pytest.mark.parametrize("name", ["show", "similar"])
+@pytest.mark.parametrize(
+    "place", ["{}.md", "{}.md:1", "{}.md, p. 1", "{}.md § A", "{}.md#a", "{}"], ids=lambda place: place
+)
+def test_a_file_that_is_not_indexed_is_as_one_that_does_not_exist(server: RunningServer, name: str, place: str) -> None:
     """Nobody learns what else is on the disk."""
-    details = [server.api("show", place=place).json["detail"] for place in (".hidden.md", ".hiddex.md")]
-    assert details[0] == details[1].replace("hiddex", "hidden")
+    told = []
+    for stem in ("drafts/excluded", "drafts/zzzzzzzz"):
+        reply = server.api(name, place=place.format(stem))
+        detail = reply.json.get("detail", "").replace(stem, "")
+        told.append((reply.status, detail))
+    assert told[0] == told[1]
 
 
 @pytest.mark.parametrize(
