@@ -16,6 +16,7 @@ from index.update.report import Request
 from index.update.update import update_index
 from qa.explore.items import Items
 from qa.filters import Filter, merged, select
+from tests.corpus.readers.samples import archives
 from tests.encoders import BagEncoder
 
 FILES = {
@@ -58,6 +59,7 @@ def selected(snapshot: Snapshot, **given: Any) -> list[str]:
         ({"types": "text/x-*"}, ["gauge.py"]),
         # A month begins with its first minute, and ends with its last.
         ({"until": "2024-01"}, ["talks/boats.md"]),
+        ({"until": "2024-01-31"}, ["talks/boats.md"]),
         ({"since": "2024-02", "until": "2024-02-01"}, ["talks/rust.md"]),
         ({"until": "2024"}, ["talks/boats.md", "talks/rust.md"]),
         ({"since": date(2025, 6, 1), "until": "2025-12"}, ["plain.txt"]),
@@ -155,6 +157,8 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Snapshot]:
     root = tmp_path_factory.mktemp("records")
     for path, text in RECORDS.items():
         (root / path).write_text(text, encoding="utf-8")
+    rows = [["boat", "author"], ["Skiff", "Ida"], ["Punt", "Eve"]]
+    (root / "boats.xlsx").write_bytes(archives.xlsx({"Boats": rows}))
     update_index(Request(root, BagEncoder()))
     with Snapshot(root / ".qa") as opened:
         yield opened
@@ -175,19 +179,30 @@ def places(snapshot: Snapshot, **given: Any) -> list[str]:
         # By any name for who wrote it; what its text says is no header.
         ("from=ida", ["box.mbox Boats for Monday"]),
         ("sender=eve", ["one.eml Solo"]),
-        ("author=eve", ["one.eml Solo"]),
+        ("author=eve", ["boats.xlsx 1", "one.eml Solo"]),
         ("to=ida", ["box.mbox Re: Boats"]),
         ("subject=boats", ["box.mbox Boats for Monday", "box.mbox Re: Boats"]),
         ("date=2024-05-03", ["box.mbox Re: Boats"]),
         # Of all formats at once, whole files and records together.
         ("author=tom", ["box.mbox Re: Boats", "people.csv Keels", "refs.bib Iron", "wide.csv"]),
-        ("author=ida", ["box.mbox Boats for Monday", "page.md page", "people.csv Hulls", "refs.bib k1", "wide.csv"]),
+        (
+            "author=ida",
+            [
+                "boats.xlsx 1",
+                "box.mbox Boats for Monday",
+                "page.md page",
+                "people.csv Hulls",
+                "refs.bib k1",
+                "wide.csv",
+            ],
+        ),
         ("title=hulls", ["people.csv Hulls"]),
         ("dc:year=2021", ["people.csv Keels"]),
         ("length=777", ["untitled.tsv 3"]),
         ("author.name=ida", ["list.json One"]),
         ("tags=rust", ["list.json One"]),
         (["year=1999", "author=tom"], ["refs.bib Iron"]),
+        (["boat=skiff", "author=ida"], ["boats.xlsx 1"]),
         # Both must hold of one row, not of one passage.
         (["author=ida", "name=n4000"], ["wide.csv"]),
     ],
@@ -207,8 +222,9 @@ def test_all_passages_of_a_record_pass(records: Snapshot) -> None:
     assert isinstance(table, Scope)
     (row,) = records.passages(table.passages.tolist())
     assert "name: n4000; author: Ida" in row.text
-    with pytest.raises(UsageError, match="nothing in the collection has author=ida, and has name=n4001"):
-        select(records, Filter.of(where=["author=ida", "name=n4001"]))
+    for where in (["author=ida", "name=n4001"], ["boat=punt", "author=ida"]):
+        with pytest.raises(UsageError, match=f"nothing in the collection has {where[0]}, and has {where[1]}.$"):
+            select(records, Filter.of(where=where))
 
 
 def test_records_are_ranked_alone(records: Snapshot) -> None:

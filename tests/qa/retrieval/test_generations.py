@@ -16,6 +16,7 @@ from index.protocol import Index
 from index.update.report import Request
 from index.update.update import update_index
 from qa.answer.results import Result
+from qa.retrieval.generations import Generation
 from qa.retrieval.retriever import Retriever
 from tests.encoders import BagEncoder
 
@@ -106,6 +107,25 @@ def test_open_questions_finish_on_their_generation(root: Path) -> None:
         assert is_closed(now)
     with pytest.raises(UsageError, match="closed"):
         retriever.reload()
+
+
+def test_a_generation_that_is_retired_just_then_has_a_successor(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever finds it retired asks the next one."""
+    enter = Generation.enter
+    turns: list[bool] = []
+
+    def late(generation: Generation) -> bool:
+        if not turns:
+            (root / "a.txt").write_text("The harbour closes in March.\n")
+            update(root)
+            turns.append(retriever.reload())
+        turns.append(enter(generation))
+        return turns[-1]
+
+    with opened(root) as retriever:
+        monkeypatch.setattr(Generation, "enter", late)
+        assert texts(retriever.ask(QUESTION))[0] == "The harbour closes in March."
+    assert turns == [True, False, True]
 
 
 def test_many_threads_beside_reloads_and_a_close(root: Path) -> None:
