@@ -77,7 +77,7 @@ class DenseIndex:
         share, wanted = 1.0, limit
         if scope is not None:
             if scope.vectors is not None:
-                return _candidates(self._ranked(self._scored(scope.vectors, vector), scope), limit)
+                return _candidates(self._ranked(self._nearest(scope.vectors, vector, limit), scope), limit)
             # A scope may be far from the question: as many are compared as without one.
             share, wanted = len(scope.passages) / self._info.passages, 8 * limit
         size = int((limit + _BEYOND) / share)
@@ -119,6 +119,14 @@ class DenseIndex:
         """Negative exact scores and vectors, best first."""
         numbers: list[int] = ids.tolist()
         return sorted(zip((-self.cosines(numbers, query)).tolist(), numbers, strict=True))
+
+    def _nearest(self, ids: Ids, query: Vectors, limit: int) -> list[tuple[float, int]]:
+        """The first `limit` of `_scored`, with all that tie with the last; each must have a passage that is wanted."""
+        negative = -self.cosines(ids.tolist(), query)
+        if limit < len(ids):
+            kept = negative <= np.partition(negative, limit - 1)[limit - 1]
+            ids, negative = ids[kept], negative[kept]
+        return list(zip(negative.tolist(), ids.tolist(), strict=True))
 
     def _ranked(self, scored: Sequence[tuple[float, int]], scope: Scope | None) -> list[_Ranked]:
         """The passages of scored vectors, best first; dead vectors have none."""

@@ -157,7 +157,7 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Snapshot]:
     root = tmp_path_factory.mktemp("records")
     for path, text in RECORDS.items():
         (root / path).write_text(text, encoding="utf-8")
-    rows = [["boat", "author"], ["Skiff", "Ida"], ["Punt", "Eve"]]
+    rows: list[list[str | float]] = [["boat", "author"], ["Skiff", "Ida"], ["Punt", "Eve"]]
     (root / "boats.xlsx").write_bytes(archives.xlsx({"Boats": rows}))
     update_index(Request(root, BagEncoder()))
     with Snapshot(root / ".qa") as opened:
