@@ -1,9 +1,10 @@
-"""What the retrievers of all frameworks share: a collection that is opened when it is first asked, and its metadata."""
+"""What the retrievers of all frameworks share: a collection, opened when it is first asked, and its metadata."""
 
 from __future__ import annotations
 
 import os
 import threading
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ from qa.retrieval.retriever import Retriever
 
 
 class AskedCollection:
-    """A folder's index, opened by the first question of any thread and then kept.
+    """A folder's index, opened by the first question of any thread; each question is asked of the newest generation.
 
     Args:
         folder: The corpus root, a folder below it, or its `.qa` folder.
@@ -35,11 +36,15 @@ class AskedCollection:
         with self._lock:
             if self._opened is None:
                 self._opened = Retriever.open(self._folder)
+                # No framework closes its retrievers.
+                weakref.finalize(self, self._opened.close)
             return self._opened
 
     def ask(self, question: str) -> Result:
-        """Ask it; see `Retriever.ask` for errors."""
-        return self.open().ask(question, **self._wanted)
+        """Ask it; see `Retriever.reload` and `Retriever.ask` for errors."""
+        retriever = self.open()
+        retriever.reload()
+        return retriever.ask(question, **self._wanted)
 
 
 def metadata(hit: Hit, result: Result) -> dict[str, Any]:

@@ -103,13 +103,13 @@ class LLMEndpoint:
 
     def _received(self, pieces: queue.SimpleQueue[str | EndpointError | None]) -> Iterator[str]:
         end, patience = time.monotonic() + self.limit, self.limit
-        while True:
-            left = end - time.monotonic()
+        # Whoever writes without a pause must not outlast the limit either.
+        while (left := end - time.monotonic()) > 0:
             try:
-                piece = pieces.get(timeout=max(0.0, min(left, patience)))
+                piece = pieces.get(timeout=min(left, patience))
             except queue.Empty:
                 if left <= patience:
-                    raise EndpointError(f"no whole answer within {self.limit:g} s") from None
+                    break
                 raise EndpointError(f"silent for {patience:g} s in the middle of its answer") from None
             if piece is None:
                 return
@@ -117,3 +117,4 @@ class LLMEndpoint:
                 raise piece
             patience = min(_SILENCE, self.limit)
             yield piece
+        raise EndpointError(f"no whole answer within {self.limit:g} s")

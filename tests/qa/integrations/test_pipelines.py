@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import io
 import json
 import shutil
@@ -17,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from qa import NoIndexError, Retriever, build_index
+from qa import NoIndexError, Retriever, UsageError, build_index
 from qa.answer.results import Hit, Source
 from tests.paths import SAMPLE
 from tests.test_documents import blocks
@@ -155,6 +156,24 @@ def test_one_index_is_opened_for_many_threads(monkeypatch: pytest.MonkeyPatch) -
     assert found == [found[0]] * 8
     assert opened == ["corpus/sample"]
     assert threading.get_ident() not in threads
+
+
+def test_the_newest_generation_is_asked(tmp_path: Path) -> None:
+    """A retriever in a long-lived program sees what was indexed since, and closes its index when it is gone."""
+    from qa.integrations.langchain import QARetriever
+
+    (tmp_path / "a.md").write_text("# Soup\n\nSoup is served at noon.\n")
+    build_index(tmp_path)
+    retriever = QARetriever(folder=str(tmp_path), k=1)
+    assert "noon" in retriever.invoke("When is soup served?")[0].page_content
+    (tmp_path / "a.md").write_text("# Soup\n\nSoup is served at five.\n")
+    build_index(tmp_path)
+    assert "five" in retriever.invoke("When is soup served?")[0].page_content
+    opened = retriever._asked.open()
+    del retriever
+    gc.collect()
+    with pytest.raises(UsageError, match="closed"):
+        opened.ask("When is soup served?")
 
 
 def test_no_index_is_our_error(tmp_path: Path) -> None:

@@ -142,6 +142,13 @@ def _huge(handler: _Handler) -> None:
         handler.wfile.write(b"data: " + b"x" * 65536)
 
 
+def _murmurs(handler: _Handler) -> None:
+    handler.start()
+    while not handler.server.over.wait(0.02):
+        handler.wfile.write(event("la "))
+        handler.wfile.flush()
+
+
 def _drips_headers(handler: _Handler) -> None:
     handler.drip(b"HTTP/1.1 200 OK\r\nX-Header: value\r\n")
 
@@ -169,6 +176,7 @@ PARTS: dict[str, Callable[[_Handler], None]] = {
     "mute": _mute,
     "stalls": _sends(event("Soup is served "), then="silence"),
     "drips": _drips,
+    "murmurs": _murmurs,
     "drips-headers": _drips_headers,
     "garbage": _sends(b"data: {not json\n\n"),
     "other-json": _sends(b'{"hello": 1}', kind="application/json"),

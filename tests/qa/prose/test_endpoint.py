@@ -23,6 +23,7 @@ BAD = {
     "busy": "too many requests.*Rate limit",
     "broken": r"failed \(HTTP 500: CUDA out of memory\)",
     "mute": "no whole answer within 1 s",
+    "murmurs": "no whole answer within 1 s",
     "drips": "no whole answer within 1 s",
     "drips-headers": "no whole answer within 1 s",
     "garbage": "not in the form of OpenAI's API",
@@ -74,6 +75,16 @@ def test_bad_endpoints_end_clearly(part: str, server: Player) -> None:
         raise EndpointError(said)
     assert "sk-secret" not in said
     assert said.isprintable()
+
+
+@pytest.mark.parametrize("part", ["mute", "stalls", "drips-headers"])
+def test_no_thread_stays_behind(part: str, server: Player) -> None:
+    """What the other side keeps waiting is ended when the time is over, however long that would have gone on."""
+    failure(server.url(part))
+    for thread in threading.enumerate():
+        if thread.name == "qa-endpoint":
+            thread.join(5)
+            assert not thread.is_alive()
 
 
 def test_silence_ends_sooner_than_the_limit(server: Player, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,7 +158,8 @@ def test_a_proxy_of_the_environment_is_used(server: Player, monkeypatch: pytest.
     assert headers["Proxy-Authorization"] == "Basic bWU6cGFzcw=="
     monkeypatch.undo()
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
-    assert "".join(LLMEndpoint(server.url("says")).stream(MESSAGES)) == "Soup."
+    for url in (server.url("says"), server.url("says").replace("127.0.0.1", "localhost")):
+        assert "".join(LLMEndpoint(url).stream(MESSAGES)) == "Soup."
 
 
 @pytest.mark.parametrize(
