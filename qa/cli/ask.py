@@ -159,11 +159,10 @@ class Answering:
     def answer(self, item: BatchItem, asking: dict[str, Any]) -> bool:
         """Print the answer to a question, and return whether there was one."""
         found = self.retriever.ask(item.text, question_id=item.id, **asking)
-        self.show(found, self.form, item.prefix, answers.result)
-        return found.found
+        return self.show(found, self.form, item.prefix, answers.result).found
 
-    def show(self, found: Result, form: str, prefix: str, as_text: Callable[..., str]) -> None:
-        """Print an answer in a format."""
+    def show(self, found: Result, form: str, prefix: str, as_text: Callable[..., str]) -> Result:
+        """Print an answer in a format, and return it as it was printed: with its prose."""
         answers.note(reports.corrected(found.corrections, prefix))
         if self.writer is not None:
             found = self.writer(found, self.retriever, shows=form == "text")
@@ -176,6 +175,7 @@ class Answering:
             from qa.terminal.exports import FORMATS
 
             answers.out(FORMATS[form](found, self.retriever.root, places))
+        return found
 
 
 def _talk(answering: Answering, asking: dict[str, Any], refresh: session.Refresher | None) -> int:

@@ -63,7 +63,7 @@ class Screen:
         say: Shows a line about what is done.
     """
 
-    answer: Callable[[Result, str], None]
+    answer: Callable[[Result, str], object]
     show: Callable[[str], None]
     open: Callable[[str], None]
     say: Callable[[str], None]
