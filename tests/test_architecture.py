@@ -7,7 +7,9 @@ import inspect
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
+from fnmatch import fnmatch
 
 import pytest
 
@@ -241,7 +243,7 @@ def test_few_arrows_between_rooms(package: str, most: int) -> None:
 
 def test_faces_do_not_know_each_other() -> None:
     """Each stands on few rooms by itself; the command line starts the others."""
-    arrows = [(face_of(a), b) for a, b in edges() if face_of(a) and face_of(a) != face_of(b)]
+    arrows = {(face_of(a), b) for a, b in edges() if face_of(a) and face_of(a) != face_of(b)}
     assert [(a, b) for a, b in arrows if a != "qa/cli" and face_of(b)] == []
     assert {a: [b for c, b in arrows if c == a] for a, _ in arrows if len([1 for c, _ in arrows if c == a]) > 10} == {}
 
@@ -424,3 +426,14 @@ def test_importing_a_package_costs_nothing(package: str) -> None:
         [sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=True, timeout=30
     )
     assert done.stdout == "[]\n"
+
+
+def test_what_is_read_at_run_time_is_installed() -> None:
+    """Every file of a package that is no module and no document is package data."""
+    tracked = subprocess.run(["git", "ls-files", *PACKAGES], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    settings = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+    wanted = [f"{package}/{pattern}" for package, patterns in settings["package-data"].items() for pattern in patterns]
+    files = [name for name in tracked.stdout.splitlines() if not name.endswith((".py", ".md"))]
+    files = [name for name in files if not name.startswith("corpus/sample/")]
+    assert "qa/web/page/templates/page.html" in files
+    assert [name for name in files if not any(fnmatch(name, pattern) for pattern in wanted)] == []

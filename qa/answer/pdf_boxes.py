@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from corpus import digest, read_file
@@ -25,6 +26,7 @@ class BoxFinder(ExitStack):
         super().__init__()
         self._root = root
         self._sandbox: Sandbox | None = None
+        self._starting = Lock()
 
     def fill(self, result: Result) -> Result:
         """The same result, with boxes for the highlights in PDF files where they can be found."""
@@ -43,13 +45,16 @@ class BoxFinder(ExitStack):
             with contextlib.suppress(Unreadable):
                 data = read_file(self._root, source.path)
                 if digest(data) == source.sha256:
-                    found = self._reader().boxes(data, wanted)
+                    found = self.sandbox.boxes(data, wanted)
             marks = (replace(mark, boxes=boxes) for mark, boxes in zip(hit.highlights, found, strict=True))
             yield replace(hit, highlights=tuple(marks))
 
-    def _reader(self) -> Sandbox:
-        if self._sandbox is None:
-            from corpus import Sandbox  # noqa: PLC0415 - most answers cite text
+    @property
+    def sandbox(self) -> Sandbox:
+        """The process that reads, started when it is first needed."""
+        with self._starting:
+            if self._sandbox is None:
+                from corpus import Sandbox  # noqa: PLC0415 - most answers cite text
 
-            self._sandbox = self.enter_context(Sandbox())
-        return self._sandbox
+                self._sandbox = self.enter_context(Sandbox())
+            return self._sandbox

@@ -6,8 +6,6 @@ from collections.abc import Callable
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.responses import RedirectResponse
-from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from corpus.errors import QAError
@@ -16,6 +14,7 @@ from qa.web.api.endpoints import api_routes
 from qa.web.api.reference import reference_routes
 from qa.web.guard import Guard
 from qa.web.login import login_route
+from qa.web.page.routes import page_routes
 from qa.web.service.problems import on_bug, on_http_error, on_tool_error
 from qa.web.service.service import Service
 
@@ -24,13 +23,13 @@ _MAX_BODY = 16 * 1024
 
 
 def create_app(service: Service, access: Access, log: Callable[[str], None] | None = None) -> ASGIApp:
-    """Return the application that serves a collection."""
+    """Return the application that serves a collection: the API, and the page."""
     app = Starlette(
         routes=[
             *api_routes(service),
             *reference_routes(),
             login_route(access),
-            Route("/", lambda _: RedirectResponse("/api/v1/docs")),
+            *page_routes(service),
         ],
         exception_handlers={QAError: on_tool_error, HTTPException: on_http_error, Exception: on_bug},
         max_body_size=_MAX_BODY,

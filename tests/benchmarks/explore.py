@@ -323,7 +323,7 @@ def at_size(paragraphs: Path, work: Path, size: int) -> dict[str, Any]:
 
 def first_paint(page: Path, work: Path) -> float | None:
     """Milliseconds until something is seen in Chromium; the median of five, None without one."""
-    from tests.qa.explore.browser import PROGRAM, browser
+    from tests.browser import PROGRAM, browser
 
     if PROGRAM is None:
         return None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.qa.explore.browser import PROGRAM, Page, browser
+from tests.browser import PROGRAM, Page, browser
 from tests.qa.explore.conftest import SUBJECTS, opened, update, write
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium on this machine: apt-get install chromium")

@@ -29,21 +29,40 @@ class Page:
         self._process = process
         self._reader, self._writer = reader, writer
         self._session = ""
+        self._target = ""
+        self._scripts = True
         self._number = 0
         self._rest = b""
         self.events: list[dict[str, Any]] = []
 
-    def open(self, file: Path, *, width: int = 1200, height: int = 800, dark: bool = False) -> None:
-        """Show a file, and wait until its texts are there."""
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+    def open(
+        self, where: Path | str, *, width: int = 1200, height: int = 800, dark: bool = False, scripts: bool = True
+    ) -> None:
+        """Show a file or an address in a new tab, and wait until the page says that it is ready."""
+        self._session = ""
+        if self._target:
+            self.call("Target.closeTarget", targetId=self._target)
+        self.events.clear()
+        target = self._target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         theme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[theme])
-        self.call("Page.navigate", url=file.as_uri())
-        self.wait("document.documentElement?.dataset.ready === 'yes'")
+        self._scripts = scripts
+        self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
+        self.go(where if isinstance(where, str) else where.as_uri())
+
+    def go(self, address: str) -> None:
+        """Go to an address in this tab; without scripts a page cannot say that it is ready, and is complete."""
+        self.call("Page.navigate", url=address)
+        ready = (
+            "document.documentElement?.dataset.ready === 'yes'"
+            if self._scripts
+            else "document.readyState === 'complete'"
+        )
+        self.wait(f"location.href !== 'about:blank' && {ready}")
 
     def call(self, method: str, **values: Any) -> dict[str, Any]:
         """Call a method of the protocol and return its result."""
@@ -90,17 +109,21 @@ class Page:
     def _holds(self, condition: str) -> bool:
         """Whether something is true; not while one page gives way to the next."""
         try:
-            return bool(self.run(condition))
+            return bool(self.run(f"!!({condition})"))
         except AssertionError:
             return False
 
     def settle(self) -> None:
-        """Wait until what was asked for is drawn."""
-        self.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
+        """Wait until what was asked for is drawn, or gives way to another page; a page without scripts cannot say."""
+        with suppress(AssertionError):
+            if not self._scripts:
+                return
+            self.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
 
     def press(self, key: str) -> None:
         """Press a key."""
-        text = {"text": key} if len(key) == 1 else {}
+        # Without its text, Enter neither sends a form nor follows a link.
+        text = {"text": "\r" if key == "Enter" else key} if len(key) == 1 or key == "Enter" else {}
         codes = {"Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Tab": 9}
         code = {"windowsVirtualKeyCode": codes[key]} if key in codes else {}
         for kind in ("keyDown", "keyUp"):

@@ -1,0 +1,144 @@
+"""What one page shows, found by asking the collection."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from corpus import digest, read_file
+from corpus.errors import QAError, Unreadable, UsageError
+from corpus.formats import PDF
+from qa.answer.results import MAX_HITS, Mode
+from qa.web.page.present import ShownResult, ShownSimilar, shown_result, shown_similar
+from qa.web.page.problems import PageProblem, problem_of
+from qa.web.page.source import Sources, SourceView
+from qa.web.page.state import PageState
+from qa.web.service.served import Served
+
+if TYPE_CHECKING:
+    from index import Index
+
+# In a collection of more files, types are typed in; a list of more is none to choose from.
+_MAX_COUNTED, _MAX_TYPES = 20_000, 30
+
+Types = tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PageContent:
+    """What a page shows.
+
+    Attributes:
+        collection: The name of its folder.
+        documents: How many there are.
+        passages: How many there are.
+        types: Suffixes of its files, and how many files have each.
+        result: The answer to the question.
+        similar: Neighbours of a place.
+        source: The source that is open, or why it is not.
+        problem: Why there is neither answer nor neighbours.
+    """
+
+    collection: str = ""
+    documents: int = 0
+    passages: int = 0
+    types: Types = ()
+    result: ShownResult | None = None
+    similar: ShownSimilar | None = None
+    source: SourceView | PageProblem | None = None
+    problem: PageProblem | None = None
+
+    @property
+    def status(self) -> int:
+        """Of the response: that of the first problem."""
+        problem = self.problem or (self.source if isinstance(self.source, PageProblem) else None)
+        return problem.status if problem else 200
+
+
+def _asking(served: Served, state: PageState) -> dict[str, Any]:
+    """The arguments of a question: what the page says, else what is set for the collection."""
+    return served.asking(
+        {
+            "k": int(state.k) if state.k.isascii() and state.k.isdecimal() and 1 <= int(state.k) <= MAX_HITS else None,
+            "mode": state.mode if state.mode in tuple(Mode) else None,
+            "path": _several(state.path, ","),
+            "type": _several(state.type, ","),
+            "since": state.since,
+            "until": state.until,
+            "where": _several(state.where, ";"),
+        }
+    )
+
+
+def _several(text: str, between: str) -> tuple[str, ...]:
+    return tuple(filter(None, map(str.strip, text.split(between))))
+
+
+class PageMaker:
+    """Makes what pages show; several threads may use it."""
+
+    def __init__(self) -> None:
+        self._sources = Sources()
+        self._lock = threading.Lock()
+        self._types: tuple[int, Types] = (-1, ())
+        self._last = PageContent()
+
+    def content(self, served: Served, state: PageState) -> PageContent:
+        """Return what a page shows; what a person can change about the question is part of it."""
+        info = served.snapshot.info
+        types = self._types_of(served.snapshot)
+        self._last = content = PageContent(served.root.name or str(served.root), info.documents, info.passages, types)
+        try:
+            if state.like:
+                asking = _asking(served, state)
+                similar = served.retriever.similar(state.like, k=asking["k"], only=asking["only"])
+                content = replace(content, similar=shown_similar(similar, state))
+            elif state.q:
+                asking = _asking(served, state)
+                result = served.retriever.ask(state.q, **asking)
+                content = replace(content, result=shown_result(result, state, asking["k"]))
+        except UsageError as error:
+            content = replace(content, problem=problem_of(error))
+        return replace(content, source=self.source(served, state)) if state.open else content
+
+    def failed(self, problem: PageProblem) -> PageContent:
+        """Return what a page shows where nothing can be asked."""
+        return replace(self._last, problem=problem)
+
+    def source(self, served: Served, state: PageState) -> SourceView | PageProblem:
+        """Return the source that is open, or why it cannot be shown."""
+        try:
+            if (wanted := state.wanted) is None:
+                raise UsageError("no place is given.")
+            return self._sources.view(served.root, served.snapshot, wanted, served.boxes.sandbox)
+        except QAError as error:
+            return problem_of(error)
+
+    def picture(self, served: Served, path: str, page: int) -> bytes:
+        """Return a page of a PDF of the collection as PNG.
+
+        Raises:
+            UsageError: There is no such file in the index, or it cannot be drawn.
+        """
+        document = served.snapshot.document(path)
+        if document is None or document.media_type != PDF.media_type:
+            raise UsageError(f"{path} is no PDF in the collection.")
+        try:
+            data = read_file(served.root, path)
+            return self._sources.pictures.draw(served.boxes.sandbox, data, digest(data), page).png
+        except Unreadable as error:
+            raise UsageError(f"{path}: {error.reason}") from error
+
+    def _types_of(self, snapshot: Index) -> Types:
+        """The suffixes of the files, the commonest first; counted once for each generation."""
+        with self._lock:
+            generation = snapshot.info.generation
+            if self._types[0] != generation:
+                files = snapshot.documents() if snapshot.info.files <= _MAX_COUNTED else ()
+                counts = Counter(PurePosixPath(one.path).suffix.lower()[1:] for one in files)
+                known = sorted(((name, n) for name, n in counts.items() if name), key=lambda one: (-one[1], one[0]))
+                self._types = (generation, tuple(known) if len(known) <= _MAX_TYPES else ())
+            return self._types[1]

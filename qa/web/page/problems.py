@@ -1,0 +1,34 @@
+"""What went wrong, as a person reads it in the browser."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+from starlette.exceptions import HTTPException
+
+from corpus.errors import QAError
+from qa.web.service.problems import BUG, kind_of
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class PageProblem:
+    """A heading, what to do about it, and the status of the answer."""
+
+    title: str
+    detail: str
+    status: int
+
+
+def problem_of(error: Exception) -> PageProblem:
+    """Return what to say about an error; one that nobody expected is logged."""
+    if isinstance(error, HTTPException):
+        return PageProblem("Busy" if error.status_code in (429, 503) else "Refused", error.detail, error.status_code)
+    if isinstance(error, QAError):
+        kind = kind_of(error)
+        detail = str(error)
+        return PageProblem(kind.title, detail[:1].upper() + detail[1:], kind.status)
+    _log.error("internal error", exc_info=error)
+    return PageProblem(BUG.title, "This is a bug in qa; the terminal of qa serve says more.", BUG.status)

@@ -1,0 +1,62 @@
+"""Templates, in which all text of documents and of requests is escaped."""
+
+from __future__ import annotations
+
+from functools import cache
+from urllib.parse import urlencode
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from qa.web.page.content import PageContent
+from qa.web.page.pictures import PictureView
+from qa.web.page.present import heading_levels
+from qa.web.page.problems import PageProblem
+from qa.web.page.source import SourceView
+from qa.web.page.state import PageState
+
+
+@cache
+def _environment() -> Environment:
+    found = Environment(
+        loader=PackageLoader("qa.web.page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    found.globals.update(count=_count, heading_levels=heading_levels, picture_of=_picture)
+    found.tests["problem"] = lambda value: isinstance(value, PageProblem)
+    return found
+
+
+def render_page(state: PageState, content: PageContent) -> str:
+    """Return a whole page."""
+    values = {name: getattr(content, name) for name in content.__dataclass_fields__}
+    return _environment().get_template("page.html").render(state=state, status=_status(content), **values)
+
+
+def render_source(state: PageState, source: SourceView | PageProblem) -> str:
+    """Return a source alone, as the page has it beside the passages."""
+    return _environment().get_template("source.html").render(state=state, source=source)
+
+
+def _status(content: PageContent) -> str:
+    """What a screen reader says when the page is there."""
+    if content.problem:
+        return f"{content.problem.title}. {content.problem.detail}"
+    if content.similar:
+        return f"{_count(len(content.similar.passages), 'passage')} like {content.similar.place}"
+    result = content.result
+    if result is None:
+        return ""
+    answer = f"Answer: {result.text}. " if result.found and result.text else "" if result.found else "No answer found. "
+    return answer + _count(len(result.passages), "passage")
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def _picture(path: str, body: PictureView) -> str:
+    return "/page.png?" + urlencode({"file": path, "page": body.page, "v": body.sha256[:16]}, errors="surrogatepass")

@@ -1,0 +1,241 @@
+"""What is shown of a source: its text or its page around a place, with what was cited marked."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from corpus import LineMap, Sandbox, digest, load, read_file
+from corpus.errors import Unreadable, UsageError
+from corpus.formats import MARKDOWN, PDF
+from corpus.types import Block, BlockKind, Document
+from qa.answer.results import State, cite
+from qa.places import Place, find_place
+from qa.web.page.marks import Marks, Span, window
+from qa.web.page.pictures import Pictures, PictureView, boxes_on
+from qa.web.page.table_view import SHEETS, TABLES, TableView, table_view
+from qa.web.page.text_views import BlocksView, LinesView, blocks_view, lines_view
+
+if TYPE_CHECKING:
+    from index import Index
+    from qa.web.page.markdown import MarkdownView
+
+    Body = LinesView | BlocksView | TableView | PictureView | MarkdownView
+
+# Characters of a document that are shown at once.
+ROOM = 24_000
+_LINE_END = re.compile("\n")
+_BLANK_LINES = re.compile(r"\n\s*\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to show.
+
+    Attributes:
+        place: A place as `qa show` takes it, such as a passage id.
+        mark: A sentence of it, by its characters in the document as indexed.
+        at: Another part of the same document: from this character on, or for a PDF this page.
+    """
+
+    place: str
+    mark: Span | None = None
+    at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceView:
+    """A source, ready to be shown.
+
+    Attributes:
+        path: Of its file.
+        title: Of the document or record, or "".
+        citation: The place, as cited.
+        heading: Headings above it, outermost first.
+        key: The id of the passage, if the place is one.
+        state: Of the file now.
+        text: The passage as indexed, or "".
+        is_there: Whether the file still has the passage.
+        reason: Why there is no body, or "".
+        body: What to show; None where the file cannot be read, or no longer has the passage.
+        earlier: Where the part before this one is, as `Wanted.at`; None at the beginning.
+        later: Where the part after it is; None at the end.
+    """
+
+    path: str
+    title: str
+    citation: str
+    heading: tuple[str, ...]
+    key: str
+    state: State
+    text: str
+    is_there: bool = True
+    reason: str = ""
+    body: Body | None = None
+    earlier: int | None = None
+    later: int | None = None
+
+
+class Sources:
+    """Makes views of sources."""
+
+    def __init__(self) -> None:
+        self.pictures = Pictures()
+        # By its digest as well: whoever pages through a long document has it parsed once.
+        self._load = lru_cache(maxsize=4)(_load)
+
+    def view(self, root: Path, snapshot: Index, wanted: Wanted, sandbox: Sandbox) -> SourceView:
+        """Return a source at a place.
+
+        Raises:
+            UsageError: The collection has no such place: what is hidden or left out is not shown.
+        """
+        found = find_place(snapshot, root, wanted.place, None)
+        if found is None or found.document is None:
+            raise UsageError(f"{wanted.place} is not in the collection.")
+        view = _named(found)
+        try:
+            if found.document.media_type == PDF.media_type:
+                return self._page(view, found, wanted, read_file(root, found.path), sandbox)
+            document = self._load(root, found.path, snapshot.info.formats, sandbox, digest(read_file(root, found.path)))
+        except Unreadable as error:
+            state = State.MISSING if error.gone else State.CHANGED
+            return replace(view, state=state, is_there=False, reason=error.reason)
+        return _text(view, found, wanted, document)
+
+    def _page(self, view: SourceView, found: Place, wanted: Wanted, data: bytes, sandbox: Sandbox) -> SourceView:
+        """A page of a PDF; one that has changed shows the page as it is now, with what is found of the passage."""
+        sha256 = digest(data)
+        is_same = found.document is not None and sha256 == found.document.sha256
+        begins = found.page or (found.passages[0].page if found.passages else None) or 1
+        page = wanted.at or begins
+        drawn = self.pictures.draw(sandbox, data, sha256, page)
+        # By paragraph: between two of them a page may have its number, or a figure.
+        texts = [("passage", begins, text) for text in _BLANK_LINES.split(view.text) if text.strip()]
+        if view.text and (sentence := _sentence(found, wanted)):
+            texts.append(("sentence", begins, sentence))
+        boxes = boxes_on(sandbox, data, page, texts) if texts else ()
+        return replace(
+            view,
+            state=State.VERIFIED if is_same else State.CHANGED,
+            is_there=is_same or bool(boxes) or page != begins,
+            body=PictureView(sha256, page, drawn.pages, drawn.width, drawn.height, boxes),
+            earlier=page - 1 if page > 1 else None,
+            later=page + 1 if page < drawn.pages else None,
+        )
+
+
+def _load(root: Path, path: str, formats: tuple[str, ...], sandbox: Sandbox, _sha256: str) -> Document:
+    return load(root, path, formats=formats, sandbox=sandbox)
+
+
+def _named(found: Place) -> SourceView:
+    first = found.passages[0] if found.passages else None
+    title = first.title if first else found.document.title if found.document else ""
+    lines, page = (first.lines, first.page) if first else (found.lines, found.page)
+    citation = cite(found.path, lines, page)
+    key = first.key if first and len(found.passages) == 1 else ""
+    text = "\n".join(passage.text for passage in found.passages)
+    return SourceView(found.path, title, citation, first.heading if first else (), key, State.VERIFIED, text)
+
+
+def _sentence(found: Place, wanted: Wanted) -> str:
+    first = found.passages[0]
+    if wanted.mark is None or not first.start <= wanted.mark[0] < wanted.mark[1] <= first.end:
+        return ""
+    return first.text[wanted.mark[0] - first.start : wanted.mark[1] - first.start]
+
+
+def _text(view: SourceView, found: Place, wanted: Wanted, document: Document) -> SourceView:
+    is_same = found.document is not None and document.sha256 == found.document.sha256
+    view = replace(view, state=State.VERIFIED if is_same else State.CHANGED)
+    span, marks = _marked(found, wanted, document, is_same=is_same)
+    if span is None and found.passages:
+        view = replace(view, is_there=False)
+    around = span or (0, 0)
+    if wanted.at is not None:
+        # The part that begins there.
+        at = min(wanted.at, max(0, len(document.text) - 1)) + ROOM // 2
+        around = (at, at)
+    begin, end = _extent(document, around[0] if wanted.at is None else around[0] - ROOM // 2)
+    edges = [edge - begin for edge in _edges(document, around)]
+    first, last = (begin + at for at in window(end - begin, (around[0] - begin, around[1] - begin), edges, room=ROOM))
+    return replace(
+        view,
+        body=_body(document, (first, last), marks),
+        earlier=max(_extent(document, first - 1)[0], first - ROOM) if first > 0 else None,
+        later=last if last < len(document.text) else None,
+    )
+
+
+def _extent(document: Document, at: int) -> Span:
+    """The characters among which parts are chosen: of a workbook those of one sheet."""
+    page = document.page_of(at) if document.media_type in SHEETS else None
+    return (0, len(document.text)) if page is None else document.page_span(page) or (0, len(document.text))
+
+
+def _marked(found: Place, wanted: Wanted, document: Document, *, is_same: bool) -> tuple[Span | None, Marks]:
+    """Where the place is in the document as it is now, and what is marked there."""
+    if found.page is not None:
+        span = document.page_span(found.page)
+        return span, Marks((span,) if span else ())
+    if found.lines is not None:
+        lines = LineMap(document.text)
+        if document.file_lines != () or not 1 <= found.lines[0] <= len(lines):
+            return None, Marks()
+        span = lines.span(found.lines[0])[0], lines.span(min(max(found.lines), len(lines)))[1]
+        return span, Marks((span,))
+    if not found.passages:
+        return None, Marks()
+    first, last = found.passages[0], found.passages[-1]
+    sentence = (wanted.mark,) if wanted.mark and _sentence(found, wanted) else ()
+    span = (first.start, last.end)
+    marks = Marks((span,), sentence)
+    if not is_same:
+        at = document.text.find(first.text)
+        if at < 0:
+            return None, Marks()
+        span = (at, at + len(first.text))
+        marks = replace(marks, passages=((first.start, first.end),)).moved(at - first.start)
+    return span, marks
+
+
+def _edges(document: Document, around: Span) -> list[int]:
+    """Where a document may be cut: between lines if it is shown line by line, else between blocks."""
+    if _is_lines(document):
+        low, high = max(0, around[0] - ROOM), around[1] + ROOM
+        return [at + 1 for at in range(low, min(high, len(document.text))) if document.text[at] == "\n"]
+    starts = [at for block in document.blocks for at in _cuts(document.text, block)]
+    return starts[bisect_left(starts, around[0] - ROOM) : bisect_left(starts, around[1] + ROOM)]
+
+
+def _cuts(text: str, block: Block) -> Iterator[int]:
+    """Where a block begins, and each row of a table that is one block."""
+    yield block.start
+    if block.kind is BlockKind.TABLE:
+        yield from (found.end() for found in _LINE_END.finditer(text, block.start, block.end))
+
+
+def _is_lines(document: Document) -> bool:
+    return document.file_lines == () and document.media_type != MARKDOWN.media_type
+
+
+def _body(document: Document, shown: Span, marks: Marks) -> Body:
+    if _is_lines(document):
+        return lines_view(document, shown, marks)
+    if document.media_type in TABLES:
+        return table_view(document, shown, marks)
+    if document.media_type != MARKDOWN.media_type:
+        return blocks_view(document, shown, marks)
+    from qa.web.page.markdown import markdown_view  # noqa: PLC0415 - its parser is of no use for other formats
+
+    start, end = shown
+    head = next((block for block in document.blocks[:1] if block.kind in (BlockKind.META, BlockKind.DATA)), None)
+    preface = document.text[start : head.end] if head and head.end > start else ""
+    begin = start + len(preface)
+    return markdown_view(preface, document.text[begin:end], begin, marks)

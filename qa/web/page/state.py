@@ -1,0 +1,82 @@
+"""What a page shows, as its URL says it: every view has an address that can be sent to others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+from urllib.parse import urlencode
+
+from qa.web.page.marks import Span
+from qa.web.page.source import Wanted
+
+_MARK = re.compile(r"(\d{1,9})-(\d{1,9})", re.ASCII)
+_NUMBER = re.compile(r"\d{1,9}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class PageState:
+    """The parameters of the page; each is "" where it is not given.
+
+    Attributes:
+        q: The question.
+        like: Instead of a question, a place whose neighbours are wanted.
+        path: Patterns of paths, with commas between.
+        type: Suffixes or media types, with commas between.
+        since: The first day on which files were changed.
+        until: The last one.
+        where: Fields, `name=value`, with semicolons between.
+        mode: How to search.
+        k: How many passages to show.
+        open: The place whose source is open.
+        mark: The sentence that is marked there, `first-end`.
+        at: Another part of it: a character, or a page of a PDF.
+    """
+
+    q: str = ""
+    like: str = ""
+    path: str = ""
+    type: str = ""
+    since: str = ""
+    until: str = ""
+    where: str = ""
+    mode: str = ""
+    k: str = ""
+    open: str = ""
+    mark: str = ""
+    at: str = ""
+
+    @classmethod
+    def read(cls, query: Mapping[str, str]) -> PageState:
+        """Return what a URL says; other parameters are ignored, as they may be of those who sent the link."""
+        return cls(**{field.name: query.get(field.name, "").strip() for field in fields(cls)})
+
+    def link(self, **changes: Any) -> str:
+        """Return the address of the page with other parameters."""
+        given = {name: str(value) for name, value in (asdict(self) | changes).items() if value not in ("", None)}
+        return f"/?{urlencode(given, errors='surrogatepass')}" if given else "/"
+
+    def opened(self, place: str, mark: Span | None = None, at: int | None = None) -> str:
+        """Return the address with a source open; its place is where browsers scroll to."""
+        marked = f"{mark[0]}-{mark[1]}" if mark else ""
+        return self.link(open=place, mark=marked, at="" if at is None else at) + "#place"
+
+    @property
+    def closed(self) -> PageState:
+        """The same without a source."""
+        return replace(self, open="", mark="", at="")
+
+    @property
+    def filtered(self) -> int:
+        """How many filters are set."""
+        return sum(bool(one) for one in (self.path, self.type, self.since, self.until, self.where, self.mode))
+
+    @property
+    def wanted(self) -> Wanted | None:
+        """The source to show, if one is open."""
+        if not self.open:
+            return None
+        mark = _MARK.fullmatch(self.mark)
+        at = int(self.at) if _NUMBER.fullmatch(self.at) else None
+        return Wanted(self.open, (int(mark[1]), int(mark[2])) if mark else None, at)

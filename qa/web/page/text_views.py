@@ -1,0 +1,76 @@
+"""A document's text as it is, line by line, or by its blocks where it was extracted from something else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from corpus import LineMap
+from corpus.types import BlockKind, Document
+from qa.web.page.marks import MarkedText, Marks, Span
+
+_TAGS = {BlockKind.HEADING: "heading", BlockKind.ITEM: "item", BlockKind.CODE: "code", BlockKind.TABLE: "code"}
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedLine:
+    """A line of a file."""
+
+    number: int
+    pieces: tuple[MarkedText, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LinesView:
+    """Lines of a text file."""
+
+    kind: ClassVar[str] = "lines"
+    lines: tuple[NumberedLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TextBlock:
+    """A block of extracted text: heading, item, code or text; the level of a heading is from 1, of an item from 0."""
+
+    kind: str
+    level: int
+    pieces: tuple[MarkedText, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BlocksView:
+    """Text that was extracted from a document, by its blocks."""
+
+    kind: ClassVar[str] = "blocks"
+    blocks: tuple[TextBlock, ...]
+
+
+def lines_view(document: Document, shown: Span, marks: Marks) -> LinesView:
+    """Return the lines of a text file that are in some of its characters."""
+    start, end = shown
+    first = LineMap(document.text[:start]).line_of(start)
+    return LinesView(tuple(_numbered(document.text[start:end], start, first, marks)))
+
+
+def _numbered(text: str, at: int, first: int, marks: Marks) -> Iterator[NumberedLine]:
+    for number, line in enumerate(text.removesuffix("\n").split("\n"), first):
+        yield NumberedLine(
+            number, marks.cut(line.removesuffix("\r").removeprefix("\ufeff"), at + line.startswith("\ufeff"))
+        )
+        at += len(line) + 1
+
+
+def blocks_view(document: Document, shown: Span, marks: Marks) -> BlocksView:
+    """Return the blocks that are in some characters of a document."""
+    return BlocksView(
+        tuple(
+            TextBlock(
+                _TAGS.get(block.kind, "text"),
+                len(block.heading) if block.kind is BlockKind.HEADING else block.depth,
+                marks.cut(document.text[start:end], start),
+            )
+            for block in document.blocks
+            if (start := max(block.start, shown[0])) < (end := min(block.end, shown[1]))
+        )
+    )

@@ -1,0 +1,475 @@
+"""What a person does with the page, in a real browser with a real server and the real model."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+
+from tests.browser import PROGRAM, Page, browser
+from tests.corpus.readers.samples import pdf
+from tests.paths import SAMPLE
+from tests.qa.web.hostile import DOCUMENTS, write_hostile
+from tests.qa.web.servers import RunningServer, run_qa, running
+
+pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium on this machine: apt-get install chromium")
+
+AWARD = "Which paper won the ICLR 2025 test of time award?"
+SENTENCE = "The ICLR 2025 test of time award was won by Adam: A Method for Stochastic Optimization by Diederik (Durk) "
+OTTER = "An otter was seen below the weir of Pillnitz in two winters out of three."
+OTTER_QUESTION = "Where was the otter seen in two winters out of three?"
+GREEN = "The new bridge is painted green, as the council decided on 17 May."
+LONG_NAME = f"minutes of a meeting {'with everybody and ' * 8}Ida.md"
+
+
+def fill(root: Path) -> None:
+    """The sample, beside a PDF, a table, a right-to-left text, a long name, and documents that attack."""
+    shutil.copytree(SAMPLE, root, ignore=shutil.ignore_patterns(".qa"))
+    first = [
+        pdf.Words(60, 700, "Herons", 16, bold=True),
+        *pdf.column(60, 670, "Herons stand in the river Elbe.", room=400),
+    ]
+    second = pdf.column(60, 600, OTTER.replace("winters", "win~ters"), room=280)
+    (root / "weirs.pdf").write_bytes(pdf.make([first, second]))
+    rows = "".join(f"Brook {i},{i} km,Nothing to report\n" for i in range(30))
+    (root / "rivers.csv").write_text(f"name,length,notes\n{rows}Müglitz,49 km,It rises in the Ore Mountains\n")
+    (root / "rtl.txt").write_text("הנחל זורם מערבה אל הים.\n")
+    (root / LONG_NAME).write_text(f"---\nauthor: Ida\n---\n# Bridge\n\n{GREEN}\n")
+    (root / "gone.txt").write_text("The lighthouse keeper of Moritzburg was called Gottlieb.\n")
+    write_hostile(root / "hostile")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    root = tmp_path_factory.mktemp("page") / "library"
+    fill(root)
+    run_qa(root, "index", ".")
+    with running(root, "--no-update") as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    with browser(tmp_path_factory.mktemp("profile")) as page:
+        yield page
+
+
+@pytest.fixture
+def page(chromium: Page) -> Iterator[Page]:
+    """A browser in which, at the end of each test, nothing ran that should not, and only the server was asked."""
+    yield chromium
+    assert [event for event in chromium.events if event["method"] == "Page.javascriptDialogOpening"] == []
+    # Chromium logs responses that are errors; everything else there is one of the page.
+    assert [one for one in chromium.problems if "the server responded with a status of" not in one] == []
+    place = chromium.run("location.origin")
+    assert [url for url in chromium.requests if not url.startswith((place, "about:"))] == []
+
+
+def address(server: RunningServer, **given: object) -> str:
+    return f"{server.url}?{urlencode(given)}" if given else server.url
+
+
+def query(page: Page) -> dict[str, str]:
+    return {name: value for name, (value,) in parse_qs(urlsplit(page.run("location.href")).query).items()}
+
+
+def opened(server: RunningServer, question: str, rank: int = 1, **more: object) -> str:
+    """The address of the source of a passage, as the page links it."""
+    hit = server.api("ask", question=question, k=5).json["passages"][rank - 1]
+    mark = hit["highlights"][0]["chars"]
+    return address(server, q=question, open=hit["id"], mark="{}-{}".format(*mark), **more) + "#place"
+
+
+def picture(page: Page, name: str) -> None:
+    """Keep a screenshot where QA_PICTURES says, to be looked at."""
+    if folder := os.environ.get("QA_PICTURES"):
+        Path(folder, f"{name}.png").write_bytes(page.screenshot())
+
+
+def ask(page: Page, question: str) -> None:
+    """Type a question and press Enter."""
+    page.run("document.activeElement.blur()")
+    page.press("/")
+    page.write(question)
+    page.press("Enter")
+    page.wait(f"new URL(location.href).searchParams.get('q') === {question!r} && !document.body.matches('.busy')")
+    page.settle()
+
+
+def click(page: Page, selector: str) -> None:
+    """Click in the middle of what a selector finds."""
+    x, y = page.run(
+        f"(() => {{ const one = document.querySelector({selector!r}); one.scrollIntoView({{block: 'nearest'}});"
+        "const b = one.getClientRects()[0]; return [b.left + b.width / 2, b.top + b.height / 2]; })()"
+    )
+    page.click(x, y)
+    page.wait("!document.body.matches('.busy')")
+    page.settle()
+
+
+def text(page: Page, selector: str) -> str:
+    found: str = page.run(f"document.querySelector({selector!r})?.innerText ?? ''")
+    return " ".join(found.split())
+
+
+def marked(page: Page) -> str:
+    """What is marked strongly in the source."""
+    return " ".join(page.run("[...document.querySelectorAll('#beside mark')].map((m) => m.innerText).join('')").split())
+
+
+def is_seen(page: Page, selector: str) -> bool:
+    """Whether something is inside the window, and not behind something else."""
+    return bool(
+        page.run(
+            f"(() => {{ const one = document.querySelector({selector!r}); if (!one) return false;"
+            "const b = one.getClientRects()[0]; if (!b) return false;"
+            "const top = document.elementFromPoint(b.left + b.width / 2, b.top + b.height / 2);"
+            "return one.contains(top) || top?.contains(one) && !top.matches('.top, .top *'); })()"
+        )
+    )
+
+
+def violations(page: Page, options: str = "{}") -> list[Any]:
+    """What axe finds: https://github.com/dequelabs/axe-core, the version of its package or the file QA_AXE."""
+    given = os.environ.get("QA_AXE")
+    axe = Path(given).read_text() if given else files("axe_core_python").joinpath("axe.min.js").read_text()
+    page.run(axe + "; 0")
+    found: list[Any] = page.run(
+        f"axe.run({options}).then((r) => r.violations"
+        ".map((v) => [v.id, v.nodes.map((n) => [n.html, n.failureSummary])]))"
+    )
+    return found
+
+
+def test_ask_and_see_the_evidence(page: Page, server: RunningServer) -> None:
+    """From the first page: the words that answer, in their sentence, and where it is; the address has the question."""
+    page.open(server.url)
+    picture(page, "start-1200")
+    assert page.run("document.activeElement.id") == "q"
+    assert "Ask library" in text(page, "#results")
+    page.write(AWARD)
+    page.press("Enter")
+    page.wait("document.querySelector('.verdict')")
+    assert "Adam" in text(page, ".verdict .text")
+    assert text(page, ".verdict").startswith("Answer Adam")
+    assert "The ICLR 2025 test of time award was won by" in text(page, ".verdict blockquote")
+    assert "confidence (" in text(page, ".confidence")
+    assert "awards.md:12-16" in text(page, ".evidence")
+    assert "ICLR 2025 awards › Test of time › Winner: Adam" in text(page, ".passages li")
+    assert "verified" in text(page, ".passages li .state")
+    assert query(page) == {"q": AWARD}
+    assert page.run("document.title") == f"{AWARD} – library"
+    picture(page, "answer-1200")
+
+
+def test_open_a_source_beside_the_passages(page: Page, server: RunningServer) -> None:
+    """A click anywhere on a passage; its sentence is marked and in sight, and the passages stay where they are."""
+    page.open(address(server, q=AWARD))
+    click(page, ".passages li:first-child .quote")
+    assert marked(page).startswith(SENTENCE)
+    assert is_seen(page, "#place")
+    assert is_seen(page, ".passages li.current h3")
+    assert text(page, "#source-title") == "awards.md"
+    left, right = page.run("['#results', '#beside'].map((s) => document.querySelector(s).getBoundingClientRect().left)")
+    assert left < right
+    picture(page, "source-1200")
+
+
+def test_a_pdf_opens_at_its_boxes(page: Page, server: RunningServer) -> None:
+    """Its page as it looks, with a box around each line of the sentence; then the page before."""
+    page.open(opened(server, OTTER_QUESTION))
+    page.wait("document.querySelector('#beside image')")
+    assert page.run("document.querySelectorAll('#beside rect.sentence').length") == 2
+    source = page.run("document.querySelector('#beside image').href.baseVal")
+    size = page.run(
+        f"new Promise((d) => {{ const i = new Image(); i.onload = () => d([i.width, i.height]); i.src = {source!r}; }})"
+    )
+    assert size == [1224, 1584]
+    assert is_seen(page, "#place")
+    assert "Page 2 of 2" in text(page, ".source nav")
+    assert OTTER[:20] in text(page, ".verdict")
+    picture(page, "pdf-1200")
+    click(page, ".source nav a[rel=prev]")
+    assert "Page 1 of 2" in text(page, ".source nav")
+    assert page.run("document.querySelectorAll('#beside rect').length") == 0
+
+
+def test_a_row_of_a_table(page: Page, server: RunningServer) -> None:
+    page.open(opened(server, "How long is the Müglitz that rises in the Ore Mountains?"))
+    assert text(page, "#beside thead") == "Row Title length notes"
+    assert text(page, "#beside tr.at").startswith("32 Müglitz 49 km It rises")
+    assert is_seen(page, "#beside tr.at")
+    picture(page, "table-1200")
+
+
+def test_filter_by_type_path_and_field(page: Page, server: RunningServer) -> None:
+    """What is set is counted, is in the address, and can be taken back."""
+    page.open(address(server, q="herons and otters at the river"))
+    click(page, ".filters summary")
+    picture(page, "filters-1200")
+    page.run("document.querySelector('select[name=type]').value = 'pdf'")
+    click(page, ".sheet button")
+    assert set(page.run("[...document.querySelectorAll('.passages h3 bdi')].map((b) => b.innerText)")) == {
+        "weirs.pdf, p. 1",
+        "weirs.pdf, p. 2",
+    }
+    assert query(page) == {"q": "herons and otters at the river", "type": "pdf"}
+    assert text(page, ".filters .count") == "1 set"
+    page.go(address(server, q="What colour is the bridge?", where="author=ida", path="*.md"))
+    assert f"{LONG_NAME}:4-6" in text(page, ".passages li h3")
+    assert page.run("document.querySelectorAll('.passages li').length") == 1
+    click(page, ".filters summary")
+    click(page, ".sheet .buttons a")
+    assert query(page) == {"q": "What colour is the bridge?"}
+
+
+def test_a_filter_that_leaves_nothing_says_so(page: Page, server: RunningServer) -> None:
+    page.open(address(server, q="anything", path="nowhere/"))
+    assert "nowhere/" in text(page, ".problem")
+    click(page, ".problem a")
+    assert query(page) == {"q": "anything"}
+    assert page.run("document.querySelectorAll('.passages li').length") == 5
+
+
+def test_back_and_forward(page: Page, server: RunningServer) -> None:
+    """Every view is a step of the history, and comes back as it was."""
+    page.open(server.url)
+    ask(page, AWARD)
+    click(page, ".passages li:nth-child(2) h3 a")
+    second = page.run("location.href")
+    ask(page, "Who gave the keynote?")
+    page.run("history.back()")
+    page.wait(f"location.href === {second!r} && document.querySelector('#source-title')")
+    assert page.run("document.getElementById('q').value") == AWARD
+    page.run("history.back()")
+    page.wait("!document.querySelector('#source-title')")
+    assert query(page) == {"q": AWARD}
+    page.run("history.forward()")
+    page.wait("document.querySelector('#source-title')")
+    assert is_seen(page, "#place")
+
+
+def test_a_link_shows_others_the_same(page: Page, server: RunningServer) -> None:
+    """In a browser that has never seen the page before."""
+    page.open(address(server, q=AWARD))
+    click(page, ".passages li:first-child h3 a")
+    link, before = page.run("location.href"), (text(page, "#results"), text(page, "#beside"))
+    page.open(link)
+    assert (text(page, "#results"), text(page, "#beside")) == before
+    assert marked(page).startswith(SENTENCE)
+
+
+def test_without_scripts(page: Page, server: RunningServer) -> None:
+    """Ask, open, go on in the source, close: by links and a form alone."""
+    page.open(server.url, scripts=False)
+    page.run(f"document.getElementById('q').value = {AWARD!r}")
+    page.run("document.getElementById('q').focus()")
+    page.press("Enter")
+    page.wait("document.querySelector('.passages') && document.readyState === 'complete'")
+    assert text(page, ".verdict .text") == "Adam"
+    click(page, ".passages li:first-child h3 a")
+    page.wait("document.querySelector('#source-title') && document.readyState === 'complete'")
+    assert marked(page).startswith(SENTENCE)
+    assert is_seen(page, "#place")
+    click(page, ".source .close")
+    page.wait("!document.querySelector('#source-title') && document.querySelector('.passages')")
+    click(page, ".filters summary")
+    assert is_seen(page, ".sheet button")
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_on_a_phone(dark: bool, page: Page, server: RunningServer) -> None:
+    """At 360 pixels nothing is wider than the window, and the source takes the place of the passages."""
+    page.open(address(server, q=AWARD), width=360, height=740, dark=dark)
+    picture(page, f"answer-360-{'dark' if dark else 'light'}")
+    assert page.run("document.documentElement.scrollWidth") <= 360
+    click(page, ".passages li:first-child h3 a")
+    picture(page, f"source-360-{'dark' if dark else 'light'}")
+    assert page.run("document.documentElement.scrollWidth") <= 360
+    assert page.run("document.getElementById('results').getClientRects().length") == 0
+    assert is_seen(page, "#place")
+    assert 150 < page.run("document.getElementById('place').getBoundingClientRect().top") < 500
+    click(page, ".source .close")
+    assert is_seen(page, ".passages li:first-child h3 a")
+    page.go(address(server, q="What colour is the bridge?", open=LONG_NAME))
+    assert page.run("document.documentElement.scrollWidth") <= 360
+
+
+def test_on_a_wide_screen(page: Page, server: RunningServer) -> None:
+    """At 2,560 pixels lines stay short enough to read."""
+    page.open(opened(server, AWARD), width=2560, height=1300)
+    picture(page, "source-2560-light")
+    widths = page.run(
+        "['.quote', '#beside .body p'].map((s) => document.querySelector(s).getBoundingClientRect().width)"
+    )
+    assert max(widths) <= 1000
+    assert is_seen(page, "#place")
+    page.open(address(server, q=AWARD), width=2560, height=1300, dark=True)
+    picture(page, "answer-2560-dark")
+    assert page.run("document.querySelector('.passages').getBoundingClientRect().width") <= 1000
+
+
+def test_by_the_keyboard_alone(page: Page, server: RunningServer) -> None:
+    """Ask, go to the second passage, open it, close it, ask again."""
+    page.open(address(server, q=AWARD))
+    page.press("ArrowDown")
+    page.press("ArrowDown")
+    assert page.run("document.activeElement.dataset.open") == "2"
+    page.press("Enter")
+    page.wait("document.querySelector('#source-title')")
+    page.settle()
+    assert page.run("document.activeElement.id") == "source-title"
+    page.press("Tab")
+    assert page.run("document.activeElement.matches('.source nav a')")
+    page.press("Escape")
+    page.wait("!document.querySelector('#source-title')")
+    assert page.run("document.activeElement.dataset.open") == "2"
+    page.press("ArrowUp")
+    page.press("ArrowUp")
+    assert page.run("document.activeElement.id") == "q"
+    page.run("document.activeElement.blur()")
+    ask(page, "Who gave the keynote?")
+    assert query(page) == {"q": "Who gave the keynote?"}
+    assert page.run("document.activeElement.id") == "results"
+
+
+def test_what_a_screen_reader_says(page: Page, server: RunningServer) -> None:
+    """Every control has a name, headings lead through the page, and what is new is announced."""
+    page.open(opened(server, AWARD))
+    nodes = page.call("Accessibility.getFullAXTree")["nodes"]
+    seen = [(node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes if not node.get("ignored")]
+    assert ("searchbox", "Question") in seen
+    assert ("button", "Ask") in seen
+    assert ("heading", AWARD) in seen
+    assert ("heading", "Answer") in seen
+    assert ("heading", "1awards.md:12-16") in seen or ("heading", "1 awards.md:12-16") in seen
+    assert ("region", "awards.md") in seen
+    assert ("region", "Text of awards.md") in seen
+    assert ("link", "More like passage 1") in seen
+    assert {"banner", "search", "main", "status", "mark"} <= {role for role, _ in seen}
+    assert not [role for role, name in seen if role in ("link", "button", "combobox", "searchbox") and not name.strip()]
+    assert text(page, "#status").startswith("Answer: Adam. 5 passages")
+    ask(page, "Who gave the keynote?")
+    assert text(page, "#status").endswith("5 passages")
+
+
+def test_nothing_keeps_people_out(page: Page, server: RunningServer) -> None:
+    """Axe has no complaint about any kind of view, nor about its colours in the dark."""
+    for view in (
+        server.url,
+        address(server, q=AWARD),
+        address(server, q="Who discovered penicillin?", path="travel/"),
+        opened(server, AWARD),
+        opened(server, OTTER_QUESTION),
+        opened(server, "How long is the Müglitz that rises in the Ore Mountains?"),
+        address(server, q="anything", path="nowhere/"),
+        address(server, q="anything", open="nowhere.md"),
+    ):
+        page.open(view)
+        assert violations(page) == [], view
+        page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+        page.settle()
+        assert violations(page, "{runOnly: ['color-contrast']}") == [], view
+
+
+def test_dark_is_dark(page: Page, server: RunningServer) -> None:
+    page.open(opened(server, OTTER_QUESTION), dark=True)
+    page.settle()
+    picture(page, "pdf-1200-dark")
+    assert page.run("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 27)"
+
+
+def test_nothing_found_is_said(page: Page, server: RunningServer) -> None:
+    """Honestly, with what is nearest, and no sentence stands out as if it were the answer."""
+    page.open(address(server, q="Who discovered penicillin?"))
+    assert text(page, ".verdict").startswith("Not in here, it seems No passage answers this with confidence.")
+    assert page.run("document.querySelectorAll('.passages li').length") == 5
+    assert page.run("document.querySelectorAll('.passages mark').length") == 0
+    picture(page, "none-1200")
+
+
+def test_more_like_this_and_back(page: Page, server: RunningServer) -> None:
+    page.open(address(server, q=AWARD))
+    first = text(page, ".passages li h3 bdi")
+    click(page, ".passages li:first-child .actions a:last-child")
+    assert text(page, "#results h1") == f"More like {first}"
+    assert first not in page.run("[...document.querySelectorAll('.passages h3 bdi')].map((b) => b.innerText)")
+    click(page, ".passages li:first-child h3 a")
+    assert is_seen(page, "#place")
+    click(page, "#results .verdict a")
+    assert query(page)["q"] == AWARD
+    assert text(page, ".verdict .text") == "Adam"
+
+
+def test_right_to_left(page: Page, server: RunningServer) -> None:
+    """A text begins where its language does, in the list and in the source."""
+    page.open(address(server, q="הנחל זורם", open="rtl.txt:1"))
+    assert page.run("getComputedStyle(document.querySelector('#beside .line')).direction") == "rtl"
+    assert page.run("getComputedStyle(document.getElementById('q')).direction") == "rtl"
+    assert "הנחל זורם מערבה" in text(page, "#beside")
+
+
+def test_a_file_that_changed_or_is_gone(page: Page, server: RunningServer) -> None:
+    """Is never shown as if it were verified: the passage is what was indexed."""
+    question = "What was the lighthouse keeper of Moritzburg called?"
+    file = server.root / "gone.txt"
+    link = opened(server, question)
+    before = file.read_bytes()
+    try:
+        file.write_bytes(b"Something else.\n")
+        page.open(link)
+        assert text(page, ".source .state") == "changed since it was indexed"
+        assert "The file no longer has this passage." in text(page, ".notice")
+        assert "was called Gottlieb" in text(page, ".notice blockquote")
+        assert "Something else." in text(page, "#beside .body")
+        assert "changed since it was indexed" in text(page, ".passages li")
+        file.unlink()
+        page.open(link)
+        assert text(page, ".source .state") == "file is missing"
+        assert "was called Gottlieb" in text(page, ".notice blockquote")
+    finally:
+        file.write_bytes(before)
+
+
+def test_a_source_that_is_not_there(page: Page, server: RunningServer) -> None:
+    """Neither what never was nor what is hidden: the page says so and stays."""
+    page.open(address(server, q=AWARD, open="../../etc/passwd"))
+    assert "../../etc/passwd is not in the collection." in text(page, "#beside")
+    assert text(page, ".verdict .text") == "Adam"
+    click(page, ".source .close")
+    assert query(page) == {"q": AWARD}
+
+
+def test_nothing_of_a_document_runs(page: Page, server: RunningServer) -> None:
+    """Neither of thirty documents nor of their names, in the passages or beside them; nothing foreign is asked for."""
+    page.open(address(server, q="alert script zqword", k=60, path="hostile/"))
+    shown = page.run("[...document.querySelectorAll('a[data-hit]')].map((a) => a.href)")
+    assert len(shown) >= len(DOCUMENTS)
+    seen = set()
+    for link in shown:
+        page.run(f"go({link!r})")
+        page.wait(
+            f"location.href === {link!r} && document.querySelector('.source .body') && !document.querySelector('.busy')"
+        )
+        seen.add(text(page, "#source-title"))
+        page.run("document.querySelectorAll('#beside *').forEach((e) => e.dispatchEvent(new Event('mouseover')))")
+    assert len(seen) == len(DOCUMENTS)
+    made = "script, iframe, object, form, img, video, base, style, meta, link, [onclick], [onload], [onerror], [style]"
+    assert page.run(f"document.querySelectorAll('main :is({made})').length") == 0
+
+
+def test_a_hostile_address_is_only_text(page: Page, server: RunningServer) -> None:
+    """Whatever parameter of the address says what."""
+    evil = '"><script>alert(1)</script><img src=x onerror=alert(1)>'
+    names = ("q", "path", "type", "where", "since", "mode", "k", "open", "mark", "at")
+    page.open(address(server, **dict.fromkeys(names, evil)))
+    assert page.run("document.getElementById('q').value") == evil
+    assert evil in text(page, "#results")
+    page.go(address(server, like=evil))
+    assert evil in text(page, "#results")

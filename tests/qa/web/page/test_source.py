@@ -1,0 +1,337 @@
+"""A source around a place: marked are exactly the characters that are cited, in every format."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corpus.errors import UsageError
+from corpus.loading.sandbox import Sandbox
+from index import Snapshot
+from qa import build_index
+from qa.answer.results import State
+from qa.web.page.markdown import MarkdownView
+from qa.web.page.marks import MarkedText, Marks, window
+from qa.web.page.pictures import PictureView
+from qa.web.page.source import ROOM, Sources, SourceView, Wanted
+from qa.web.page.table_view import TableView
+from qa.web.page.text_views import BlocksView, LinesView
+from tests.corpus.readers.samples.files import FILES
+from tests.encoders import BagEncoder
+
+
+class Library:
+    """An indexed folder, and what is shown of it."""
+
+    def __init__(self, root: Path, sandbox: Sandbox) -> None:
+        self.root, self._sandbox = root, sandbox
+        self.sources = Sources()
+
+    def index(self) -> None:
+        build_index(self.root, encoder=BagEncoder())
+
+    def view(self, place: str, mark: tuple[int, int] | None = None, at: int | None = None) -> SourceView:
+        with Snapshot(self.root / ".qa") as snapshot:
+            return self.sources.view(self.root, snapshot, Wanted(place, mark, at), self._sandbox)
+
+    def passages(self, path: str = "") -> list[tuple[str, str, int, str]]:
+        """Path, key, first character and text of each."""
+        with Snapshot(self.root / ".qa") as snapshot:
+            return [
+                (one.path, passage.key, passage.start, passage.text)
+                for one in snapshot.documents()
+                if path in ("", one.path)
+                for passage in snapshot.passages_of(one.path)
+            ]
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox() as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory: pytest.TempPathFactory, sandbox: Sandbox) -> Library:
+    """A file of every format."""
+    root = tmp_path_factory.mktemp("samples")
+    for path, data in FILES.items():
+        (root / path).write_bytes(data)
+    found = Library(root, sandbox)
+    found.index()
+    return found
+
+
+@pytest.fixture
+def notes(tmp_path: Path, sandbox: Sandbox) -> Library:
+    return Library(tmp_path, sandbox)
+
+
+_MARKUP = (
+    *(
+        "a",
+        "b_c",
+        " ",
+        "\n",
+        "*",
+        "**",
+        "_",
+        "`",
+        "# ",
+        "- ",
+        "1. ",
+        "> ",
+        "| ",
+        "&lt;",
+        "\\",
+        "\ufdd0",
+        "```\n",
+        "<i>",
+    ),
+    *("[x](y)", "![p](q)"),
+)
+
+
+def letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text))
+
+
+def pieces_of(view: SourceView) -> list[MarkedText]:
+    """All pieces of a source, in their order."""
+    match view.body:
+        case LinesView(lines):
+            return [piece for line in lines for piece in line.pieces]
+        case BlocksView(blocks):
+            return [piece for block in blocks for piece in block.pieces]
+        case TableView(rows=rows):
+            return [piece for row in rows for cell in row.cells for piece in cell]
+        case MarkdownView(preface, html):
+            parts = re.findall(r'<(mark|span) class="\w+"(?: id="place")?>(.*?)</\1>|<[^>]*>|([^<]+)', html, re.DOTALL)
+            marked = {"mark": "sentence", "span": "passage", "": ""}
+            return [MarkedText(preface), *(MarkedText(text or other, marked[tag]) for tag, text, other in parts)]
+        case _:
+            return []
+
+
+def marked(view: SourceView, *marks: str) -> str:
+    return letters("".join(piece.text for piece in pieces_of(view) if piece.mark in marks))
+
+
+def test_every_passage_is_marked_to_the_letter(samples: Library) -> None:
+    """In its lines, its blocks or its page; of rows of a table the values."""
+    kinds: dict[str, int] = {}
+    for path, key, _, text in samples.passages():
+        view = samples.view(key)
+        assert (view.state, view.is_there, view.path) == (State.VERIFIED, True, path)
+        assert view.body is not None
+        kinds[view.body.kind] = kinds.get(view.body.kind, 0) + 1
+        if isinstance(view.body, PictureView):
+            assert view.body.boxes, path
+            assert view.body.page == int(view.citation.rpartition(" ")[2])
+        elif isinstance(view.body, TableView):
+            names = "|".join(map(re.escape, view.body.columns))
+            values = re.sub(rf"(?m)^(?:{names}): ", "", text).removeprefix(f"{view.body.caption}\n")
+            assert marked(view, "passage") == letters(values), path
+        elif not isinstance(view.body, MarkdownView):
+            assert marked(view, "passage") == letters(text), path
+    assert {"lines", "blocks", "table", "picture", "markdown"} <= kinds.keys()
+
+
+def test_each_sentence_of_markdown_is_marked_to_the_letter(notes: Library) -> None:
+    """Whatever markup is around, in or between its words."""
+    sentences = {
+        "*Adam* won the prize.": "Adamwontheprize",
+        "It was **by `Kingma` and _Ba_**.": "ItwasbyKingmaandBa",
+        "A [link](https://example.org/a_b?c=d) ends it.": "Alinkendsit",
+        "first &amp; foremost": "firstampforemost",
+        "snake_case_word __bold__ ~~gone~~": "snakecasewordboldgone",
+        "cell & cell": "cellampcell",
+        "print(*args)": "printargs",
+        "Setext heading": "Setextheading",
+        "<b>no markup</b>": "ltbgtnomarkupltbgt",
+        "12. of May": "12ofMay",
+    }
+    first, second, third, fourth, fifth, cell, code, setext, tags, date = sentences
+    text = (
+        f"# {setext}\n\n> {first} {second}\n\n1. {third}\n2. {fourth}\n   - {fifth}\n\n| a | b |\n|---|---|\n"
+        f"| {cell} | x |\n\n```python\n{code}\n```\n\n{tags} and on the {date}\n"
+    )
+    (notes.root / "a.md").write_text(text)
+    notes.index()
+    for sentence, expected in sentences.items():
+        start = text.index(sentence)
+        ((_, key, begin, passage),) = [one for one in notes.passages() if one[2] <= start < one[2] + len(one[3])]
+        assert sentence in passage, "the test's sentences are each in one passage"
+        assert begin <= start
+        assert marked(notes.view(key, (start, start + len(sentence))), "sentence") == expected
+
+
+@settings(max_examples=60)
+@given(st.lists(st.sampled_from(_MARKUP), max_size=30), st.data())
+def test_marks_change_nothing_else_of_markdown(parts: list[str], data: st.DataObject) -> None:
+    """Without its marks a text is rendered as if there had been none, and no tag is a document's own."""
+    from qa.web.page.markdown import markdown_view
+
+    text = "".join(parts)
+    first, last = sorted(data.draw(st.tuples(*[st.integers(0, len(text))] * 2)))
+    spans = ((first, last),) if first < last else ()
+    plain = markdown_view("", text, 0, Marks()).html
+    found = markdown_view("", text, 0, Marks(spans, spans)).html
+    assert re.sub(r'<mark class="sentence"(?: id="place")?>|</mark>|<span class="passage">|</span>', "", found) == plain
+    assert not re.search(r"<(?:img|i|script)\b|[\ufdd0-\ufdd3]", found)
+
+
+def test_markdown_runs_and_fetches_nothing(notes: Library) -> None:
+    """Pictures are their words, and links lead elsewhere or nowhere; headings follow those of the page."""
+    (notes.root / "a.md").write_text(
+        "### Deep\n\n<script>alert(1)</script> ![a cat](//example.org/x.png) [one](javascript:alert(1)) "
+        "[two](/api/v1/health) [three](https://example.org/?a=1&b=2) <https://example.org>\n\n# Top\n\n#### Low\n"
+    )
+    notes.index()
+    body = notes.view("a.md").body
+    assert isinstance(body, MarkdownView)
+    assert set(re.findall(r"<(\w+)", body.html)) == {"h3", "h4", "p", "a"}
+    assert re.findall(r"<(h\d)", body.html) == ["h3", "h3", "h4"]
+    assert re.findall(r'href="([^"]*)"', body.html) == ["https://example.org/?a=1&amp;b=2", "https://example.org"]
+    assert body.html.count('rel="noopener noreferrer nofollow"') == 2
+    assert "a cat" in body.html
+    assert "two" in body.html
+
+
+def test_front_matter_is_shown_as_it_is(notes: Library) -> None:
+    (notes.root / "a.md").write_text("---\ntitle: Herons\nauthor: Ida\n---\n# Herons\n\nThey stand.\n")
+    notes.index()
+    body = notes.view("a.md").body
+    assert isinstance(body, MarkdownView)
+    assert "author: Ida" in body.preface
+    assert "<h3>Herons</h3>" in body.html
+    assert "author" not in body.html
+
+
+def test_rows_are_a_table_again(notes: Library) -> None:
+    """Also cells of several lines, empty ones, and a row without a name."""
+    (notes.root / "rivers.csv").write_text(
+        'name,length,notes\nElbe,1094,"rises: high\nflows north"\nMüglitz,,short\n,7,"has no name"\n'
+    )
+    notes.index()
+    (body,) = {id(view.body): view.body for view in [notes.view("rivers.csv")]}.values()
+    assert isinstance(body, TableView)
+    assert body.columns == ("Title", "length", "notes")
+    rows = [(row.number, *("".join(piece.text for piece in cell) for cell in row.cells)) for row in body.rows]
+    assert rows == [
+        (2, "Elbe", "1094", "rises: high\nflows north"),
+        (3, "Müglitz", "", "short"),
+        (4, "", "7", "has no name"),
+    ]
+
+
+def test_a_long_table_of_short_rows_is_a_table(notes: Library) -> None:
+    """Of which only the rows around the place are shown."""
+    rows = "".join(f"{i},{i * 7 % 1000}\n" for i in range(6000))
+    (notes.root / "gauge.csv").write_text(f"hour,level\n{rows}")
+    notes.index()
+    key = notes.passages()[-1][1]
+    view = notes.view(key)
+    assert isinstance(view.body, TableView)
+    assert view.body.columns == ("hour", "level")
+    assert view.body.rows[-1].number == 6001
+    assert ["".join(piece.text for piece in cell) for cell in view.body.rows[-1].cells] == ["5999", "993"]
+    assert view.body.rows[-1].is_marked
+    assert len(view.body.rows) < 1500
+
+
+def test_a_changed_file_shows_the_passage_where_it_is_now(notes: Library) -> None:
+    """Marked there, and said to have changed."""
+    file = notes.root / "a.txt"
+    file.write_text("Swans are white.\n")
+    notes.index()
+    ((_, key, *_),) = notes.passages()
+    file.write_text("A new line.\nSwans are white.\n")
+    view = notes.view(key, (0, 5))
+    assert (view.state, view.is_there) == (State.CHANGED, True)
+    assert marked(view, "sentence") == "Swans"
+    assert marked(view, "passage", "sentence") == "Swansarewhite"
+    assert isinstance(view.body, LinesView)
+    assert [line.number for line in view.body.lines if any(piece.mark for piece in line.pieces)] == [2]
+
+
+def test_what_is_no_longer_there_is_shown_from_the_index(notes: Library) -> None:
+    file = notes.root / "a.txt"
+    file.write_text("Swans are white.\n")
+    notes.index()
+    ((_, key, *_),) = notes.passages()
+    file.write_text("Nothing.\n")
+    changed = notes.view(key, (0, 5))
+    assert (changed.state, changed.is_there, changed.text) == (State.CHANGED, False, "Swans are white.")
+    assert marked(changed, "passage", "sentence") == ""
+    file.unlink()
+    missing = notes.view(key)
+    assert (missing.state, missing.is_there, missing.text) == (State.MISSING, False, "Swans are white.")
+    assert missing.body is None
+
+
+@pytest.mark.parametrize("place", [".hidden.md", "drafts/a.md", "../outside.md", "none.md", ".qa/index.db", "link.md"])
+def test_nothing_else_is_shown(place: str, notes: Library) -> None:
+    """What is not in the index is not there, whether or not the disk has it; the folder is not named."""
+    (notes.root / "drafts").mkdir()
+    for name in (".hidden.md", "drafts/a.md", "a.md"):
+        (notes.root / name).write_text("# Secret\n")
+    (notes.root / "link.md").symlink_to(notes.root / ".hidden.md")
+    build_index(notes.root, encoder=BagEncoder(), exclude=["drafts/"])
+    with pytest.raises(UsageError, match=f"^{re.escape(place)} is not in the collection\\.$"):
+        notes.view(place)
+
+
+@pytest.mark.parametrize("name", ["big.txt", "big.md", "line.txt"])
+def test_of_a_huge_document_a_part_is_shown(name: str, notes: Library) -> None:
+    """Around the place; the parts before and after it lead through all of it."""
+    sentence = "The heron stands in shallow water until noon.\n"
+    text = "".join(f"Line {i}. {sentence}" + ("\n" if name == "big.md" else "") for i in range(1_200))
+    text = text.replace("\n", " ") if name == "line.txt" else text
+    (notes.root / name).write_text(text)
+    notes.index()
+    middle = notes.passages()[len(notes.passages()) // 2]
+    view = notes.view(middle[1])
+    if name != "big.md":
+        assert marked(view, "passage") == letters(middle[3])
+    assert sum(len(piece.text) for piece in pieces_of(view)) <= ROOM + 100
+    seen, at = "", 0
+    for _ in range(9):
+        part = notes.view(middle[1], at=at)
+        seen += letters("".join(piece.text for piece in pieces_of(part)))
+        if part.later is None:
+            break
+        at = part.later
+    assert seen == letters(text)
+
+
+@given(st.integers(1, 400), st.integers(0, 399), st.integers(0, 30), st.lists(st.integers(0, 400)))
+def test_a_window_has_its_place(length: int, start: int, size: int, edges: list[int]) -> None:
+    """It is never larger than there is room, and ends at an edge where one is near."""
+    start = min(start, length)
+    end = min(start + size, length)
+    first, last = window(length, (start, end), sorted(edges), room=50)
+    assert 0 <= first <= last <= length
+    assert last - first <= 50
+    assert first <= start
+    assert last >= min(end, start + 25)
+    assert length > 50 or (first, last) == (0, length)
+
+
+def test_pictures_are_kept_up_to_a_limit(samples: Library, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page that was not looked at for longest is drawn again."""
+    from qa.web.page import pictures
+
+    data = (samples.root / "paper.pdf").read_bytes()
+    kept = pictures.Pictures()
+    first, _ = (kept.draw(sandbox, data, "d", page) for page in (1, 2))
+    assert kept.draw(sandbox, data, "d", 1) is first
+    monkeypatch.setattr(pictures, "_ROOM", 2 * len(first.png))
+    kept.draw(sandbox, data, "e", 1)
+    assert kept.kept("d", 1) is first
+    assert kept.kept("d", 2) is None
