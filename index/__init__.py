@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from index.encoder.protocol import Encoder, TokenVectors, Vectors
     from index.encoder.tokenizer import ModelTokenizer, TokenIds
     from index.integrity.salvage import salvaged_model
-    from index.integrity.verify import Verified, verify
+    from index.integrity.verify import Verified
     from index.lexical.analyzer import Word, terms, word_terms, words
     from index.lexical.query_terms import STOP_WORDS, Analysis, analyse
     from index.protocol import Index
@@ -33,7 +33,16 @@ if TYPE_CHECKING:
     from index.storage.locking import wait_for_writer
     from index.storage.metadata import Info
     from index.storage.rows import Link, StoredDocument, StoredPassage
-    from index.stores import open_index
+    from index.stores import (
+        is_built,
+        open_index,
+        open_store,
+        store_of,
+        use_store,
+        verify_index,
+        verify_store,
+    )
+    from index.update.copy import copy_index
     from index.update.diff import Diff, find_changes
     from index.update.report import BuildReport, Progress, ProgressCallback, Request
     from index.update.update import preview_update, rebuild_derived, rebuild_index, update_index
@@ -53,7 +62,7 @@ _NAMES = {
     "encoder.protocol": "Encoder TokenVectors Vectors",
     "encoder.tokenizer": "ModelTokenizer TokenIds",
     "integrity.salvage": "salvaged_model",
-    "integrity.verify": "Verified verify",
+    "integrity.verify": "Verified",
     "lexical.analyzer": "Word terms word_terms words",
     "lexical.query_terms": "STOP_WORDS Analysis analyse",
     "protocol": "Index",
@@ -65,7 +74,8 @@ _NAMES = {
     "storage.locking": "wait_for_writer",
     "storage.metadata": "Info",
     "storage.rows": "Link StoredDocument StoredPassage",
-    "stores": "open_index",
+    "stores": "is_built open_index open_store store_of use_store verify_index verify_store",
+    "update.copy": "copy_index",
     "update.diff": "Diff find_changes",
     "update.report": "BuildReport Progress ProgressCallback Request",
     "update.update": "preview_update rebuild_derived rebuild_index update_index",

@@ -34,6 +34,11 @@ class Index(Protocol):
         ...
 
     @property
+    def format(self) -> int:
+        """The version of its files or tables."""
+        ...
+
+    @property
     def info(self) -> Info:
         """The metadata of the generation: counts, model, selection of files."""
         ...
@@ -54,6 +59,10 @@ class Index(Protocol):
 
     def is_newest(self) -> bool:
         """Return whether there is no newer generation; takes a fraction of a millisecond."""
+        ...
+
+    def newest(self) -> Index:
+        """Open the newest generation in the same place."""
         ...
 
     def load(self) -> None:
@@ -112,6 +121,10 @@ class Index(Protocol):
         """Return for each passage, by row id, the others with the same text, by path and span."""
         ...
 
+    def size(self) -> int:
+        """Return the bytes that the whole index takes."""
+        ...
+
     def cosines(self, vectors: Sequence[int], vector: Vectors) -> Floats:
         """Return the cosines of stored vectors, by row id, with another: `(n,)`, as `dense` scores them."""
         ...
@@ -142,6 +155,14 @@ class IndexWriter(Protocol):
 
     def add_vectors(self, digests: Sequence[bytes], vectors: Vectors) -> None:
         """Commit embeddings, `(n, dim) float32`, so that an interrupted build loses none, or raise ModelError."""
+        ...
+
+    def require_intact(self) -> None:
+        """Check the structure that a full build relies on; raises DamagedIndexError."""
+        ...
+
+    def adopt_vectors(self, rows: Sequence[tuple[bytes, bytes]]) -> None:
+        """Commit digests and vectors as they are stored, `(dim,) float16` in little-endian bytes."""
         ...
 
     def stage(self, file: SplitFile) -> None:

@@ -9,17 +9,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
-from corpus.errors import IncompatibleError, NoIndexError, UsageError
+from corpus.errors import IncompatibleError, NoIndexError
 from index.dense.faiss_segments import Stored
-from index.dense.filters import Among, Scope, read_scope, scope_of
+from index.dense.filters import Among, Scope, documents_matching, read_scope, scope_of
 from index.dense.search import Candidate, DenseIndex
 from index.dense.vector_rows import PassageColumns, read_columns, read_vectors
 from index.encoder.protocol import Encoder, Vectors
 from index.lexical.bm25 import LexicalIndex
 from index.lexical.posting_blocks import Floats
 from index.lexical.query_terms import analyse
-from index.storage.database import DATABASE, open_for_reading, translate_errors
+from index.storage.database import DATABASE, FORMAT_VERSION, open_for_reading, translate_errors
 from index.storage.duplicates import read_duplicates
+from index.storage.files import size_of
 from index.storage.metadata import Info, SkippedRow, read_info, read_skipped
 from index.storage.rows import (
     AMONG,
@@ -53,6 +54,8 @@ class Snapshot:
         DamagedIndexError: It is damaged.
     """
 
+    format = FORMAT_VERSION
+
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._file = folder / DATABASE
@@ -81,6 +84,10 @@ class Snapshot:
         """Return whether no later commit made another generation, nor another index took the place of this one."""
         with translate_errors(self._file), closing(open_for_reading(self._file)) as now:
             return self._inode == _inode(self._file) and read_info(now, self._file) == self.info
+
+    def newest(self) -> Snapshot:
+        """Open the newest generation."""
+        return Snapshot(self.folder)
 
     def load(self) -> None:
         """Read now what the first question would have to read of the keyword index and the FAISS files."""
@@ -177,6 +184,10 @@ class Snapshot:
         found = {passage.id: passage for passage in self._passages(f"p.id IN {AMONG}", ids_json(ids))}
         return self._require_all(found, ids)
 
+    def size(self) -> int:
+        """Return the bytes of the files in the index folder."""
+        return size_of(self.folder.iterdir())
+
     def cosines(self, vectors: Sequence[int], vector: Vectors) -> Floats:
         """Return the cosines of stored vectors, by row id, with a question's: `(n,)`, as `dense` scores them."""
         return self._nearest.cosines(vectors, vector)
@@ -232,13 +243,7 @@ class Snapshot:
         Raises:
             UsageError: A pattern is invalid.
         """
-        from pathspec import GitIgnoreSpec
-
-        try:
-            rules = GitIgnoreSpec.from_lines(patterns)
-        except ValueError as error:
-            raise UsageError(f"the path pattern {' '.join(map(repr, patterns))} cannot be read: {error}") from error
-        return frozenset(document.id for document in self.documents() if rules.match_file(document.path))
+        return documents_matching(self.documents(), patterns)
 
     def _read_info(self) -> Info:
         info = read_info(self._connection, self._file)

@@ -2,18 +2,176 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
-from index.protocol import Index
+from corpus.errors import NoIndexError, UsageError
+from index.commit.store import Store
+from index.dense.faiss_segments import delete_others
+from index.integrity import salvage
+from index.integrity.verify import Verified, verify
+from index.postgres.address import (
+    STORE_FILE,
+    StoreAddress,
+    collection_name,
+    forget_address,
+    parse_address,
+    remember_address,
+    remembered_address,
+)
+from index.protocol import Index, IndexWriter
 from index.snapshot import Snapshot
+from index.storage.database import DATABASE
+from index.storage.files import IGNORE_NAME, make_folder, write_atomically
+
+# Rows of vectors that are salvaged at once.
+_BATCH = 1000
 
 
 def open_index(folder: Path) -> Index:
-    """Open the newest generation of the index of a folder, `.qa`, for reading.
+    """Open the newest generation of the index of a folder, `.qa`, for reading, in the store that it remembers.
 
     Raises:
         NoIndexError: There is no index, or the first build was never finished.
         IncompatibleError: It has another format version.
         DamagedIndexError: It is damaged.
+        StorageError: Its server cannot be reached, or refuses.
     """
-    return Snapshot(folder)
+    address = remembered_address(folder)
+    return Snapshot(folder) if address is None else _open_remote(address, folder)
+
+
+def open_store(url: str) -> Index:
+    """Open a collection in PostgreSQL by its address, on a machine that need not have its files; as `open_index`."""
+    return _open_remote(parse_address(url), None)
+
+
+def _open_remote(address: StoreAddress, folder: Path | None) -> Index:
+    from index.postgres.snapshot import PostgresSnapshot
+
+    return PostgresSnapshot(address, folder)
+
+
+@contextlib.contextmanager
+def open_store_writer(url: str, source: Path | str) -> Iterator[IndexWriter]:
+    """Open a collection in PostgreSQL for writing, or make it; without a name it has that of its source."""
+    address = parse_address(url)
+    if not address.collection:
+        named = collection_name(source) if isinstance(source, Path) else parse_address(source).collection
+        address = _new_collection(address, named)
+    from index.postgres.store import PostgresStore
+
+    with PostgresStore(address) as store:
+        yield store
+
+
+@contextlib.contextmanager
+def open_writer(folder: Path, *, own: bool = False) -> Iterator[IndexWriter]:
+    """Open the index of a folder for writing, or make it; the caller holds the lock of the folder.
+
+    With `own` that in its own files, wherever it is kept so far.
+
+    Raises:
+        LockedError: Another process writes this collection.
+        IncompatibleError: It has another format version.
+        DamagedIndexError: It cannot be read.
+        StorageError: A read or write failed.
+    """
+    address = None if own else remembered_address(folder)
+    if address is not None:
+        from index.postgres.store import PostgresStore
+
+        with PostgresStore(address) as remote:
+            yield remote
+        return
+    salvage.resume(folder)
+    with Store(folder) as store:
+        vectors = salvage.salvaged_vectors(folder)
+        while rows := list(islice(vectors, _BATCH)):
+            store.adopt_vectors(rows)
+        info = store.info()
+        # A process that was killed after its commit left those of the generation before.
+        delete_others(folder, [] if info is None else [segment.name for segment in info.segments])
+        yield store
+        # Only now that there is a generation: after a kill the model and the selection are still needed.
+        salvage.discard(folder)
+
+
+def is_built(folder: Path) -> bool:
+    """Return whether an index was begun in a folder, or in the store that it remembers."""
+    if remembered_address(folder) is None:
+        return (folder / DATABASE).exists()
+    with contextlib.suppress(NoIndexError), open_index(folder):
+        return True
+    return False
+
+
+def verify_index(folder: Path) -> Verified:
+    """Check everything in the index of a folder; raises as `open_index`."""
+    address = remembered_address(folder)
+    return verify(folder) if address is None else _verify_remote(address)
+
+
+def verify_store(url: str) -> Verified:
+    """Check everything in a collection by its address; raises as `open_index`."""
+    return _verify_remote(parse_address(url))
+
+
+def _verify_remote(address: StoreAddress) -> Verified:
+    from index.postgres.verify import verify_collection
+
+    return verify_collection(address)
+
+
+def store_of(folder: Path) -> str | None:
+    """Return the address that an index folder remembers; None where its index is in its own files."""
+    address = remembered_address(folder)
+    return None if address is None else address.url_with_name
+
+
+def use_store(folder: Path, url: str) -> None:
+    """Have an index folder keep its collection in PostgreSQL from now on.
+
+    Without a name in the address the collection is named like the folder of documents; UsageError where there is one
+    of that name that this folder has not used.
+    """
+    address, before = parse_address(url), remembered_address(folder)
+    if not address.collection and before is not None and before.url == address.url:
+        return
+    address = address if address.collection else _new_collection(address, collection_name(folder.parent))
+    from index.postgres.connection import connect
+
+    connect(address, reading=True).close()  # what cannot be reached is not remembered
+    make_index_folder(folder)
+    remember_address(folder, address)
+
+
+def _new_collection(address: StoreAddress, name: str) -> StoreAddress:
+    """Return the address of a collection of this name, which must be none that is there already."""
+    from index.postgres.connection import connect, translate_errors
+    from index.postgres.schema import collections
+
+    with connect(address, reading=True) as connection, translate_errors(address.url):
+        known = collections(connection)
+    named = address.named(name)
+    if not name or name in known:
+        raise UsageError(
+            f"{address.url} has a collection {name} already. To write that one, name it: {named.url_with_name}; "
+            "or give another name after the #."
+        )
+    return named
+
+
+def use_own_files(folder: Path) -> None:
+    """Have an index folder keep its collection in its own files from now on."""
+    forget_address(folder)
+
+
+def make_index_folder(folder: Path) -> None:
+    """Make an index folder that version control ignores, unless there is an index."""
+    make_folder(folder)
+    # Whoever deletes it later wants it gone.
+    if not any((folder / name).exists() for name in (DATABASE, IGNORE_NAME, STORE_FILE)):
+        write_atomically(folder / IGNORE_NAME, b"*\n")

@@ -25,6 +25,7 @@ MODULES = {
 }
 # What is heavy or an extra is imported in these modules alone, a folder standing for all in it.
 ADAPTERS = {
+    "psycopg": {"index/postgres/"},
     "faiss": {"index/dense/faiss_segments.py", "qa/explore/clusters.py"},
     "scipy": {"qa/explore/clusters.py", "qa/evaluation/"},
     "sklearn": {"qa/explore/"},
@@ -235,7 +236,7 @@ def test_rooms_form_no_circle(package: str) -> None:
         rooms -= free
 
 
-@pytest.mark.parametrize(("package", "most"), [("corpus", 40), ("index", 30), ("qa", 20)])
+@pytest.mark.parametrize(("package", "most"), [("corpus", 40), ("index", 34), ("qa", 20)])
 def test_few_arrows_between_rooms(package: str, most: int) -> None:
     """A stage can be read alone: rooms hold together inside more than with one another."""
     assert len([1 for a, _ in edges() if a.startswith(package) and face_of(a) is None]) <= most

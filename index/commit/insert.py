@@ -8,6 +8,7 @@ from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple, replace
 from itertools import chain, count
+from typing import Any
 
 from corpus import path_words
 from corpus.types import Passage
@@ -26,6 +27,8 @@ from index.storage.rows import (
 
 # Words of what a file states about itself, by which each of its passages is found.
 _MAX_ABOUT = 60
+# Its place in a passage's row, which ends with the checksum.
+_TEXT_DIGEST = -2
 
 
 class Inserter:
@@ -68,28 +71,34 @@ class Inserter:
             rows,
         )
 
-    def _row(self, number: int, document: StoredDocument, passage: Passage, digest: bytes) -> tuple[object, ...]:
+    def _row(self, number: int, document: StoredDocument, passage: Passage, digest: bytes) -> tuple[Any, ...]:
         (vector,) = self._connection.execute("SELECT id FROM vectors WHERE digest = ?", (digest,)).fetchone()
-        text = text_digest(passage.text)
         self.vectors.append(vector)
+        row = passage_row(number, document, passage, vector)
         if self.texts is not None:
-            self.texts.add(text)
-        key = passage_key(document.path, passage.start, passage.end, text)
-        link = Link(number, key, document.id, vector, passage.start, passage.end)
-        fields = (
-            *link,
-            link_checksum(link),
-            passage.body,
-            *(passage.lines or (None, None)),
-            passage.page,
-            passage.anchor,
-            None if passage.title == document.title else passage.title,
-            json.dumps(passage.heading, ensure_ascii=False),
-            passage.context,
-            passage.text,
-            text,
-        )
-        return (*fields, passage_checksum(document.path, fields))
+            self.texts.add(row[_TEXT_DIGEST])
+        return row
+
+
+def passage_row(number: int, document: StoredDocument, passage: Passage, vector: int) -> tuple[Any, ...]:
+    """Return the row of a passage in any store, from `id` to `checksum`."""
+    text = text_digest(passage.text)
+    key = passage_key(document.path, passage.start, passage.end, text)
+    link = Link(number, key, document.id, vector, passage.start, passage.end)
+    fields = (
+        *link,
+        link_checksum(link),
+        passage.body,
+        *(passage.lines or (None, None)),
+        passage.page,
+        passage.anchor,
+        None if passage.title == document.title else passage.title,
+        json.dumps(passage.heading, ensure_ascii=False),
+        passage.context,
+        passage.text,
+        text,
+    )
+    return (*fields, passage_checksum(document.path, fields))
 
 
 def fields_of(document: StoredDocument, passage: Passage | StoredPassage) -> Fields:

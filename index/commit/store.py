@@ -11,14 +11,14 @@ from pathlib import Path
 
 import numpy as np
 
-from corpus.errors import ModelError, NoIndexError
+from corpus.errors import NoIndexError
 from index.commit.change import BuildMode, ChangeSet, SplitFile
 from index.commit.insert import Inserter, fields_of
 from index.commit.staging import Staging
 from index.dense.faiss_segments import delete_others
 from index.dense.segment_writer import SegmentState, SegmentWriter
 from index.dense.vector_refs import write_refs
-from index.dense.vector_rows import is_sound, is_usable, pack_vector, vector_checksum
+from index.dense.vector_rows import is_sound, is_usable, pack_vector, unit_vectors, vector_checksum
 from index.encoder.protocol import Vectors
 from index.lexical.writer import LexicalWriter
 from index.storage import disk
@@ -40,8 +40,6 @@ from index.storage.wal import require_log_follows
 
 # So many vectors without a passage are kept for undo, or as many as are in use.
 SPARE_VECTORS = 10_000
-# Norms of an encoder's vectors differ from 1 by less than this.
-_UNIT = 1e-3
 
 
 class Store:
@@ -93,11 +91,7 @@ class Store:
 
     def add_vectors(self, digests: Sequence[bytes], vectors: Vectors) -> None:
         """Commit embeddings, `(n, dim) float32`, so that an interrupted build loses none, or raise ModelError."""
-        norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-        # Negated, so that NaN fails too.
-        if not (np.abs(norms - 1) < _UNIT).all():
-            raise ModelError("the model returned vectors that are not finite or not of unit length. Choose another.")
-        packed = map(pack_vector, vectors / norms[:, np.newaxis])
+        packed = map(pack_vector, unit_vectors(vectors))
         replaced = "ON CONFLICT (digest) DO UPDATE SET vector = excluded.vector, checksum = excluded.checksum"
         self._store_vectors(list(zip(digests, packed, strict=True)), replaced)
 

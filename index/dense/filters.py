@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from corpus.errors import UsageError
 from index.dense.faiss_segments import Ids
-from index.storage.rows import AMONG, Link, damaged, ids_json, read_links
+from index.storage.rows import AMONG, Link, StoredDocument, damaged, ids_json, read_links
 
 # With so few passages each is compared, instead of searching among all.
 _FEW = 20_000
@@ -31,6 +33,17 @@ class Scope:
 
 # What to choose from: documents by row id, or passages; None for all.
 Among = frozenset[int] | Scope | None
+
+
+def documents_matching(documents: Iterable[StoredDocument], patterns: Sequence[str]) -> frozenset[int]:
+    """Row numbers of documents whose paths match a pattern, as in .gitignore; UsageError for an invalid one."""
+    from pathspec import GitIgnoreSpec
+
+    try:
+        rules = GitIgnoreSpec.from_lines(patterns)
+    except ValueError as error:
+        raise UsageError(f"the path pattern {' '.join(map(repr, patterns))} cannot be read: {error}") from error
+    return frozenset(document.id for document in documents if rules.match_file(document.path))
 
 
 def read_scope(connection: sqlite3.Connection, file: Path, documents: frozenset[int], size: int) -> Scope:

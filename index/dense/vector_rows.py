@@ -11,13 +11,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corpus.errors import DamagedIndexError
+from corpus.errors import DamagedIndexError, ModelError
 from index.dense.faiss_segments import Ids, Stored
 from index.encoder.protocol import Vectors
 from index.storage.rows import AMONG, damaged, ids_json, read_links
 
 # float16 rounds by at most 2**-11, so the length of a stored vector differs from 1 by less.
 _ROUNDED = 6e-4
+# Norms of an encoder's vectors differ from 1 by less.
+_UNIT = 1e-3
 
 
 def vector_digest(fingerprint: str, encoder_text: str) -> bytes:
@@ -29,6 +31,16 @@ def vector_digest(fingerprint: str, encoder_text: str) -> bytes:
 def vector_checksum(digest: bytes, data: bytes) -> int:
     """CRC-32 of a vector's row: a question reads hundreds of them."""
     return zlib.crc32(data, zlib.crc32(digest))
+
+
+def unit_vectors(vectors: Vectors) -> Vectors:
+    """An encoder's vectors, `(n, dim) float32`, of unit length up to float32's rounding, or ModelError."""
+    norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    # Negated, so that NaN fails too.
+    if not (np.abs(norms - 1) < _UNIT).all():
+        raise ModelError("the model returned vectors that are not finite or not of unit length. Choose another.")
+    unit: Vectors = vectors / norms[:, np.newaxis]
+    return unit
 
 
 def pack_vector(vector: Vectors) -> bytes:

@@ -25,12 +25,9 @@ from index.lexical.posting_blocks import (
     term_hash,
 )
 from index.lexical.postings import Numbers, PostingList, Postings, unpack
+from index.lexical.scoring import bm25, idf, length_norms
 from index.storage.rows import damaged
 
-# BM25 as in Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009).
-_K1 = 1.2
-_B = 0.75
-_LEAST_IDF = 1e-6
 _MAX_CACHED_TERMS = 500
 
 
@@ -89,13 +86,14 @@ class LexicalIndex:
             Row numbers and scores. A score depends on the passage's terms and the collection's statistics alone.
         """
         found = self._terms(wanted)
-        idf = {term: _idf(self._passages, count) for term, count in self._count(found).items()}
+        counts = self._count(found)
         numbers, _, norms, _ = self._blocks
         scores = np.zeros(len(norms))
         # In the question's order, so that equal passages get equal sums wherever they are.
         for term, weight in wanted.items():
             slots, weights = found[term]
-            scores[slots] += weight * idf[term] * (_K1 + 1) * weights.astype(np.float64) / (weights + norms[slots])
+            telling = weight * idf(self._passages, counts[term])
+            scores[slots] += bm25(telling, weights.astype(np.float64), norms[slots])
         if among is not None:
             left_out = np.ones(len(scores), dtype=bool)
             left_out[self._slots(among)] = False
@@ -210,10 +208,6 @@ class LexicalIndex:
         return _Blocks(
             np.array(list(blocks), dtype=np.int64),
             np.array([len(block.lengths) for block in blocks.values()], dtype=np.int64),
-            _K1 * (1 - _B + _B * lengths.reshape(-1) / mean),
+            length_norms(lengths.reshape(-1), mean),
             np.vstack([none, *(block.hashes for block in blocks.values())]),
         )
-
-
-def _idf(passages: int, frequency: int) -> float:
-    return max(float(np.log((passages - frequency + 0.5) / (frequency + 0.5))), _LEAST_IDF)

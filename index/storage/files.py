@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from corpus.errors import StorageError
@@ -70,6 +70,15 @@ def sweep(folder: Path, *, older_than: float = float("-inf")) -> None:
             with contextlib.suppress(OSError):
                 if path.lstat().st_mtime < before:
                     disk.delete_all(path)
+
+
+def size_of(files: Iterable[Path]) -> int:
+    """Return the bytes of some files; one that vanishes meanwhile counts 0."""
+    total = 0
+    for file in files:
+        with contextlib.suppress(OSError):
+            total += file.stat().st_size
+    return total
 
 
 def cache_folder() -> Path | None:

@@ -106,12 +106,15 @@ def read_info(connection: sqlite3.Connection, file: Path) -> Info | None:
     if rows.pop("tables", "") != _schema_checksum(connection):
         raise damaged(file, "checksum mismatch in the list of tables")
     try:
-        return _info_of({key: json.loads(value) for key, value in rows.items()})
+        info = info_of({key: json.loads(value) for key, value in rows.items()})
+        if sum(one.live for one in info.segments) != info.vectors:
+            raise ValueError("the segments do not hold the vectors")
+        return info
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise damaged(file, "table meta has a value that cannot be") from error
 
 
-def _info_of(values: dict[str, Any]) -> Info:
+def info_of(values: dict[str, Any]) -> Info:
     """Return the metadata, validated: a valid checksum does not say who computed it."""
     for key in ("include", "exclude", "paths", "formats"):
         values[key] = tuple(map(str, values[key]))
@@ -121,9 +124,9 @@ def _info_of(values: dict[str, Any]) -> Info:
     for segment in info.segments:
         _require_types(segment)
     numbers = {one.number for one in info.segments}
-    if len(numbers) != len(info.segments) or sum(one.live for one in info.segments) != info.vectors:
-        raise ValueError("the segments do not hold the vectors")
-    if any(one.live < 0 or Path(one.name).name != one.name or "\0" in one.name for one in info.segments):
+    if len(numbers) != len(info.segments) or any(
+        one.live < 0 or Path(one.name).name != one.name or "\0" in one.name for one in info.segments
+    ):
         raise ValueError("a segment is invalid")
     if not 0 < info.dimension <= _MAX_DIMENSION:
         raise ValueError("the dimension is out of range")

@@ -129,14 +129,14 @@ def text_digest(text: str) -> bytes:
 def read_document(connection: sqlite3.Connection, file: Path, path: str) -> StoredDocument | None:
     """Return the file with a path, or None where the table's index has none; raises as `read_documents`."""
     row = connection.execute(f"SELECT {_DOCUMENT} FROM documents d WHERE d.path = ?", (path,)).fetchone()
-    return None if row is None else _document_of(row, file)
+    return None if row is None else document_of(row, file)
 
 
 def read_documents(connection: sqlite3.Connection, file: Path) -> Iterator[StoredDocument]:
     """Yield all files, by path; raises DamagedIndexError where a row is damaged."""
     # From the table itself: a damaged index of it can lack a row.
     for row in connection.execute(f"SELECT {_DOCUMENT} FROM documents d NOT INDEXED ORDER BY d.path"):
-        yield _document_of(row, file)
+        yield document_of(row, file)
 
 
 def count_documents(connection: sqlite3.Connection) -> tuple[int, int]:
@@ -152,7 +152,8 @@ def document_checksum(document: StoredDocument) -> bytes:
     return checksum(*astuple(document))
 
 
-def _document_of(row: Sequence[Any], file: Path) -> StoredDocument:
+def document_of(row: Sequence[Any], file: Path) -> StoredDocument:
+    """Return the document of a row of a store, `file`; raises DamagedIndexError where that is damaged."""
     if checksum(*row[:-1]) != row[-1] or not have_types(row, _DOCUMENT_TYPES) or not _stays_inside(row[1]):
         raise damaged(file, f"checksum mismatch in document {row[0]}")
     found = StoredDocument(*row[:-1])
@@ -211,8 +212,8 @@ def read_passages(
     for row in connection.execute(query, tuple(values)):
         whole = row[width:]
         if whole not in documents:
-            documents[whole] = _document_of(whole, file)
-        yield _passage_of(row[:width], documents[whole], file)
+            documents[whole] = document_of(whole, file)
+        yield passage_of(row[:width], documents[whole], file)
 
 
 def passage_checksum(path: str, fields: Sequence[object]) -> bytes:
@@ -220,7 +221,8 @@ def passage_checksum(path: str, fields: Sequence[object]) -> bytes:
     return checksum(path, *fields)
 
 
-def _passage_of(row: Sequence[Any], document: StoredDocument, file: Path) -> StoredPassage:
+def passage_of(row: Sequence[Any], document: StoredDocument, file: Path) -> StoredPassage:
+    """Return the passage of a row of a store, `file`; raises DamagedIndexError where that is damaged."""
     if passage_checksum(document.path, row[:-1]) != row[-1] or not have_types(row, _PASSAGE_TYPES):
         raise damaged(file, f"checksum mismatch in passage {row[0]}")
     number, key, _, vector, start, end, _, body, first, last, page, anchor, title, heading, context, text, digest, _ = (

@@ -6,7 +6,6 @@ import contextlib
 import logging
 import time
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from pathlib import Path
 
 from corpus import INDEX_FOLDER, load_all
@@ -20,20 +19,19 @@ from corpus.errors import (
 )
 from index.commit.change import BuildMode
 from index.commit.store import Store
-from index.dense.faiss_segments import delete_others
 from index.integrity import salvage
-from index.storage.database import DATABASE, NewerFormatError
-from index.storage.files import IGNORE_NAME, make_folder, sweep, write_atomically
+from index.protocol import IndexWriter
+from index.storage.database import NewerFormatError
+from index.storage.files import make_folder, sweep
 from index.storage.locking import writer_lock
 from index.storage.metadata import Info, Selection, SkippedRow
 from index.storage.rows import StoredDocument
-from index.stores import open_index
+from index.stores import make_index_folder, open_index, open_writer, store_of
 from index.update.diff import compare
 from index.update.report import BuildReport, Request
 from index.update.run import Build, Findings, select
 
 _LOG = logging.getLogger(__name__)
-_BATCH = 1000
 
 
 def update_index(request: Request) -> BuildReport:
@@ -47,8 +45,8 @@ def update_index(request: Request) -> BuildReport:
         StorageError: A read or write failed; the index is as it was.
     """
     started = time.monotonic()
-    with _lock(request.root) as folder, _open(folder) as store:
-        return Build(request, store, started, _salvaged_selection(request, store)).run(BuildMode.INCREMENTAL)
+    with _lock(request.root) as folder, open_writer(folder) as store:
+        return Build(request, store, started, _salvaged_selection(request, folder, store)).run(BuildMode.INCREMENTAL)
 
 
 def rebuild_index(request: Request) -> BuildReport:
@@ -60,16 +58,16 @@ def rebuild_index(request: Request) -> BuildReport:
     started = time.monotonic()
     with _lock(request.root) as folder:
         try:
-            with _open(folder) as store:
+            with open_writer(folder) as store:
                 store.require_intact()
-                return Build(request, store, started, _salvaged_selection(request, store)).run(BuildMode.FULL)
+                return Build(request, store, started, _salvaged_selection(request, folder, store)).run(BuildMode.FULL)
         except (DamagedIndexError, IncompatibleError) as error:
-            if isinstance(error, NewerFormatError | ModelError):
+            if isinstance(error, NewerFormatError | ModelError) or store_of(folder) is not None:
                 raise
             _LOG.warning("rebuilding the index: %s", error)
             selection = _read_salvaged(request, folder)
             salvage.set_aside(folder)
-        with _open(folder) as store:
+        with open_writer(folder) as store:
             return Build(request, store, started, selection).run(BuildMode.FULL)
 
 
@@ -82,7 +80,9 @@ def rebuild_derived(root: Path) -> None:
         IncompatibleError: It has another format version.
         StorageError: A read or write failed; the index is as it was.
     """
-    with _lock(root) as folder, _open(folder) as store:
+    with _lock(root) as folder, open_writer(folder) as store:
+        if not isinstance(store, Store):
+            raise DamagedIndexError(f"{store_of(folder)} is rebuilt whole: qa index --full.")
         store.rebuild_derived()
 
 
@@ -119,10 +119,10 @@ def preview_update(
     return found.report(diff, BuildMode.INCREMENTAL, info, started)
 
 
-def _salvaged_selection(request: Request, store: Store) -> Selection | None:
+def _salvaged_selection(request: Request, folder: Path, store: IndexWriter) -> Selection | None:
     """Return what was selected where a process was killed while it rebuilt a database that was set aside."""
-    is_unfinished = salvage.is_set_aside(store.folder) and store.info() is None
-    return _read_salvaged(request, store.folder) if is_unfinished else None
+    is_unfinished = salvage.is_set_aside(folder) and store.info() is None
+    return _read_salvaged(request, folder) if is_unfinished else None
 
 
 def _read_salvaged(request: Request, folder: Path) -> Selection | None:
@@ -140,22 +140,5 @@ def _lock(root: Path) -> Iterator[Path]:
     make_folder(folder)
     with writer_lock(folder):
         sweep(folder)
-        # Whoever deletes it later wants it gone.
-        if not (folder / DATABASE).exists() and not (folder / IGNORE_NAME).exists():
-            write_atomically(folder / IGNORE_NAME, b"*\n")
+        make_index_folder(folder)
         yield folder
-
-
-@contextlib.contextmanager
-def _open(folder: Path) -> Iterator[Store]:
-    salvage.resume(folder)
-    with Store(folder) as store:
-        vectors = salvage.salvaged_vectors(folder)
-        while rows := list(islice(vectors, _BATCH)):
-            store.adopt_vectors(rows)
-        info = store.info()
-        # A process that was killed after its commit left those of the generation before.
-        delete_others(folder, [] if info is None else [segment.name for segment in info.segments])
-        yield store
-        # Only now that there is a generation: after a kill the model and the selection are still needed.
-        salvage.discard(folder)

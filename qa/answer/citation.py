@@ -21,14 +21,17 @@ def cited(
     """Passages as hits, each file read again once.
 
     Args:
-        root: The corpus root.
+        root: The corpus root; without the files, any folder.
         snapshot: The passages' generation.
         ranked: Passages with their scores, best first.
         extracts: The answering sentences, by the row number of their passage.
     """
     duplicates = snapshot.duplicates([passage for passage, _ in ranked])
     files = {(passage.document.path, passage.document.sha256) for passage, _ in ranked}
-    states = {path: file_state(root, path, sha256) for path, sha256 in sorted(files)}
+    if snapshot.folder is None:  # the store alone is here
+        states = dict.fromkeys((path for path, _ in files), State.UNCHECKED)
+    else:
+        states = {path: file_state(root, path, sha256) for path, sha256 in sorted(files)}
     return tuple(
         Hit(
             rank=rank,

@@ -12,7 +12,11 @@ if TYPE_CHECKING:
 # Below a heading in Markdown and reStructuredText.
 _UNDERLINE = re.compile(r"([=\-~^\"'`#*+.:_])\1+")
 # What is said of a file that is not what was indexed, by its state.
-FLAGS = {"changed": "changed since it was indexed", "missing": "file is missing"}
+FLAGS = {
+    "changed": "changed since it was indexed",
+    "missing": "file is missing",
+    "unchecked": "not checked: its file is not on this machine",
+}
 # From this probability on, this word.
 _CONFIDENCE = ((0.8, "high"), (0.5, "fair"), (0.0, "low"))
 

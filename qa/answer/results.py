@@ -16,11 +16,12 @@ MAX_HITS = 1000
 
 
 class State(StrEnum):
-    """Whether a file still is what was indexed."""
+    """Whether a file still is what was indexed; `UNCHECKED` where this machine does not have the files."""
 
     VERIFIED = "verified"
     CHANGED = "changed"
     MISSING = "missing"
+    UNCHECKED = "unchecked"
 
 
 class Mode(StrEnum):

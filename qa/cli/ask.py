@@ -31,6 +31,7 @@ from qa.cli.options import (
     READER,
     RERANK,
     RERANK_MODEL,
+    STORE,
     filtered,
 )
 from qa.cli.views import show_place
@@ -76,6 +77,7 @@ _CONTEXT = 6
 @CORPUS
 @NO_UPDATE
 @INDEX
+@STORE
 def ask(
     *,
     words: tuple[str, ...],
@@ -94,6 +96,7 @@ def ask(
     corpus: Path | None,
     no_update: bool,
     index: Path | None,
+    store: str | None,
 ) -> int:
     """Answer a question from the collection: that of FOLDER, or the one around the working directory.
 
@@ -112,7 +115,10 @@ def ask(
             answers.note(
                 f"{each.prefix}Question cut to {LONGEST_QUESTION:,} characters; the last {each.cut:,} are ignored"
             )
-    root = session.collection_root(corpus, index, folder=folder, no_update=no_update)
+    if store is not None:
+        root = session.store_root(store, corpus, index, folder)
+    else:
+        root = session.collection_root(corpus, index, folder=folder, no_update=no_update)
     from qa.collection.settings import read_settings
 
     settings = read_settings(root)
@@ -131,6 +137,7 @@ def ask(
         reader=reranks and (reader if reader is not None else settings.reader is not False),
         rerank_model=rerank_model,
         device=device,
+        store=store,
     )
     with opened as retriever, BoxFinder(root) as boxes:
         answering = Answering(retriever, boxes, form, writer)

@@ -68,6 +68,9 @@ def app(ctx: click.Context) -> int:
 @click.option("--allow-empty", is_flag=True, help="Continue even if all documents are gone.")
 @click.option("--dry-run", is_flag=True, help="Show what would be done, and write nothing.")
 @click.option("--wait", is_flag=True, help="Wait while another process writes the index.")
+@click.option(
+    "--store", metavar="URL", help="Keep it in PostgreSQL from now on: postgresql://user@host/database#collection."
+)
 @DEVICE
 @JSON
 @COLLECTION
@@ -84,6 +87,7 @@ def index(
     device: str,
     as_json: bool,
     index: Path | None,
+    store: str | None,
 ) -> int:
     """Build or update the index of a folder.
 
@@ -117,6 +121,7 @@ def index(
             paths=collection.paths,
             progress=progress,
             device=Device(device),
+            store=store,
         )
     for each in scope.without_documents(root, collection.paths, report):
         answers.note(answers.problem(f"nothing was indexed from {each}: it is empty, or excluded"))
@@ -177,6 +182,24 @@ def remove(*, path: tuple[str, ...], undo: bool, index: Path | None) -> int:
     answers.out(reports.build(found.report, session.style()))
     named = clean_name(", ".join(found.paths))
     answers.note(f"No longer left out: {named}" if undo else f"Left out from now on (undo with qa rm --undo): {named}")
+    return FOUND
+
+
+@app.command()
+@click.argument("source", metavar="FROM")
+@click.argument("target", metavar="TO")
+def copy(*, source: str, target: str) -> int:
+    """Copy a collection from one store to another; nothing is read or embedded.
+
+    FROM and TO are folders, or addresses such as postgresql://user@host/database#collection. A folder that is copied to
+    keeps its index in its own files from then on.
+    """
+    from index import copy_index
+
+    places = [each if "://" in each else locate.root_of(Path(each)) for each in (source, target)]
+    with session.progress("Copying", unit="") as progress:
+        info = copy_index(*places, progress=progress)
+    answers.out(f"Copied {info.documents:,} documents, {info.passages:,} passages to {clean_name(target)}\n")
     return FOUND
 
 

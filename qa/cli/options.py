@@ -66,6 +66,11 @@ _COLLECTION_HELP = (
 INDEX = click.option("--index", **_DIR, help=_COLLECTION_HELP)
 # For commands that do not tell apart whether the index is to be brought up to date first.
 COLLECTION = click.option("--index", "--corpus", "index", **_DIR, help=_COLLECTION_HELP)
+STORE = click.option(
+    "--store",
+    metavar="URL",
+    help="A collection in PostgreSQL, without its files: postgresql://user@host/database#collection.",
+)
 FOLDER = click.argument("folder", required=False, **_PATH)
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 COUNT = _Count(1, MAX_HITS)

@@ -75,6 +75,13 @@ def collection_root(
     return locate.root_of(corpus)
 
 
+def store_root(store: str, *others: object) -> Path:
+    """Return what stands for the folder of a collection whose files are not here; nothing else may name one."""
+    if any(other not in (None, False) for other in others):
+        raise UsageError("--store names the collection, without its files; leave out folders, --corpus and --index.")
+    return locate.working_directory() or Path(os.sep)
+
+
 def root_around(place: str, index: Path | None) -> Path:
     """Return the collection of a place: the one that is named, or the nearest one at or above it."""
     if index is None and not os.environ.get(locate.VARIABLE):
@@ -100,8 +107,9 @@ def opened(
     rerank_model: str | None = None,
     device: str = "auto",
     ahead: bool = True,
+    store: str | None = None,
 ) -> Iterator[Retriever]:
-    """Open a collection to ask; what is done to it first is reported on stderr.
+    """Open a collection to ask, or one in a store without its files; what is done to it first is reported on stderr.
 
     With `corpus` it is built or updated, however much there is to do; with `update` small changes are indexed. What a
     question needs is loaded `ahead` of it.
@@ -109,6 +117,16 @@ def opened(
     from index import Device
     from qa.collection.build import Refresh, open_collection
 
+    if store is not None:
+        from qa.retrieval.retriever import Retriever
+
+        remote = Retriever.open(
+            store=store, reader=reader, rerank_model=rerank_model, device=Device(device), ahead=ahead
+        )
+        _KEPT.append(remote)
+        with remote:
+            yield remote
+        return
     refresh = Refresh.FULL if corpus else Refresh.SMALL if update else Refresh.NONE
     with progress() as tell:
         found = open_collection(

@@ -13,7 +13,7 @@ from qa import locate
 from qa.answer.results import State
 from qa.cli import session
 from qa.cli.errors import FOUND
-from qa.cli.options import COLLECTION, FOLDER, JSON, complete_files, filtered
+from qa.cli.options import COLLECTION, FOLDER, JSON, STORE, complete_files, filtered
 from qa.filters import Filter
 from qa.terminal import answers, reports
 from qa.terminal.text import clean_name
@@ -65,12 +65,15 @@ def show_place(root: Path, place: str, *, context: int, opens: bool, as_json: bo
 @FOLDER
 @JSON
 @COLLECTION
-def status(*, folder: Path | None, as_json: bool, index: Path | None) -> int:
+@STORE
+def status(*, folder: Path | None, as_json: bool, index: Path | None, store: str | None) -> int:
     """Show what is indexed, and what has changed since."""
-    root = session.named_root(folder, index)
     from qa.collection.status import status as status_of
+    from qa.collection.status import store_status
 
-    found = status_of(root)
+    if store is not None:
+        session.store_root(store, folder, index)
+    found = status_of(session.named_root(folder, index)) if store is None else store_status(store)
     answers.out(session.as_line(found.as_json()) if as_json else reports.status(found, session.style()))
     return FOUND
 
@@ -98,12 +101,17 @@ def list_files(*, folder: Path | None, only: Filter, as_json: bool, index: Path 
 @FOLDER
 @click.option("--repair", is_flag=True, help="Rebuild what is damaged; undamaged embeddings are kept.")
 @COLLECTION
-def check(*, folder: Path | None, repair: bool, index: Path | None) -> int:
+@STORE
+def check(*, folder: Path | None, repair: bool, index: Path | None, store: str | None) -> int:
     """Verify every checksum of the index."""
-    root = session.named_root(folder, index)
+    if store is not None:
+        session.store_root(store, folder, index, repair)
+    root = session.named_root(folder, index) if store is None else Path()
     from qa.collection import check as checking
 
-    if repair:
+    if store is not None:
+        found = checking.check_store(store)
+    elif repair:
         with session.progress() as progress:
             found = checking.repair(root, progress=progress)
     else:

@@ -23,7 +23,6 @@ from corpus.errors import (
     StorageError,
 )
 from index import (
-    DATABASE,
     DEFAULT_MODEL,
     BuildMode,
     BuildReport,
@@ -34,6 +33,7 @@ from index import (
     ProgressCallback,
     Request,
     find_changes,
+    is_built,
     load_encoder,
     open_index,
     require_same_encoder,
@@ -95,6 +95,7 @@ def build_index(
     progress: ProgressCallback | None = None,
     encoder: Encoder | None = None,
     device: Device = Device.AUTO,
+    store: str | None = None,
 ) -> BuildReport:
     """Build or update the index of a folder, and return what was done.
 
@@ -113,6 +114,7 @@ def build_index(
         progress: Called with the bytes read so far.
         encoder: Used instead of loading a model.
         device: Where the model embeds passages; `auto` takes a GPU for a large build, if there is one.
+        store: Keep the index in PostgreSQL, `postgresql://user@host/database#collection`; the folder remembers it.
 
     Raises:
         UsageError: A pattern or `qa.toml` is not valid, or the device cannot be used.
@@ -124,14 +126,16 @@ def build_index(
         StorageError: Writing failed; the index is as it was.
     """
     root = existing_root(path)
-    from index import rebuild_index, update_index
+    from index import rebuild_index, update_index, use_store
 
+    if store is not None:
+        use_store(root / INDEX_FOLDER, store)
     while True:
         if on_locked is OnLocked.WAIT:
             wait_for_writer(root / INDEX_FOLDER)
         # Read again each time: the other process may have changed the model or the patterns.
         settings = read_settings(root)
-        is_first = not (root / INDEX_FOLDER / DATABASE).exists()  # then it is sure to embed
+        is_first = not is_built(root / INDEX_FOLDER)  # then it is sure to embed
         name = _absolute(model) if model else model_of(root)
         chosen = settings.include if include is None else include, settings.exclude if exclude is None else exclude
         if on_empty is OnEmpty.FAIL and (is_first or mode is BuildMode.FULL):

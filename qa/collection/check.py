@@ -9,7 +9,7 @@ from pathlib import Path
 
 from corpus import INDEX_FOLDER
 from corpus.errors import DamagedIndexError
-from index import BuildMode, BuildReport, ProgressCallback, verify
+from index import BuildMode, BuildReport, ProgressCallback, Verified, store_of, verify_index, verify_store
 from qa.collection.build import build_index
 
 
@@ -25,7 +25,7 @@ class RepairKind(Enum):
 class CheckReport:
     """An index whose checksums all match, the problems that were repaired, and the report if it was rebuilt."""
 
-    folder: Path
+    place: str
     documents: int
     passages: int
     kind: RepairKind = RepairKind.NONE
@@ -34,18 +34,26 @@ class CheckReport:
 
 
 def check(root: Path) -> CheckReport:
-    """Verify SQLite's own structure, the checksum of every row and FAISS file, and that all of them agree.
+    """Verify the structure of the index, the checksum of every row and FAISS file, and that all of them agree.
 
     Raises:
         DamagedIndexError: They do not; the message says where.
     """
     folder = root / INDEX_FOLDER
-    found = verify(folder)
+    return _report(verify_index(folder), store_of(folder) or str(folder))
+
+
+def check_store(url: str) -> CheckReport:
+    """Verify a collection in PostgreSQL, as `check`."""
+    return _report(verify_store(url), url)
+
+
+def _report(found: Verified, place: str) -> CheckReport:
     if found.problems:
         others = len(found.problems) - 1
         more = f" ({others} more {'problem' if others == 1 else 'problems'})" if others else ""
         raise DamagedIndexError(found.problems[0] + more)
-    return CheckReport(folder, found.documents, found.passages)
+    return CheckReport(place, found.documents, found.passages)
 
 
 def repair(root: Path, *, progress: ProgressCallback | None = None) -> CheckReport:
@@ -69,6 +77,6 @@ def repair(root: Path, *, progress: ProgressCallback | None = None) -> CheckRepo
 
 def _problems(root: Path) -> tuple[str, ...]:
     try:
-        return verify(root / INDEX_FOLDER).problems
+        return verify_index(root / INDEX_FOLDER).problems
     except DamagedIndexError as error:
         return (str(error),)

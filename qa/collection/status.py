@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from corpus import INDEX_FOLDER, FoundFile, SkippedFile
 from corpus.errors import CorpusError
-from index import FORMAT_VERSION, Info, StoredDocument, find_changes, open_index
+from index import Info, StoredDocument, find_changes, open_index, open_store, store_of
 from qa.answer.citation import file_state
 from qa.answer.results import State
 from qa.locate import command_for
@@ -20,13 +18,14 @@ MAX_EXAMPLES = 10
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The state of an index, the paths of files that differ from it, and the command that updates it.
+    """The state of an index and where it is, the paths of files that differ from it, and the command that updates it.
 
     `problem` says why the files could not be compared, or is ""; `skipped` is what the last build left out, and why.
     """
 
-    folder: Path
+    place: str
     info: Info
+    format: int
     bytes: int
     added: tuple[str, ...]
     changed: tuple[str, ...]
@@ -50,13 +49,13 @@ class Status:
         """Return the object that `qa status --json` prints."""
         return {
             "version": 1,
-            "index": str(self.folder),
+            "index": self.place,
             "files": self.info.files,
             "documents": self.info.documents,
             "passages": self.info.passages,
             "model": self.info.model,
             "generation": self.info.generation,
-            "format": FORMAT_VERSION,
+            "format": self.format,
             "bytes": self.bytes,
             "include": list(self.info.include),
             "exclude": list(self.info.exclude),
@@ -89,8 +88,16 @@ def status(root: Path) -> Status:
             changed = tuple(file.path for file in diff.suspect if is_changed(root, file, documents.get(file.path)))
         except CorpusError as error:
             problem = str(error)
-    size = size_of(folder.iterdir())
-    return Status(folder, info, size, added, changed, removed, problem, command_for(root), skipped)
+        facts = (store_of(folder) or str(folder), info, snapshot.format, snapshot.size())
+    return Status(*facts, added, changed, removed, problem, command_for(root), skipped)
+
+
+def store_status(url: str) -> Status:
+    """Return the state of a collection in PostgreSQL, whose files are not here."""
+    with open_store(url) as snapshot:
+        skipped = tuple(SkippedFile(one.path, one.reason, one.unreadable) for one in snapshot.skipped())
+        facts = (url, snapshot.info, snapshot.format, snapshot.size())
+    return Status(*facts, (), (), (), "its files are not looked at", "", skipped)
 
 
 def is_changed(root: Path, file: FoundFile, document: StoredDocument | None) -> bool:
@@ -98,12 +105,3 @@ def is_changed(root: Path, file: FoundFile, document: StoredDocument | None) -> 
     if document is None or (file.size, file.mtime_ns) != (document.size, document.mtime_ns):
         return True
     return file_state(root, file.path, document.sha256) is not State.VERIFIED
-
-
-def size_of(files: Iterable[Path]) -> int:
-    """Return the bytes of some files; one that vanishes meanwhile counts 0."""
-    total = 0
-    for file in files:
-        with suppress(OSError):
-            total += file.stat().st_size
-    return total

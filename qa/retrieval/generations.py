@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from corpus import INDEX_FOLDER
 from corpus.errors import UsageError
-from index import Hint, load_encoder, open_index, require_same_encoder
+from index import Hint, load_encoder, require_same_encoder
 from qa.retrieval.pipeline import Pipeline
 
 
@@ -99,7 +98,7 @@ class Generations:
 
 def _newest(before: Pipeline) -> Pipeline:
     """The newest generation, with the same models unless it was built with another encoder."""
-    snapshot = open_index(before.root / INDEX_FOLDER)
+    snapshot = before.snapshot.newest()
     try:
         models = before.models
         if snapshot.info.fingerprint != models.encoder.fingerprint:

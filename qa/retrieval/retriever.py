@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
 from corpus import INDEX_FOLDER
+from corpus.errors import UsageError
 from index import (
     CrossEncoderModel,
     Device,
@@ -21,12 +22,13 @@ from index import (
     load_cross_encoder,
     load_encoder,
     open_index,
+    open_store,
     require_same_encoder,
 )
 from qa.answer import confidence
 from qa.answer.results import Hit, Mode, Result
 from qa.filters import EVERYTHING, Filter, Texts, merged
-from qa.locate import find_index, root_of
+from qa.locate import find_index, root_of, working_directory
 from qa.reader.reader import Reader, shared_reader
 from qa.retrieval.generations import Generations
 from qa.retrieval.pipeline import Asked, Models, Pipeline
@@ -63,16 +65,19 @@ class Retriever:
         cls,
         path: str | os.PathLike[str] | None = None,
         *,
+        store: str | None = None,
         encoder: Encoder | None = None,
         reader: bool = True,
         rerank_model: str | None = None,
         device: Device = Device.AUTO,
         ahead: bool = True,
     ) -> Retriever:
-        """Open the index of a folder.
+        """Open the index of a folder, or a collection in PostgreSQL.
 
         Args:
             path: The corpus root, a folder below it, or its `.qa` folder; the working directory by default.
+            store: Instead of a path: the address of a collection, `postgresql://user@host/database#collection`, on a
+                machine that does not have its files; citations are `unchecked` then.
             encoder: Use this one instead of loading the model that the index was built with.
             reader: Whether the reader reads the first passages with each question. Without it answers are sentences,
                 and whether there is one is told less well.
@@ -86,9 +91,15 @@ class Retriever:
             DamagedIndexError: The index is damaged.
             IncompatibleError: It was written by another format version, or with another model than `encoder`.
             ModelError: A model cannot be found, or is refused.
+            StorageError: The server of the collection cannot be reached, or refuses.
         """
-        root = find_index(None if path is None else root_of(Path(path)))
-        snapshot = open_index(root / INDEX_FOLDER)
+        if store is not None and path is not None:
+            raise UsageError("name a folder or a store, not both.")
+        if store is not None:
+            root, snapshot = working_directory() or Path(os.sep), open_store(store)
+        else:
+            root = find_index(None if path is None else root_of(Path(path)))
+            snapshot = open_index(root / INDEX_FOLDER)
         try:
             encoder = encoder or load_encoder(snapshot.info.model, ahead=ahead, hint=Hint.LATENCY)
             require_same_encoder(snapshot.info, encoder)

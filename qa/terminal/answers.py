@@ -159,7 +159,7 @@ def _title_lines(hit: Hit, style: TerminalStyle, place: Places) -> list[str]:
     source = hit.source
     where, trail = _where(hit, style, place)
     shown = style.paint(where, BOLD)
-    if source.state is not State.MISSING:
+    if source.state not in (State.MISSING, State.UNCHECKED):
         page = f"page={source.page}" if source.media_type == PDF.media_type else ""
         shown = style.link(shown, place.url(source.path, page or source.anchor or ""))
     head = f"{style.paint(f'[{hit.rank}]', BOLD)} {shown}"

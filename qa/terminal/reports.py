@@ -178,7 +178,7 @@ def status(found: Status, style: TerminalStyle) -> str:
     """Return the state of an index."""
     info = found.info
     facts = (
-        ("Index", f"{clean_name(str(found.folder))} ({megabytes(found.bytes)})"),
+        ("Index", f"{clean_name(found.place)} ({megabytes(found.bytes)})"),
         ("Documents", f"{info.documents:,}"),
         ("Passages", f"{info.passages:,}"),
         ("Model", clean_name(info.model)),
@@ -212,7 +212,7 @@ def _pending(found: Status) -> str:
 def check(found: CheckReport, style: TerminalStyle) -> str:
     """Return that an index is intact, and what was repaired."""
     size = f"{count(found.documents, 'document')}, {count(found.passages, 'passage')}"
-    intact = f"{clean_name(str(found.folder))} is intact: {size}; all checksums match\n"
+    intact = f"{clean_name(found.place)} is intact: {size}; all checksums match\n"
     if not found.problems:
         return intact
     problems = "".join(f"- {clean_name(problem)}\n" for problem in found.problems)

@@ -94,14 +94,14 @@ def _status(some: list[str]) -> Status:
         vectors=1, skipped=0, segments=(),
     )  # fmt: skip
     command = locate.command_for(some[0])
-    return Status(Path(some[0]), info, 1, tuple(some), (), (), some[1], command, _skipped(some))
+    return Status(some[0], info, 8, 1, tuple(some), (), (), some[1], command, _skipped(some))
 
 
 def states(some: list[str]) -> None:
     screen.out(reports.status(_status(some), screen.TerminalStyle.of(sys.stdout)))
     for text in some:
         screen.out(reports.status(_status([text, text]), screen.TerminalStyle.of(sys.stdout)))
-        screen.out(reports.check(CheckReport(Path(text), 1, 1), screen.TerminalStyle.of(sys.stdout)))
+        screen.out(reports.check(CheckReport(text, 1, 1), screen.TerminalStyle.of(sys.stdout)))
 
 
 def _skipped(some: list[str]) -> tuple[SkippedFile, ...]:
@@ -118,7 +118,7 @@ def builds(some: list[str]) -> None:
     for tell in (reports.build, reports.preview):
         screen.out(tell(_report(some), look))
     screen.out(reports.refreshed(_report(some)))
-    cured = CheckReport(Path(some[0]), 1, 1, RepairKind.REBUILT, tuple(some), _report(some))
+    cured = CheckReport(some[0], 1, 1, RepairKind.REBUILT, tuple(some), _report(some))
     screen.out(reports.check(cured, look))
     events = tuple(FileEvent(path, EventKind.SKIPPED, reason) for path, reason in zip(some, some[::-1], strict=True))
     for report, problem in ((_report(some), ""), (None, some[0])):

@@ -21,7 +21,7 @@ def database(talks: Path) -> Iterator[sqlite3.Connection]:
 
 
 def test_an_intact_index(talks: Path) -> None:
-    assert check(talks) == repair(talks) == CheckReport(talks / ".qa", documents=1, passages=2, kind=RepairKind.NONE)
+    assert check(talks) == repair(talks) == CheckReport(str(talks / ".qa"), 1, 2, kind=RepairKind.NONE)
 
 
 def test_a_passage_of_no_document(talks: Path, database: sqlite3.Connection) -> None:

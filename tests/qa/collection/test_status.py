@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from corpus.errors import CorpusError
+from index.storage.files import size_of
 from qa import build_index
 from qa.collection import status
 from qa.terminal import reports
@@ -30,7 +31,7 @@ def test_a_folder_that_cannot_be_read(talks: Path, monkeypatch: pytest.MonkeyPat
 
 def test_size_of_a_file_that_vanishes(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"12345")
-    assert status.size_of([tmp_path / "a", tmp_path / "gone"]) == 5
+    assert size_of([tmp_path / "a", tmp_path / "gone"]) == 5
 
 
 def test_files_indexed_as_they_were_written_are_read_to_tell(tmp_path: Path) -> None:

@@ -1,0 +1,86 @@
+"""Where a collection is in PostgreSQL, and how its folder remembers that; needs no database library."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+from corpus.errors import UsageError
+from index.storage import disk
+from index.storage.files import os_errors, write_atomically
+
+STORE_FILE = "store.json"
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,49}")
+_EXAMPLE = "postgresql://user@host/database#collection"
+
+
+@dataclass(frozen=True, slots=True)
+class StoreAddress:
+    """A database, and the name of a collection in it.
+
+    Attributes:
+        url: As libpq reads it, without a password.
+        collection: Of a-z, 0-9, "-" and "_"; "" where none was named.
+    """
+
+    url: str
+    collection: str = ""
+
+    @property
+    def url_with_name(self) -> str:
+        """Return it as users write it."""
+        return f"{self.url}#{self.collection}" if self.collection else self.url
+
+    def named(self, collection: str) -> StoreAddress:
+        """Return the address of another collection in the same database."""
+        return replace(self, collection=collection)
+
+
+def parse_address(text: str) -> StoreAddress:
+    """Return what a URL such as `postgresql://user@host/database#collection` means, or raise UsageError."""
+    url, _, name = text.partition("#")
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise UsageError(f"this is no address of a store: {error}. Give one such as {_EXAMPLE}.") from error
+    if ":" in parts.netloc.rpartition("@")[0] or "password" in parse_qs(parts.query):
+        raise UsageError(
+            "leave the password out of the address: others see it there. Put it into ~/.pgpass or PGPASSWORD."
+        )
+    if parts.scheme not in ("postgresql", "postgres"):
+        raise UsageError(f"{url!r} is no address of a store. Give one such as {_EXAMPLE}.")
+    if name and not _NAME.fullmatch(name):
+        raise UsageError(f"a collection cannot be named {name!r}: use at most 50 of a-z, 0-9, - and _.")
+    return StoreAddress(url, name)
+
+
+def collection_name(folder: Path) -> str:
+    """Return the name that the collection of a folder gets where its user gives none."""
+    return re.sub("[^a-z0-9]+", "-", folder.name.lower()).strip("-")[:50] or "documents"
+
+
+def remembered_address(folder: Path) -> StoreAddress | None:
+    """Return where the collection of an index folder is kept; None where that is the folder itself."""
+    file = folder / STORE_FILE
+    try:
+        return parse_address(json.loads(file.read_text(encoding="utf-8"))["store"])
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise UsageError(f"{file} cannot be read: {error}. Name the store again: qa index --store URL") from error
+
+
+def remember_address(folder: Path, address: StoreAddress) -> None:
+    """Write down where the collection is kept."""
+    content = {"version": 1, "store": address.url_with_name}
+    write_atomically(folder / STORE_FILE, (json.dumps(content) + "\n").encode())
+
+
+def forget_address(folder: Path) -> None:
+    """Keep the collection in the folder itself."""
+    with os_errors("delete", folder / STORE_FILE, "Check permissions."), contextlib.suppress(FileNotFoundError):
+        disk.delete(folder / STORE_FILE)

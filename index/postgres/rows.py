@@ -1,0 +1,127 @@
+"""Rows of a collection as SQL selects them, and as the value types of `index.storage` have them, checked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, astuple
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from corpus.errors import DamagedIndexError
+from index.dense.faiss_segments import Stored
+from index.dense.vector_rows import is_usable
+from index.encoder.protocol import Vectors
+from index.postgres.connection import Row, restored
+from index.storage.database import checksum
+from index.storage.metadata import Info, SkippedRow, info_of
+from index.storage.rows import (
+    Link,
+    StoredDocument,
+    StoredPassage,
+    document_of,
+    link_checksum,
+    passage_of,
+)
+
+# Of a generation: a row of some table, by its alias.
+DOCUMENT = (
+    "d.id, d.path, d.sha256, d.size, d.mtime_ns, d.checked_ns, d.media_type, d.title, d.passages, d.records, "
+    "d.metadata, d.checksum"
+)
+LINK = "p.id, p.key, p.document, p.vector, p.start, p.stop, p.link_checksum"
+PASSAGE = (
+    f"{LINK}, p.body, p.line_first, p.line_last, p.page, p.anchor, p.title, p.heading, p.context, p.text, "
+    "p.text_digest, p.checksum"
+)
+LAST_GENERATION = "SELECT generation, info, skipped, checksum FROM generations ORDER BY generation DESC LIMIT 1"
+_WIDTH = PASSAGE.count(",") + 1
+
+_Value = TypeVar("_Value")
+
+
+def live(alias: str, generation: int) -> str:
+    """Return the condition that a row belongs to a generation."""
+    return f"{alias}.added <= {generation:d} AND {alias}.removed > {generation:d}"
+
+
+def damage(place: str, problem: str) -> DamagedIndexError:
+    """Return the error for a problem, such as a checksum mismatch, with how to repair it."""
+    return DamagedIndexError(f"{place} is damaged: {problem}. Rebuild it with `qa index --full`, or restore a back-up.")
+
+
+def documents_of(rows: Iterable[Row], place: str) -> Iterator[StoredDocument]:
+    """Yield the documents of rows of `DOCUMENT`."""
+    for row in rows:
+        yield document_of(restored(row), Path(place))
+
+
+def passages_of(rows: Iterable[Row], place: str) -> Iterator[StoredPassage]:
+    """Yield the passages of rows of `PASSAGE` and `DOCUMENT`."""
+    documents: dict[Row, StoredDocument] = {}
+    for row in map(restored, rows):
+        whole = row[_WIDTH:]
+        if whole not in documents:
+            documents[whole] = document_of(whole, Path(place))
+        yield passage_of(row[:_WIDTH], documents[whole], Path(place))
+
+
+def links_of(rows: Iterable[Row], place: str) -> Iterator[Link]:
+    """Yield the links of rows of `LINK`."""
+    for *fields, check in rows:
+        link = Link(*fields)
+        if link_checksum(link) != check:
+            raise damage(place, f"checksum mismatch in passage {link.id}")
+        yield link
+
+
+def vectors_of(rows: Iterable[Row], dimension: int, place: str) -> tuple[list[int], Stored]:
+    """Return the ids and vectors, `(n, dim)`, of rows `(id, digest, vector, checksum)`."""
+    ids, parts = [], []
+    for number, digest, sent, check in rows:
+        data = vector_bytes(sent)
+        if not is_usable(dimension, digest, data, check):
+            raise damage(place, f"checksum mismatch in vector {number}")
+        ids.append(number)
+        parts.append(data)
+    return ids, np.frombuffer(b"".join(parts), dtype="<f2").reshape(len(ids), dimension)
+
+
+def vector_bytes(sent: bytes) -> bytes:
+    """Return a vector as it is stored elsewhere; pgvector sends two numbers of 16 bits, then big-endian halves."""
+    return np.frombuffer(sent, dtype=">f2", offset=4).astype("<f2").tobytes()
+
+
+def vector_text(vector: Vectors | bytes) -> str:
+    """Return a vector, or one as it is stored elsewhere, as pgvector reads it."""
+    values = np.frombuffer(vector, dtype="<f2") if isinstance(vector, bytes) else vector
+    return "[" + ",".join(map(str, values.tolist())) + "]"
+
+
+def require_all(found: Mapping[int, _Value], ids: Sequence[int], what: str, place: str) -> list[_Value]:
+    """Return the values of ids in the order asked."""
+    missing = [number for number in ids if number not in found]
+    if missing:
+        raise damage(place, f"{what} {missing[0]} is missing")
+    return [found[number] for number in ids]
+
+
+def pack_generation(info: Info, skipped: Sequence[SkippedRow]) -> tuple[str, str, bytes]:
+    """Return what publishes a generation: its metadata and what it skipped as JSON, and their checksum."""
+    texts = json.dumps(asdict(info)), json.dumps([astuple(one) for one in skipped])
+    return (*texts, checksum(info.generation, *texts))
+
+
+def unpack_generation(row: Row, place: str) -> tuple[Info, tuple[SkippedRow, ...]]:
+    """Return the metadata of a row `(generation, info, skipped, checksum)`, and what it skipped."""
+    generation, info, skipped, check = row
+    if checksum(generation, info, skipped) != check:
+        raise damage(place, f"checksum mismatch in generation {generation}")
+    try:
+        found = info_of(json.loads(info))
+        rows = tuple(SkippedRow(*one) for one in json.loads(skipped))
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise damage(place, f"generation {generation} has a value that cannot be") from error
+    return found, rows

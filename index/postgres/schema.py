@@ -1,0 +1,202 @@
+"""The tables of a collection: one PostgreSQL schema each, changed by numbered migrations only.
+
+A row of `documents`, `passages` and `segments` lives from generation `added` up to, not including, `removed`.
+"""
+
+from __future__ import annotations
+
+import psycopg
+from psycopg import sql
+
+from corpus.errors import IncompatibleError, NoIndexError, UsageError
+
+# The generation in which a row is removed that no commit has removed.
+NEVER = 2**31 - 1
+# pgvector's first with `halfvec` was 0.7; 0.8 goes on searching a graph where a filter leaves too little.
+LEAST_SERVER, LEAST_VECTOR = 140_000, (0, 8)
+PREFIX = "qa_"
+# Numbered from 1. What has been released is never changed, only followed by another.
+MIGRATIONS = (
+    f"""
+CREATE TABLE meta (key text PRIMARY KEY, value bigint NOT NULL);
+INSERT INTO meta VALUES ('cleared', 0), ('next_document', 1), ('next_passage', 1), ('next_segment', 1);
+
+CREATE TABLE generations (  -- a row publishes a generation; readers see none before it is there
+    generation int PRIMARY KEY,
+    info text NOT NULL,  -- JSON
+    skipped text NOT NULL,  -- JSON
+    checksum bytea NOT NULL,
+    published timestamptz NOT NULL DEFAULT now()
+);
+
+CREATE TABLE documents (
+    id bigint PRIMARY KEY,
+    added int NOT NULL,
+    removed int NOT NULL DEFAULT {NEVER},
+    path text NOT NULL,
+    sha256 text NOT NULL,
+    size bigint NOT NULL,
+    mtime_ns bigint NOT NULL,
+    checked_ns bigint NOT NULL,
+    media_type text NOT NULL,
+    title text NOT NULL,
+    passages int NOT NULL,
+    records int NOT NULL,
+    metadata text NOT NULL,
+    checksum bytea NOT NULL
+);
+CREATE INDEX documents_path ON documents (path);
+
+CREATE TABLE vectors (  -- of distinct texts, in no generation
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    digest bytea NOT NULL UNIQUE,
+    vector halfvec NOT NULL,
+    checksum bigint NOT NULL
+);
+ALTER TABLE vectors ALTER COLUMN vector SET STORAGE PLAIN;  -- a search reads it of every row
+CREATE TABLE spare_vectors (  -- those that no passage has
+    vector bigint PRIMARY KEY REFERENCES vectors (id) ON DELETE CASCADE,
+    since int NOT NULL
+);
+
+CREATE TABLE passages (
+    id bigint PRIMARY KEY,
+    added int NOT NULL,
+    removed int NOT NULL DEFAULT {NEVER},
+    key text NOT NULL,
+    document bigint NOT NULL,
+    vector bigint NOT NULL,
+    start int NOT NULL,
+    stop int NOT NULL,
+    link_checksum bigint NOT NULL,
+    body int NOT NULL,
+    line_first int,
+    line_last int,
+    page int,
+    anchor text,
+    title text,
+    heading text NOT NULL,
+    context text NOT NULL,
+    text text NOT NULL,
+    text_digest bytea NOT NULL,
+    checksum bytea NOT NULL
+);
+CREATE INDEX passages_key ON passages (key);
+CREATE INDEX passages_document ON passages (document);
+CREATE INDEX passages_vector ON passages (vector);
+CREATE INDEX passages_text ON passages (text_digest);
+CREATE INDEX passages_removed ON passages (removed) WHERE removed < {NEVER};
+
+CREATE TABLE segments (  -- of the keyword index: passages, ascending, and the number of words in each
+    segment int PRIMARY KEY,
+    added int NOT NULL,
+    removed int NOT NULL DEFAULT {NEVER},
+    passages bytea NOT NULL,  -- int64, little-endian
+    lengths bytea NOT NULL,  -- uint16, little-endian
+    terms int NOT NULL,  -- rows of `postings`
+    checksum bigint NOT NULL
+);
+CREATE TABLE postings (  -- where a term is in a segment, and its BM25 weight there
+    segment int NOT NULL,
+    term bytea NOT NULL,
+    data bytea NOT NULL,  -- places in the segment, uint16, then weights, uint8
+    checksum bigint NOT NULL,
+    PRIMARY KEY (segment, term)
+);
+ALTER TABLE postings ALTER COLUMN data SET STORAGE EXTERNAL;
+CREATE TABLE dead (  -- passages that were removed, as long as a segment lists them
+    passage bigint PRIMARY KEY,
+    removed int NOT NULL
+);
+""",
+)
+VERSION = len(MIGRATIONS)
+
+
+def collections(connection: psycopg.Connection) -> tuple[str, ...]:
+    """Return the names of the collections in a database."""
+    query = "SELECT nspname FROM pg_namespace WHERE starts_with(nspname, %s) ORDER BY nspname"
+    return tuple(row[0].removeprefix(PREFIX) for row in connection.execute(query, (PREFIX,)))
+
+
+def only_collection(connection: psycopg.Connection, place: str) -> str:
+    """Return the name of the only collection in a database."""
+    names = collections(connection)
+    if not names:
+        raise NoIndexError(f"there is no collection in {place}. Make one with: qa index FOLDER --store {place}")
+    if len(names) > 1:
+        raise UsageError(f"{place} has several collections; name one: {place}#{names[0]} (or {', '.join(names[1:])})")
+    return names[0]
+
+
+def use(connection: psycopg.Connection, collection: str, place: str) -> int:
+    """Make a collection's tables, and pgvector's types, those that names without a schema mean; return its number.
+
+    Raises:
+        NoIndexError: There is no such collection.
+        IncompatibleError: The server or pgvector is too old, or the tables are of another version.
+    """
+    row = connection.execute("SELECT oid::bigint FROM pg_namespace WHERE nspname = %s", (PREFIX + collection,))
+    found = row.fetchone()
+    if found is None:
+        raise NoIndexError(f"there is no collection {place}. Build it with: qa index FOLDER --store {place}")
+    home = _require_versions(connection, place)
+    path = sql.SQL("SET search_path TO {}, {}").format(sql.Identifier(PREFIX + collection), sql.Identifier(home))
+    connection.execute(path)
+    return int(found[0])
+
+
+def require_current(connection: psycopg.Connection, place: str) -> None:
+    """Refuse tables of another version."""
+    version = _version(connection)
+    if version > VERSION:
+        raise IncompatibleError(f"{place} has tables of version {version}, newer than this qa reads. Upgrade qa.")
+    if version < VERSION:
+        raise IncompatibleError(
+            f"{place} has tables of the old version {version}. Run `qa index`, which brings them up."
+        )
+
+
+def migrate(connection: psycopg.Connection, collection: str, place: str) -> None:
+    """Make the tables of a collection, or bring them up to this version, in one transaction; raises as `use`."""
+    with connection.transaction():
+        connection.execute("SELECT pg_advisory_xact_lock(hashtext('qa-migrations'))")
+        if not connection.execute("SELECT 1 FROM pg_extension WHERE extname = 'vector'").fetchone():
+            try:
+                with connection.transaction():
+                    connection.execute("CREATE EXTENSION vector")
+            except (psycopg.errors.FeatureNotSupported, psycopg.errors.UndefinedFile) as error:
+                raise IncompatibleError(f"the server of {place} has no pgvector. Install it there.") from error
+            except psycopg.errors.InsufficientPrivilege as error:
+                raise IncompatibleError(
+                    f"pgvector is not enabled in {place}. Have an administrator run there: CREATE EXTENSION vector"
+                ) from error
+        schema = sql.Identifier(PREFIX + collection)
+        exists = connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (PREFIX + collection,)).fetchone()
+        if not exists:
+            connection.execute(sql.SQL("CREATE SCHEMA {}").format(schema))
+        use(connection, collection, place)
+        if not exists:
+            connection.execute("CREATE TABLE migrations (version int PRIMARY KEY, at timestamptz DEFAULT now())")
+        for version in range(_version(connection) + 1, VERSION + 1):
+            connection.execute(MIGRATIONS[version - 1])
+            connection.execute("INSERT INTO migrations (version) VALUES (%s)", (version,))
+    require_current(connection, place)
+
+
+def _version(connection: psycopg.Connection) -> int:
+    row = connection.execute("SELECT coalesce(max(version), 0) FROM migrations").fetchone()
+    return 0 if row is None else int(row[0])
+
+
+def _require_versions(connection: psycopg.Connection, place: str) -> str:
+    """Return the schema that pgvector is in."""
+    if connection.info.server_version < LEAST_SERVER:
+        raise IncompatibleError(f"the server of {place} is too old: PostgreSQL 14 or later is needed.")
+    query = "SELECT n.nspname, e.extversion FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace"
+    row = connection.execute(f"{query} WHERE e.extname = 'vector'").fetchone()
+    if row is None:
+        raise IncompatibleError(f"{place} has no pgvector. Have an administrator run there: CREATE EXTENSION vector")
+    if tuple(int(part) for part in row[1].split(".")[:2]) < LEAST_VECTOR:
+        raise IncompatibleError(f"{place} has pgvector {row[1]}; 0.8 or later is needed: ALTER EXTENSION vector UPDATE")
+    return str(row[0])

@@ -1,0 +1,223 @@
+"""A collection in PostgreSQL opened for writing: vectors as they are embedded, then one generation, published last."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Self
+
+from corpus.errors import DamagedIndexError, LockedError, NoIndexError, QAError, StorageError
+from index.commit.change import BuildMode, ChangeSet, SplitFile
+from index.commit.staging import Staging
+from index.dense.vector_rows import is_usable, pack_vector, unit_vectors, vector_checksum
+from index.encoder.protocol import Vectors
+from index.postgres.address import StoreAddress
+from index.postgres.connection import Row, connect, translate_errors
+from index.postgres.generation_writer import WRITER_LOCK, GenerationWriter, clear, discard_all, discard_unpublished
+from index.postgres.rows import (
+    DOCUMENT,
+    LAST_GENERATION,
+    damage,
+    documents_of,
+    live,
+    pack_generation,
+    unpack_generation,
+    vector_bytes,
+    vector_text,
+)
+from index.postgres.schema import migrate, use
+from index.postgres.verify import verify_collection
+from index.storage.metadata import Info, SkippedRow
+from index.storage.rows import StoredDocument, document_checksum
+
+_LOG = logging.getLogger(__name__)
+
+
+class PostgresStore:
+    """The one writer of a collection, which it makes if there is none.
+
+    Embeddings are committed as they come. The rows of a generation are committed together and still seen by nobody;
+    then one row publishes it, and what no reader holds any more is deleted. After a crash before that row the next
+    writer deletes what was not published.
+
+    Raises:
+        LockedError: Another process writes this collection.
+        IncompatibleError: The server, pgvector or the tables have another version.
+        StorageError: The server cannot be reached, or refuses.
+    """
+
+    def __init__(self, address: StoreAddress) -> None:
+        self.address = address
+        self._place = address.url_with_name
+        self._connection = connect(address, reading=False)
+        # What is read waits in a temporary file, as with the embedded store.
+        self._staging = Staging(sqlite3.connect("", isolation_level=None), Path(address.collection))
+        try:
+            with translate_errors(self._place):
+                migrate(self._connection, address.collection, self._place)
+                self._number = use(self._connection, address.collection, self._place)
+                self._require_rights()
+                self._lock()
+                with self._connection.transaction():
+                    discard_unpublished(self._connection)
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+
+    def info(self) -> Info | None:
+        """Return the metadata of the current generation, or None before the first."""
+        found = self._published()
+        return None if found is None else found[0]
+
+    def skipped(self) -> tuple[SkippedRow, ...]:
+        """Return what was skipped, by path."""
+        found = self._published()
+        return () if found is None else found[1]
+
+    def documents(self) -> dict[str, StoredDocument]:
+        """Return all documents, by path."""
+        info = self.info()
+        if info is None:
+            return {}
+        rows = self._rows(f"SELECT {DOCUMENT} FROM documents d WHERE {live('d', info.generation)}")
+        found = sorted(documents_of(rows, self._place), key=lambda one: one.path)
+        if len(found) != info.files:
+            raise damage(self._place, "the number of documents is inconsistent")
+        return {one.path: one for one in found}
+
+    def known_vectors(self, digests: Sequence[bytes], dimension: int) -> frozenset[bytes]:
+        """Return those of some digests whose vectors are stored and can be used."""
+        query = "SELECT digest, vector, checksum FROM vectors WHERE digest = ANY(%s)"
+        found = set()
+        for digest, sent, check in self._rows(query, list(digests)) if digests else ():
+            if is_usable(dimension, digest, vector_bytes(sent), check):
+                found.add(digest)
+        return frozenset(found)
+
+    def add_vectors(self, digests: Sequence[bytes], vectors: Vectors) -> None:
+        """Commit embeddings, `(n, dim) float32`, so that an interrupted build loses none, or raise ModelError."""
+        packed = map(pack_vector, unit_vectors(vectors))
+        self.adopt_vectors(list(zip(digests, packed, strict=True)))
+
+    def adopt_vectors(self, rows: Sequence[tuple[bytes, bytes]]) -> None:
+        """Commit digests and vectors as they are stored, such as those of another store."""
+        add = (
+            "WITH added AS (INSERT INTO vectors (digest, vector, checksum) VALUES (%s, %s::halfvec, %s) ON CONFLICT "
+            "(digest) DO UPDATE SET vector = excluded.vector, checksum = excluded.checksum RETURNING id) "
+            f"INSERT INTO spare_vectors SELECT id, {self._next_generation():d} FROM added WHERE NOT EXISTS "
+            "(SELECT 1 FROM passages p WHERE p.vector = added.id) ON CONFLICT DO NOTHING"
+        )
+        texts = [(digest, vector_text(data), vector_checksum(digest, data)) for digest, data in rows]
+        with self._transaction(), self._connection.cursor() as cursor:
+            cursor.executemany(add.encode(), texts)
+
+    def require_intact(self) -> None:
+        """Check everything; where something is damaged all is deleted but the vectors."""
+        try:
+            problems = verify_collection(self.address).problems
+        except NoIndexError:
+            return
+        except DamagedIndexError as error:
+            problems = (str(error),)
+        if problems:
+            _LOG.warning("rebuilding the index: %s", problems[0])
+            with self._transaction():
+                discard_all(self._connection)
+
+    def stage(self, file: SplitFile) -> None:
+        """Keep a file for the next commit."""
+        self._staging.add(file)
+
+    @property
+    def staged(self) -> Sequence[str]:
+        """Paths of the files that are staged."""
+        return self._staging.paths
+
+    def update_stats(self, unchanged: Sequence[StoredDocument], skipped: Sequence[SkippedRow]) -> None:
+        """Commit new stat values of unchanged documents, and what was skipped; the generation stays the same."""
+        info = self.info()
+        with self._transaction():
+            self._update_stats(unchanged)
+            if info is not None:
+                self._publish(replace(info, skipped=len(skipped)), skipped)
+
+    def commit(self, change: ChangeSet) -> Info:
+        """Make the next generation and return its metadata; after a crash there is the old one or the new one.
+
+        Raises:
+            StorageError: The server refused, or the connection was lost; the old generation remains, or the new one is
+                there.
+        """
+        documents, before = self.documents(), self.info()
+        writer = GenerationWriter(self._connection, self._place, self._next_generation())
+        gone = change.removed if change.mode is BuildMode.INCREMENTAL else frozenset(documents) - change.kept
+        with self._transaction():
+            writer.remove([documents[path].id for path in gone.union(self.staged) if path in documents])
+            writer.insert(self._staging)
+            self._update_stats(change.unchanged)
+            writer.finish(change.config.dimension)
+            info = writer.info(change, before)
+        with self._transaction():
+            self._publish(info, change.skipped)
+            writer.published()
+        self._staging.clear()
+        try:
+            with translate_errors(self._place):
+                clear(self._connection, self._number, info.generation)
+        except QAError as error:  # the generation is there, and the next commit clears
+            _LOG.warning("old generations are not cleared yet: %s", error)
+        return info
+
+    def _update_stats(self, unchanged: Sequence[StoredDocument]) -> None:
+        query = b"UPDATE documents SET size = %s, mtime_ns = %s, checked_ns = %s, checksum = %s WHERE id = %s"
+        with self._connection.cursor() as cursor:
+            cursor.executemany(
+                query,
+                [(one.size, one.mtime_ns, one.checked_ns, document_checksum(one), one.id) for one in unchanged],
+            )
+
+    def _publish(self, info: Info, skipped: Sequence[SkippedRow]) -> None:
+        self._connection.execute(
+            b"INSERT INTO generations (generation, info, skipped, checksum) VALUES (%s, %s, %s, %s) "
+            b"ON CONFLICT (generation) DO UPDATE "
+            b"SET info = excluded.info, skipped = excluded.skipped, checksum = excluded.checksum",
+            (info.generation, *pack_generation(info, skipped)),
+        )
+
+    def _published(self) -> tuple[Info, tuple[SkippedRow, ...]] | None:
+        rows = self._rows(LAST_GENERATION)
+        return unpack_generation(rows[0], self._place) if rows else None
+
+    def _next_generation(self) -> int:
+        info = self.info()
+        return 1 if info is None else info.generation + 1
+
+    def _rows(self, query: str, *values: object) -> list[Row]:
+        with translate_errors(self._place):
+            return self._connection.execute(query.encode(), values, binary=True).fetchall()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with translate_errors(self._place), self._connection.transaction():
+            yield
+
+    def _require_rights(self) -> None:
+        """Refuse before anything is embedded for nothing."""
+        if not self._rows("SELECT has_table_privilege('generations', 'INSERT')")[0][0]:
+            raise StorageError(f"{self._place}: this account may only read. Use the one that made the collection.")
+
+    def _lock(self) -> None:
+        """Take the lock of the one writer, which the server frees when the connection ends."""
+        query = "SELECT pg_try_advisory_lock(%s::oid::int, %s)"
+        if not self._rows(query, self._number, WRITER_LOCK)[0][0]:
+            raise LockedError(f"{self._place} is being written by another process. Wait for it: qa index --wait.")

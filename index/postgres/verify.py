@@ -1,0 +1,75 @@
+"""Check all of a collection: its checksums, and that its tables agree; a question checks only what it reads."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from corpus.errors import DamagedIndexError
+from index.integrity.verify import Verified
+from index.postgres.address import StoreAddress
+from index.postgres.keyword import postings_checksum, unpack
+from index.postgres.rows import damage
+from index.postgres.snapshot import PostgresSnapshot
+
+_BATCH = 2000
+
+
+def verify_collection(address: StoreAddress) -> Verified:
+    """Check the newest generation of a collection; raises as `PostgresSnapshot` where nothing can be read."""
+    with PostgresSnapshot(address) as snapshot:
+        check = _CollectionCheck(snapshot)
+        problems = [found for part in (check.rows, check.vectors, check.keywords) if (found := _problem(part))]
+        return Verified(snapshot.info.documents, snapshot.info.passages, tuple(problems))
+
+
+def _problem(part: Callable[[], None]) -> str:
+    try:
+        part()
+    except DamagedIndexError as error:
+        return str(error)
+    return ""
+
+
+class _CollectionCheck:
+    """The checks of one generation; each raises DamagedIndexError."""
+
+    def __init__(self, snapshot: PostgresSnapshot) -> None:
+        self._snapshot = snapshot
+        self._place = snapshot.address.url_with_name
+        self._columns = snapshot.columns()
+
+    def rows(self) -> None:
+        documents = self._snapshot.documents()
+        counts = Counter(self._columns.documents.tolist())
+        if any(counts[one.id] != one.passages for one in documents) or counts.keys() - {one.id for one in documents}:
+            raise damage(self._place, "the number of passages of a document is inconsistent")
+        for ids in _batches(self._columns.passages):
+            self._snapshot.passages(ids)
+
+    def vectors(self) -> None:
+        for ids in _batches(np.unique(self._columns.vectors)):
+            self._snapshot.vectors(ids)
+
+    def keywords(self) -> None:
+        segments = self._snapshot.segments()
+        indexed = [one.passages[one.live] for one in segments.values()]
+        same = np.array_equal(np.sort(np.concatenate([[], *indexed])), np.sort(self._columns.passages))
+        if not same:
+            raise damage(self._place, "the list of passages in the keyword index is inconsistent")
+        for number, segment in segments.items():
+            found = 0
+            for term, data, check in self._snapshot.postings(number):
+                places = unpack(data)[0]
+                if postings_checksum(number, term, data) != check or places[-1] >= len(segment.passages):
+                    raise damage(self._place, f"checksum mismatch in segment {number} of the keyword index")
+                found += 1
+            if found != segment.terms:
+                raise damage(self._place, f"segment {number} of the keyword index lacks a term")
+
+
+def _batches(ids: np.ndarray) -> Iterator[list[int]]:
+    for start in range(0, len(ids), _BATCH):
+        yield ids[start : start + _BATCH].tolist()

@@ -1,0 +1,86 @@
+"""Copy a collection from one store to another: the same documents, passages and vectors; nothing is embedded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+
+from corpus import INDEX_FOLDER
+from corpus.errors import CorpusError, UsageError
+from corpus.types import Passage
+from index.commit.change import BuildMode, ChangeSet, SplitFile
+from index.dense.vector_rows import vector_digest
+from index.protocol import Index, IndexWriter
+from index.storage.locking import writer_lock
+from index.storage.metadata import Info
+from index.storage.rows import StoredPassage
+from index.stores import make_index_folder, open_index, open_store, open_store_writer, open_writer, use_own_files
+from index.update.report import Progress, ProgressCallback
+
+# Vectors that are written at once.
+_BATCH = 1000
+_FIELDS = [field.name for field in fields(Passage)]
+
+
+def copy_index(source: Path | str, target: Path | str, *, progress: ProgressCallback | None = None) -> Info:
+    """Copy the newest generation of a collection; what the target had is replaced, but for vectors.
+
+    Args:
+        source: A folder of documents, or an address in PostgreSQL.
+        target: The same; a folder keeps its index in its own files from then on.
+        progress: Called with the passages that are copied.
+
+    Raises:
+        UsageError: There is a collection already, and the target does not name it; or both are one folder.
+        QAError: As `open_index` and `update_index` do.
+    """
+    if source == target:
+        raise UsageError("a collection cannot be copied to itself.")
+    opened = open_store(source) if isinstance(source, str) else open_index(source / INDEX_FOLDER)
+    with opened as index, _writer(target, source) as writer:
+        done = 0
+        batch: dict[bytes, int] = {}
+        for document in index.documents():
+            passages = index.passages_of(document.path)
+            digests = tuple(vector_digest(index.info.fingerprint, one.encoder_text) for one in passages)
+            known = writer.known_vectors(digests, index.info.dimension)
+            pairs = zip(digests, passages, strict=True)
+            batch |= {digest: one.vector for digest, one in pairs if digest not in known}
+            if len(batch) >= _BATCH:
+                _copy_vectors(index, writer, batch)
+                batch = {}
+            writer.stage(SplitFile(document, tuple(map(as_passage, passages)), digests))
+            done += len(passages)
+            if progress is not None:
+                progress(Progress(done, index.info.passages))
+        _copy_vectors(index, writer, batch)
+        info = writer.commit(ChangeSet(BuildMode.FULL, index.info.config, skipped=index.skipped()))
+    if isinstance(target, Path):
+        use_own_files(target / INDEX_FOLDER)
+    return info
+
+
+def _copy_vectors(index: Index, writer: IndexWriter, batch: dict[bytes, int]) -> None:
+    vectors = index.vectors(list(batch.values()))
+    writer.adopt_vectors([(digest, vector.tobytes()) for digest, vector in zip(batch, vectors, strict=True)])
+
+
+def as_passage(stored: StoredPassage) -> Passage:
+    """Return a stored passage as it was before it was stored."""
+    return Passage(**{name: getattr(stored, name) for name in _FIELDS})
+
+
+@contextmanager
+def _writer(target: Path | str, source: Path | str) -> Iterator[IndexWriter]:
+    if isinstance(target, str):
+        with open_store_writer(target, source) as writer:
+            yield writer
+        return
+    if not target.is_dir():
+        raise CorpusError(f"no such folder: {target}. Give a folder of documents.")
+    folder = target / INDEX_FOLDER
+    make_index_folder(folder)
+    with writer_lock(folder), open_writer(folder, own=True) as writer:
+        yield writer

@@ -1,0 +1,33 @@
+"""One server for all tests of this folder, and a folder of documents in a collection of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from index.stores import use_store
+from tests.postgres_server import Server, running_server
+
+_NUMBERS = count(1)
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    with running_server() as found:
+        yield found
+
+
+@pytest.fixture
+def address(server: Server) -> str:
+    """Of a collection that is not there yet."""
+    return f"{server.url}#c{next(_NUMBERS)}"
+
+
+@pytest.fixture
+def remote(root: Path, address: str) -> Path:
+    """The small corpus, to be kept in PostgreSQL."""
+    use_store(root / ".qa", address)
+    return root

@@ -1,0 +1,250 @@
+"""What any store of an index does, said once and run on each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from corpus.errors import NoIndexError
+from index.commit.change import BuildMode, ChangeSet, SplitFile
+from index.dense.vector_rows import vector_digest
+from index.lexical.analyzer import terms
+from index.protocol import Index
+from index.stores import is_built, open_index, open_writer, use_store, verify_index
+from index.update.copy import as_passage
+from index.update.report import BuildReport, Request
+from index.update.update import rebuild_index, update_index
+from tests.encoders import BagEncoder
+
+# Of several words, one text twice, and passages of several files.
+FILES = {
+    "cats.md": "# Cats\n\nThe cat sat on the mat.\n\n## Dogs\n\nDogs bark at state-of-the-art robots.\n",
+    "birds.txt": "Birds sing in the morning.\n",
+    "notes/fish.md": "# Fish\n\nFish swim in the sea.\n\n## Cats\n\nA cat eats fish in the morning.\n",
+    "notes/more.txt": "Birds sing in the morning.\n",
+}
+
+
+@pytest.fixture(params=["embedded", "postgres"])
+def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A folder of documents that is not indexed yet."""
+    root = tmp_path / "corpus"
+    for name, text in FILES.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    if request.param == "postgres":
+        use_store(root / ".qa", request.getfixturevalue("address"))
+    return root
+
+
+@pytest.fixture
+def index(folder: Path) -> Iterator[Index]:
+    build(folder)
+    with open_index(folder / ".qa") as opened:
+        yield opened
+
+
+def build(folder: Path, encoder: BagEncoder | None = None) -> BuildReport:
+    return update_index(Request(folder, encoder or BagEncoder()))
+
+
+def everything(index: Index) -> list[object]:
+    """All that can be asked of an index, without what differs between stores."""
+    encoder = BagEncoder()
+    files = [replace(one, id=0, checked_ns=0, mtime_ns=0) for one in index.documents()]
+    passages = [one for file in files for one in index.passages_of(file.path)]
+    vector = encoder.encode_query("cats and birds in the morning")
+    found: list[object] = [files, [replace(one, id=0, vector=0, document=files[0]) for one in passages]]
+    for documents in (None, index.match_paths("notes/"), index.scope(frozenset(one.id for one in passages[::2]))):
+        for limit in (1, 3, 100):
+            found.append([(one.key, one.score) for one in index.dense(vector, limit, documents=documents)])
+            found.append([(one.key, one.score) for one in index.keyword("cat in the sea", limit, documents=documents)])
+    found.append(index.vectors([one.vector for one in passages]).tolist())
+    found.append([[other.key for other in index.duplicates(passages)[one.id]] for one in passages])
+    found.append(index.frequencies(["cat", "morn", "fish", "none"]))
+    return found
+
+
+def test_before_the_first_build(folder: Path) -> None:
+    assert not is_built(folder / ".qa")
+    with pytest.raises(NoIndexError):
+        open_index(folder / ".qa")
+
+
+def test_counts(index: Index) -> None:
+    info = index.info
+    assert (info.generation, info.files, info.documents, info.passages, info.vectors) == (1, 4, 4, 6, 5)
+    assert (index.is_newest(), index.skipped(), index.size() > 0) == (True, (), True)
+
+
+def test_dense_is_what_comparing_all_finds(index: Index) -> None:
+    """Cosines of the stored vectors in float64, ties by key; under a filter too."""
+    query = BagEncoder().encode_query("cats in the morning")
+    expected = []
+    for document in index.documents():
+        for one in index.passages_of(document.path):
+            stored = index.vectors([one.vector])[0].astype(np.float64)
+            expected.append(
+                (-float(stored @ query.astype(np.float64) / np.sqrt(stored @ stored)), one.key, document.path)
+            )
+    expected.sort()
+    for inside in ("", "notes/"):
+        documents = index.match_paths(inside) if inside else None
+        wanted = [(key, round(-score, 9)) for score, key, path in expected if path.startswith(inside)]
+        for limit in (1, 2, 50):
+            found = index.dense(query, limit, documents=documents)
+            assert [(one.key, round(one.score, 9)) for one in found] == wanted[:limit]
+    keys = {one.link.id: one.link.vector for one in index.dense(query, 50)}
+    assert index.cosines(list(keys.values()), query).tolist() == [one.score for one in index.dense(query, 50)]
+
+
+def test_words_are_found_where_they_are(index: Index) -> None:
+    """In text, headings and paths, nowhere else; the same number that is the document frequency."""
+    texts = {
+        one.key: {term for part in (one.text, *one.heading, document.path) for group in terms(part) for term in group}
+        for document in index.documents()
+        for one in index.passages_of(document.path)
+    }
+    for word in ("cat", "morn", "fish", "sea", "note"):
+        having = {key for key, found in texts.items() if word in found}
+        assert {one.key for one in index.keyword({word: 1.0}, 50)} == having
+        assert index.frequencies([word]) == {word: len(having)}
+    assert index.keyword("zebra", 5) == [] == index.keyword("", 5)
+
+
+def test_passages_by_id_key_and_document(index: Index) -> None:
+    """Slices of their documents, whichever way they are asked for; neighbours in the order of the text."""
+    columns = index.columns()
+    passages = index.passages(columns.passages.tolist())
+    assert [one.id for one in passages] == columns.passages.tolist()
+    assert [one.vector for one in passages] == columns.vectors.tolist()
+    for path, text in FILES.items():
+        own = index.passages_of(path)
+        assert [text[one.start : one.end] for one in own] == [one.text for one in own]
+        assert [one.start for one in own] == sorted(one.start for one in own)
+        document = index.document(path)
+        assert document is not None
+        assert index.columns(frozenset([document.id])).passages.tolist() == [one.id for one in own]
+    assert [index.find(one.key) for one in passages] == passages
+    assert (index.find("0" * 16), index.document("none.md"), index.passages_of("none.md")) == (None, None, ())
+
+
+def test_duplicates_are_named(index: Index) -> None:
+    (bird,), (other,) = index.passages_of("birds.txt"), index.passages_of("notes/more.txt")
+    assert index.duplicates([bird]) == {bird.id: (other,)}
+    assert index.duplicates([bird, other]) == {bird.id: (other,), other.id: (bird,)}
+
+
+def test_a_change_of_files(folder: Path) -> None:
+    """Only new texts are embedded; who has the old generation open keeps it, whatever is committed."""
+    build(folder)
+    with open_index(folder / ".qa") as old:
+        before = everything(old)
+        (folder / "birds.txt").write_text("Birds sing at night.\n", encoding="utf-8")
+        (folder / "cats.md").rename(folder / "felines.md")
+        (folder / "notes" / "more.txt").unlink()
+        encoder = BagEncoder()
+        report = build(folder, encoder)
+        assert (report.added, report.changed, report.removed, encoder.embedded) == (1, 1, 2, ["Birds sing at night."])
+        for i in range(3):
+            (folder / "birds.txt").write_text(f"Birds sing at {i} o'clock.\n", encoding="utf-8")
+            build(folder)
+        assert everything(old) == before
+        assert not old.is_newest()
+        with old.newest() as new:
+            assert [one.path for one in new.documents()] == ["birds.txt", "felines.md", "notes/fish.md"]
+            assert (new.info.generation, new.info.passages) == (5, 5)
+            assert new.keyword("night", 5) == []
+    assert verify_index(folder / ".qa").problems == ()
+
+
+def test_stat_values_alone_make_no_generation(folder: Path) -> None:
+    build(folder)
+    (folder / "birds.txt").write_text(FILES["birds.txt"], encoding="utf-8")
+    build(folder)
+    with open_index(folder / ".qa") as index:
+        document = index.document("birds.txt")
+        assert index.info.generation == 1
+        assert document is not None
+        assert document.mtime_ns == (folder / "birds.txt").stat().st_mtime_ns
+
+
+def test_an_interrupted_build_keeps_its_embeddings(folder: Path) -> None:
+    """The next embeds what is left, and nothing twice."""
+
+    class Stopping(BagEncoder):
+        def encode_passages(self, texts: list[str]) -> np.ndarray:  # type: ignore[override]
+            if self.embedded:
+                raise KeyboardInterrupt
+            return super().encode_passages(texts)
+
+    (folder / "many.txt").write_text(
+        "\n\n".join(f"Paragraph {i} " + "word " * 50 for i in range(300)), encoding="utf-8"
+    )
+    first, second = Stopping(), BagEncoder()
+    with pytest.raises(KeyboardInterrupt):
+        build(folder, first)
+    with pytest.raises(NoIndexError):
+        open_index(folder / ".qa")
+    build(folder, second)
+    assert not set(first.embedded) & set(second.embedded)
+    assert len(first.embedded) == 256
+
+
+def test_a_full_build_reuses_every_vector(folder: Path) -> None:
+    build(folder)
+    with open_index(folder / ".qa") as index:
+        before = everything(index)
+    encoder = BagEncoder()
+    rebuild_index(Request(folder, encoder))
+    assert encoder.embedded == []
+    with open_index(folder / ".qa") as index:
+        assert (everything(index), index.info.generation) == (before, 2)
+
+
+@pytest.mark.parametrize("text", ["a\0b", "\U0010ffff0 \U0010ffff", "\\0 'x' %s {y}", "é\u0301 \u202e \ufeff😀"])
+def test_any_text(folder: Path, text: str) -> None:
+    """What a database may not store as it is comes back as it was, in texts, titles and paths' metadata."""
+    build(folder)
+    with open_index(folder / ".qa") as index:
+        info, (one,) = index.info, index.passages_of("birds.txt")
+        stored, data = one.document, index.vectors([one.vector]).tobytes()
+    passage = replace(as_passage(one), text=text, end=one.start + len(text), title=text, context=text, heading=(text,))
+    with open_writer(folder / ".qa") as writer:
+        digest = vector_digest(info.fingerprint, text)
+        writer.adopt_vectors([(digest, data)])
+        document = replace(stored, title=text[::-1], path="x.txt", passages=1)
+        writer.stage(SplitFile(document, (passage,), (digest,)))
+        writer.commit(ChangeSet(BuildMode.INCREMENTAL, info.config))
+    with open_index(folder / ".qa") as index:
+        (found,) = index.passages_of("x.txt")
+        assert (found.text, found.title, found.context, found.heading) == (text, text, text, (text,))
+        assert found.document.title == text[::-1]
+
+
+def test_after_any_edits_both_are_the_same(tmp_path: Path, address: str) -> None:
+    """To the last bit of every score, after so many commits that segments were merged and old rows cleared."""
+    roots = tmp_path / "one", tmp_path / "two"
+    edits: list[Callable[[Path], object]] = [
+        lambda root: [(root / name.replace("/", "-")).write_text(text) for name, text in FILES.items()],
+        *(lambda root, i=i: (root / f"{i}.txt").write_text(f"Number {i} of the cats sings.\n") for i in range(9)),
+        lambda root: (root / "cats.md").rename(root / "dogs.md"),
+        lambda root: [(root / f"{i}.txt").rename(root / f".{i}") for i in range(5)],
+        lambda root: (root / "birds.txt").write_text("Birds, but no cats.\n"),
+        lambda root: (root / "3.txt").write_text("Number 3 of the cats sings.\n"),
+    ]
+    for root in roots:
+        root.mkdir()
+    use_store(roots[1] / ".qa", address)
+    for edit in edits:
+        for root in roots:
+            edit(root)
+            build(root)
+        with open_index(roots[0] / ".qa") as one, open_index(roots[1] / ".qa") as two:
+            assert everything(one) == everything(two)
+            assert replace(one.info, segments=()) == two.info
+    assert verify_index(roots[1] / ".qa").problems == ()

