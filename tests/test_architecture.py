@@ -46,6 +46,8 @@ ADAPTERS = {
     "lxml": {"corpus/readers/web/html.py"},
     "ir_measures": {"qa/evaluation/ranking_measures.py"},
     "tqdm": {"qa/cli/session.py"},
+    "mcp": {"qa/mcp/"},
+    "mcp_types": {"qa/mcp/"},
     "prompt_toolkit": {"qa/conversation/line_input.py"},
     "watchfiles": {"qa/collection/file_events.py"},
     "langchain_core": {"qa/integrations/langchain.py"},
@@ -153,7 +155,7 @@ def may_write(mode: ast.expr | None) -> bool:
 
 
 # Rooms that people and programs meet; each stands on the others, and may have rooms of its own.
-FACES = ("qa/cli", "qa/conversation", "qa/integrations", "qa/web")
+FACES = ("qa/cli", "qa/conversation", "qa/integrations", "qa/mcp", "qa/web")
 
 
 def face_of(room: str) -> str | None:

@@ -37,6 +37,7 @@ def _version(ctx: click.Context, _option: click.Parameter, value: Any) -> None:
         "topics": "qa.cli.explore:topics",
         "map": "qa.cli.explore:draw_map",
         "serve": "qa.cli.serve:serve",
+        "mcp": "qa.cli.serve:agents",
     },
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},

@@ -1,4 +1,4 @@
-"""The command `qa serve`; imported when it is run."""
+"""The commands `qa serve` and `qa mcp`; imported when one is run."""
 
 # ruff: noqa: PLC0415 - the server is an extra, and takes long to import
 
@@ -7,13 +7,14 @@ from __future__ import annotations
 import os
 import secrets
 import signal
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
 from corpus.errors import UsageError
+from qa import locate
 from qa.cli import session
 from qa.cli.errors import FOUND, INTERRUPTED
 from qa.cli.options import COLLECTION, FOLDER, NO_UPDATE
@@ -44,7 +45,7 @@ def serve(
 
     if missing := [name for name in ("uvicorn", "starlette", "jinja2") if find_spec(name) is None]:
         raise UsageError(f'qa serve needs {missing[0]}. Run: pip install "qa-passages[web]"')
-    from qa.web.service.served import ServedCollection
+    from qa.collection.served import ServedCollection
 
     log = (lambda line: answers.note(clean_name(line))) if logs else None
     with ExitStack() as open_now:
@@ -63,6 +64,29 @@ def serve(
 
         stopped_by = web.serve(address, collection, token=token, ready=ready, log=log)
     return INTERRUPTED if stopped_by == signal.SIGINT else FOUND
+
+
+@click.command("mcp")
+@click.argument("folders", nargs=-1, type=click.Path(path_type=Path), metavar="[FOLDER]...")
+@NO_UPDATE
+def agents(*, folders: tuple[Path, ...], no_update: bool) -> int:
+    """Serve collections to an agent on stdin and stdout (Model Context Protocol).
+
+    By default that is the collection around the working directory.
+    """
+    roots = [locate.find_index(index=folder) for folder in folders] or [locate.find_index()]
+    import qa
+    from qa.mcp.sdk import quick_imports
+
+    try:
+        with suppress(ImportError), quick_imports():
+            import qa.mcp.server  # another version of the SDK may not allow that, and is imported as it is
+        from qa.mcp.server import serve_agents
+    except ModuleNotFoundError as error:
+        raise UsageError(f'qa mcp needs {error.name}. Run: pip install "qa-passages[mcp]"') from error
+
+    serve_agents(roots, follow=not no_update, version=qa.__version__)
+    return FOUND
 
 
 def _token(*, is_local: bool) -> str:

@@ -14,10 +14,10 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from corpus.errors import UsageError
+from qa.collection.served import ServedCollection
 from qa.web.access import Access, is_loopback
 from qa.web.app import create_app
 from qa.web.protocol import MAX_HEAD, LimitedProtocol
-from qa.web.service.served import ServedCollection
 from qa.web.service.service import Service
 
 # What open questions have to finish in when the server is stopped.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,8 +12,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from corpus.errors import UsageError
-from qa.answer.results import json_value
-from qa.retrieval.retriever import Unit
+from qa.collection.served import Served
 from qa.web.api import parameters
 from qa.web.api.parameters import (
     CONTEXT,
@@ -29,7 +28,6 @@ from qa.web.api.parameters import (
     Parameter,
 )
 from qa.web.service.problems import NOT_FOUND, problem
-from qa.web.service.served import Served, filter_of
 from qa.web.service.service import Service
 
 Arguments = dict[str, Any]
@@ -44,7 +42,6 @@ class Endpoint:
         summary: What it returns.
         command: The command whose JSON it returns, or "".
         parameters: Those it takes.
-        answer: Makes the body.
         slow: Whether it looks at the whole collection.
         lacks: Whether it answers 404 where the collection does not have what is asked for.
     """
@@ -53,66 +50,19 @@ class Endpoint:
     summary: str
     command: str
     parameters: tuple[Parameter, ...]
-    answer: Callable[[Served, Arguments], dict[str, Any]]
     slow: bool = False
     lacks: bool = False
-
-
-def _ask(served: Served, given: Arguments) -> dict[str, Any]:
-    return served.ask(given).as_json()
-
-
-def _search(served: Served, given: Arguments) -> dict[str, Any]:
-    hits = served.retriever.search(given["question"], **served.asking(given))
-    info = served.snapshot.info
-    return {
-        "version": 1,
-        "question": given["question"],
-        "passages": json_value(hits),
-        "index": {
-            "documents": info.documents,
-            "passages": info.passages,
-            "model": info.model,
-            "generation": info.generation,
-        },
-    }
-
-
-def _similar(served: Served, given: Arguments) -> dict[str, Any]:
-    unit: Unit = "documents" if given.get("documents") else "passages"
-    k, only = served.asking(given)["k"], filter_of(given)
-    return served.retriever.similar(given["place"], k=k, unit=unit, only=only, indexed_only=True).as_json()
-
-
-def _topics(served: Served, given: Arguments) -> dict[str, Any]:
-    unit: Unit = "documents" if given.get("documents") else "passages"
-    return served.retriever.topics(n=given.get("n"), unit=unit, only=filter_of(given)).as_json()
-
-
-def _show(served: Served, given: Arguments) -> dict[str, Any]:
-    from qa.collection.show import show_indexed  # noqa: PLC0415 - reading files is not needed to answer
-
-    view = show_indexed(served.root, served.snapshot, given["place"], context=given.get("context", 3))
-    return view.as_json()
-
-
-def _status(served: Served, _given: Arguments) -> dict[str, Any]:
-    from qa.collection.status import status  # noqa: PLC0415 - as above
-
-    return status(served.root).as_json()
 
 
 _TAKES_QUESTION = (QUESTION, K, MODE, RERANK, *FILTERS)
 _TAKES_PLACE = (PLACE, K, DOCUMENTS, *FILTERS)
 ENDPOINTS = (
-    Endpoint("ask", "The answer to a question", "ask", (*_TAKES_QUESTION, TOPIC), _ask),
-    Endpoint("search", "The passages that answer best, alone", "", _TAKES_QUESTION, _search),
-    Endpoint(
-        "similar", "What is like a place or a text", "similar", (PLACE, K, DOCUMENTS, *FILTERS), _similar, lacks=True
-    ),
-    Endpoint("topics", "What the collection is about", "topics", (TOPICS, DOCUMENTS, *FILTERS), _topics, slow=True),
-    Endpoint("show", "The text of a citation, and its state", "show", (PLACE, CONTEXT), _show, lacks=True),
-    Endpoint("status", "What is indexed, and what has changed since", "status", (), _status, slow=True),
+    Endpoint("ask", "The answer to a question", "ask", (*_TAKES_QUESTION, TOPIC)),
+    Endpoint("search", "The passages that answer best, alone", "", _TAKES_QUESTION),
+    Endpoint("similar", "What is like a place or a text", "similar", (PLACE, K, DOCUMENTS, *FILTERS), lacks=True),
+    Endpoint("topics", "What the collection is about", "topics", (TOPICS, DOCUMENTS, *FILTERS), slow=True),
+    Endpoint("show", "The text of a citation, and its state", "show", (PLACE, CONTEXT), lacks=True),
+    Endpoint("status", "What is indexed, and what has changed since", "status", (), slow=True),
 )
 
 
@@ -134,7 +84,7 @@ async def _answer(service: Service, endpoint: Endpoint, request: Request) -> Res
 
 
 def _body(endpoint: Endpoint, given: Arguments, served: Served) -> dict[str, Any]:
-    return endpoint.answer(served, given)
+    return served.body(endpoint.name, given)
 
 
 async def _health(service: Service, request: Request) -> Response:

@@ -12,11 +12,11 @@ from corpus import digest, read_file
 from corpus.errors import QAError, Unreadable, UsageError
 from corpus.formats import PDF
 from qa.answer.results import MAX_HITS, Mode
+from qa.collection.served import Served
 from qa.web.page.present import ShownResult, ShownSimilar, shown_result, shown_similar
 from qa.web.page.problems import PageProblem, problem_of
 from qa.web.page.source import Sources, SourceView
 from qa.web.page.state import PageState
-from qa.web.service.served import Served
 
 if TYPE_CHECKING:
     from index import Index

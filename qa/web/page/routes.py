@@ -11,11 +11,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from qa.collection.served import Served
 from qa.web.page.content import PageMaker
 from qa.web.page.problems import PageProblem, problem_of
 from qa.web.page.render import render_page, render_source
 from qa.web.page.state import PageState
-from qa.web.service.served import Served
 from qa.web.service.service import Service
 
 _STATIC = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}

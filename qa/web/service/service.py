@@ -7,8 +7,8 @@ from typing import TypeVar
 
 from starlette.requests import Request
 
+from qa.collection.served import Served, ServedCollection
 from qa.web.service.limits import Lane, cores
-from qa.web.service.served import Served, ServedCollection
 
 _T = TypeVar("_T")
 

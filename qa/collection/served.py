@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +13,13 @@ from typing import Any
 
 from index import Index
 from qa.answer.pdf_boxes import BoxFinder
-from qa.answer.results import Mode, Result
+from qa.answer.results import IndexInfo, Mode, Result, json_value
 from qa.collection.build import Refresh, open_collection, refresh_if_small
 from qa.collection.settings import CollectionSettings, read_settings
+from qa.collection.show import show_indexed
+from qa.collection.status import status
 from qa.filters import Filter
-from qa.retrieval.retriever import Retriever
+from qa.retrieval.retriever import Retriever, Unit
 
 # Files are compared with the index before an answer, if that was not done so many seconds ago.
 _LOOK_SECONDS = 2.0
@@ -68,6 +70,50 @@ class Served:
         """Answer a question as `qa ask --json` does, with boxes for PDF."""
         topic = {"topic": wanted["topic"]} if "topic" in wanted else {}
         return self.boxes.fill(self.retriever.ask(wanted["question"], **self.asking(wanted), **topic))
+
+    def body(self, name: str, wanted: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the object that a command prints with `--json`; "search" is of the passages of "ask".
+
+        Args:
+            name: Of the command.
+            wanted: The values of the request's parameters, by name.
+        """
+        makers: dict[str, Callable[[Served, Mapping[str, Any]], dict[str, Any]]] = {
+            "ask": lambda served, given: served.ask(given).as_json(),
+            "search": _search,
+            "similar": _similar,
+            "topics": _topics,
+            "show": _show,
+            "status": lambda served, _: status(served.root).as_json(),
+        }
+        return makers[name](self, wanted)
+
+
+def _search(served: Served, given: Mapping[str, Any]) -> dict[str, Any]:
+    info = served.snapshot.info
+    return {
+        "version": 1,
+        "question": given["question"],
+        "passages": json_value(served.retriever.search(given["question"], **served.asking(given))),
+        "index": json_value(IndexInfo(info.documents, info.passages, info.model, info.generation)),
+    }
+
+
+def _similar(served: Served, given: Mapping[str, Any]) -> dict[str, Any]:
+    k, only = served.asking(given)["k"], filter_of(given)
+    return served.retriever.similar(given["place"], k=k, unit=_unit(given), only=only, indexed_only=True).as_json()
+
+
+def _topics(served: Served, given: Mapping[str, Any]) -> dict[str, Any]:
+    return served.retriever.topics(n=given.get("n"), unit=_unit(given), only=filter_of(given)).as_json()
+
+
+def _unit(given: Mapping[str, Any]) -> Unit:
+    return "documents" if given.get("documents") else "passages"
+
+
+def _show(served: Served, given: Mapping[str, Any]) -> dict[str, Any]:
+    return show_indexed(served.root, served.snapshot, given["place"], context=given.get("context", 3)).as_json()
 
 
 def filter_of(wanted: Mapping[str, Any]) -> Filter:

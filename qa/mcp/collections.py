@@ -1,0 +1,75 @@
+"""The collections that are served, by name; each is opened when it is first asked, or in the background before."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from corpus.errors import QAError, UsageError
+
+if TYPE_CHECKING:
+    from qa.collection.served import Served, ServedCollection
+
+_log = logging.getLogger(__name__)
+
+
+class NamedCollections:
+    """Collections by the names of their folders, made unique by numbers; any number of threads may share them.
+
+    Args:
+        roots: Their folders.
+        follow: Whether changed files are looked for, as `qa ask` does.
+    """
+
+    def __init__(self, roots: Sequence[Path], *, follow: bool) -> None:
+        self._roots: dict[str, Path] = {}
+        for root in dict.fromkeys(roots):
+            name = stem = root.name or "files"
+            number = 1
+            while name in self._roots:
+                number += 1
+                name = f"{stem}-{number}"
+            self._roots[name] = root
+        self._follow = follow
+        self._open: dict[str, ServedCollection] = {}
+        self._opening = threading.Lock()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Their names, in the order in which the folders were given."""
+        return tuple(self._roots)
+
+    @contextmanager
+    def reading(self, name: str | None) -> Iterator[Served]:
+        """Yield the newest state of a collection; the name may be left out where there is one.
+
+        Raises:
+            QAError: It cannot be opened, or there is none of this name.
+        """
+        if name is None and len(self._roots) > 1:
+            raise UsageError(f"say which collection: {', '.join(self._roots)}.")
+        name = name or self.names[0]
+        if name not in self._roots:
+            raise UsageError(f"no collection {name}. There are: {', '.join(self._roots)}.")
+        with self._opened(name).reading() as served:
+            yield served
+
+    def _opened(self, name: str) -> ServedCollection:
+        from qa.collection.served import ServedCollection  # noqa: PLC0415 - takes longer than the first answer may
+
+        with self._opening:
+            if name not in self._open:
+                self._open[name] = ServedCollection(self._roots[name], follow=self._follow)
+            return self._open[name]
+
+    def open_all(self) -> None:
+        """Open those that are not open yet; one that cannot be says so when it is asked."""
+        for name in self._roots:
+            try:
+                self._opened(name)
+            except QAError as error:
+                _log.warning("%s", error)

@@ -1,0 +1,69 @@
+"""Documents and passages as resources: `qa://COLLECTION/document/PATH` and `qa://COLLECTION/passage/ID`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote, urlsplit
+
+import mcp_types as types
+
+from corpus.errors import UsageError
+from qa.mcp.collections import NamedCollections
+
+if TYPE_CHECKING:
+    from index import StoredDocument
+
+# Documents in one answer to a request for the list.
+_PAGE = 500
+
+TEMPLATES = (
+    types.ResourceTemplate(
+        name="document",
+        uri_template="qa://{collection}/document/{+path}",
+        description="The text of a document, by its path in the collection.",
+        mime_type="text/plain",
+    ),
+    types.ResourceTemplate(
+        name="passage",
+        uri_template="qa://{collection}/passage/{id}",
+        description="The text of a passage, by the id that answers have.",
+        mime_type="text/plain",
+    ),
+)
+
+
+def listed(collections: NamedCollections, cursor: str | None) -> types.ListResourcesResult:
+    """Return some of the documents of all collections, and where the next begin."""
+    first = int(cursor) if cursor and cursor.isdecimal() and len(cursor) < 10 else 0
+    found: list[tuple[str, StoredDocument]] = []
+    for name in collections.names:
+        with collections.reading(name) as served:
+            found.extend((name, document) for document in served.snapshot.documents())
+    some = [
+        types.Resource(
+            name=one.path,
+            title=one.title or None,
+            uri=f"qa://{quote(name, safe='')}/document/{quote(one.path)}",
+            mime_type="text/plain",
+        )
+        for name, one in found[first : first + _PAGE]
+    ]
+    return types.ListResourcesResult(
+        resources=some, next_cursor=str(first + _PAGE) if len(found) > first + _PAGE else None
+    )
+
+
+def read(collections: NamedCollections, uri: str) -> types.ReadResourceResult:
+    """Return the text of a document or a passage; another URI is a UsageError."""
+    from qa.collection.show import show_indexed  # noqa: PLC0415 - takes longer than the first answer may
+
+    parts = urlsplit(uri)
+    kind, _, place = unquote(parts.path).lstrip("/").partition("/")
+    if parts.scheme != "qa" or kind not in ("document", "passage") or not place:
+        raise UsageError(f"{uri} is no qa://COLLECTION/document/PATH and no qa://COLLECTION/passage/ID.")
+    with collections.reading(unquote(parts.netloc)) as served:
+        if kind == "document" and served.snapshot.document(place) is None:
+            raise UsageError(f"no document {place}.")
+        view = show_indexed(served.root, served.snapshot, place, context=0)
+    text = "\n".join(line for _, line in view.lines)
+    return types.ReadResourceResult(contents=[types.TextResourceContents(uri=uri, text=text, mime_type="text/plain")])

@@ -1,0 +1,144 @@
+"""The server: lists and calls tools, lists and reads documents and passages."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import anyio
+import mcp_types as types
+from anyio.to_thread import run_sync
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel.server import Server
+from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
+
+from corpus.errors import QAError
+from qa.mcp.collections import NamedCollections
+from qa.mcp.resources import TEMPLATES, listed, read
+from qa.mcp.tools import TOOLS, checked, input_schema, output_schema
+
+# The models are loaded when the first answers are out, so that they do not wait for it.
+_HEAD_START = 0.1
+
+_Context = ServerRequestContext[Any, Any]
+_T = TypeVar("_T")
+_log = logging.getLogger(__name__)
+
+
+def serve_agents(roots: Sequence[Path], *, follow: bool, version: str) -> None:
+    """Serve collections on stdin and stdout until stdin ends; whatever else prints goes to stderr."""
+    anyio.run(_serve, NamedCollections(roots, follow=follow), version)
+
+
+async def _serve(collections: NamedCollections, version: str) -> None:
+    handlers = Handlers(collections)
+    server = Server(
+        "qa",
+        version=version,
+        title="qa",
+        instructions=_instructions(collections.names),
+        lifespan=handlers.opening,
+        on_list_tools=handlers.list_tools,
+        on_call_tool=handlers.call_tool,
+        on_list_resources=handlers.list_resources,
+        on_list_resource_templates=handlers.list_templates,
+        on_read_resource=handlers.read_resource,
+    )
+    async with stdio_server() as (receive, send):
+        await server.run(receive, send, server.create_initialization_options())
+
+
+def _instructions(names: Sequence[str]) -> str:
+    return (
+        f"Answers from documents on this machine ({', '.join(names)}), offline. `ask` quotes the answer and cites "
+        "where it is; say so if `found` is false, rather than guess. `show` reads around a citation."
+    )
+
+
+class Handlers:
+    """What the server does with each request; all work is done in threads."""
+
+    def __init__(self, collections: NamedCollections) -> None:
+        self._collections = collections
+
+    @asynccontextmanager
+    async def opening(self, _server: Server[Any]) -> AsyncIterator[None]:
+        """Open the collections while the first requests are answered."""
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._open)
+            yield
+            group.cancel_scope.cancel()
+
+    async def _open(self) -> None:
+        await anyio.sleep(_HEAD_START)
+        await _in_thread(self._collections.open_all)
+
+    async def list_tools(self, _ctx: _Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        """Describe the tools."""
+        marks = types.ToolAnnotations(
+            read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+        )
+        return types.ListToolsResult(
+            tools=[
+                types.Tool(
+                    name=one.name,
+                    title=one.title,
+                    description=one.about,
+                    input_schema=input_schema(one, self._collections.names),
+                    output_schema=output_schema(one),
+                    annotations=marks,
+                )
+                for one in TOOLS
+            ]
+        )
+
+    async def call_tool(self, _ctx: _Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        """Call a tool; what goes wrong is its result, so that the agent can do better."""
+        try:
+            found = await _in_thread(partial(self._called, params.name, params.arguments or {}))
+        except QAError as error:
+            return types.CallToolResult(content=[types.TextContent(text=str(error))], is_error=True)
+        text = json.dumps(found, ensure_ascii=False)
+        return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=found)
+
+    def _called(self, name: str, given: dict[str, Any]) -> dict[str, Any]:
+        spec = next((one for one in TOOLS if one.name == name), None)
+        if spec is None:
+            raise MCPError(code=types.INVALID_PARAMS, message=f"no tool {name}")
+        wanted = checked(spec, given, self._collections.names)
+        with self._collections.reading(wanted.pop("collection", None)) as served:
+            return served.body(name, wanted)
+
+    async def list_resources(
+        self, _ctx: _Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        """List documents, a page at a time."""
+        cursor = params.cursor if params is not None else None
+        return await _or_protocol_error(partial(listed, self._collections, cursor))
+
+    async def list_templates(
+        self, _ctx: _Context, _params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        """Say how documents and passages are named."""
+        return types.ListResourceTemplatesResult(resource_templates=list(TEMPLATES))
+
+    async def read_resource(self, _ctx: _Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        """Read a document or a passage as text."""
+        return await _or_protocol_error(partial(read, self._collections, str(params.uri)))
+
+
+async def _in_thread(work: Callable[[], _T]) -> _T:
+    return await run_sync(work, abandon_on_cancel=True)
+
+
+async def _or_protocol_error(work: Callable[[], _T]) -> _T:
+    try:
+        return await _in_thread(work)
+    except QAError as error:
+        raise MCPError(code=types.INVALID_PARAMS, message=str(error)) from error

@@ -1,0 +1,130 @@
+"""The tools: what an agent may ask, what it gives, and what it gets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from corpus.errors import UsageError
+from qa.answer.results import MAX_HITS
+from qa.explore.schemas import Schemas, body_schema
+from qa.retrieval.question_text import LONGEST_QUESTION
+
+_Schema = dict[str, Any]
+
+_QUESTION: _Schema = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": LONGEST_QUESTION,
+    "description": "In plain language, and complete: who, what and when are named.",
+}
+_K: _Schema = {"type": "integer", "minimum": 1, "maximum": MAX_HITS, "description": "How many passages; 5 by default."}
+_PATH: _Schema = {
+    "type": ["string", "array"],
+    "items": {"type": "string"},
+    "description": "Only files whose path matches this pattern, or one of these, as in .gitignore: talks/ or *.pdf.",
+}
+_PLACE: _Schema = {
+    "type": "string",
+    "minLength": 1,
+    "description": "As cited: path:line, path:first-last, 'path, p. 3', 'path § heading', a passage id, or a path.",
+}
+_TOPICS: _Schema = {
+    "type": "integer", "minimum": 1, "maximum": 200,
+    "description": "How many; as many as the data suggest by default.",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool.
+
+    Attributes:
+        name: Also of the object that it returns, which is that of the command of this name with `--json`.
+        title: For people.
+        about: For whoever decides to use it.
+        takes: JSON Schemas of the arguments by name.
+        needs: Those that must be given.
+        renamed: Arguments by another name than the collection takes them.
+    """
+
+    name: str
+    title: str
+    about: str
+    takes: Mapping[str, _Schema] = field(default_factory=dict)
+    needs: tuple[str, ...] = ()
+    renamed: Mapping[str, str] = field(default_factory=dict)
+
+
+TOOLS = (
+    ToolSpec(
+        "ask",
+        "Answer a question",
+        "Answer a question from the documents, word for word, with the passages that say so. `found` is false where "
+        "they do not answer it: then the passages are only the closest. Cite `source.path` with its lines or page.",
+        {"question": _QUESTION, "k": _K, "path": _PATH},
+        ("question",),
+    ),
+    ToolSpec(
+        "search",
+        "Search passages",
+        "The passages that fit a query best, without an answer: for reading around a subject.",
+        {"query": {**_QUESTION, "description": "A question, or words to look for."}, "k": _K, "path": _PATH},
+        ("query",),
+        {"query": "question"},
+    ),
+    ToolSpec(
+        "show",
+        "Read a place",
+        "The text of a citation with the lines around it, or of a whole document, and whether the file has changed "
+        "since it was indexed.",
+        {"place": _PLACE},
+        ("place",),
+    ),
+    ToolSpec("status", "State of the index", "What is indexed, what was skipped and why, and what has changed since."),
+    ToolSpec(
+        "similar",
+        "More like this",
+        "The passages most like a place, a document or a text, by meaning.",
+        {"place": {**_PLACE, "description": f"{_PLACE['description'][:-1]}; or any text."}, "k": _K},
+        ("place",),
+    ),
+    ToolSpec(
+        "topics",
+        "What it is about",
+        "The topics of the whole collection on two levels, with their most central passages; slow the first time.",
+        {"n": _TOPICS},
+    ),
+)
+
+
+def input_schema(spec: ToolSpec, collections: Sequence[str]) -> _Schema:
+    """Return what a tool takes; where there are several collections, one is named."""
+    several = len(collections) > 1
+    which: _Schema = {"type": "string", "enum": list(collections), "description": "Which collection."}
+    return {
+        "type": "object",
+        "properties": {**spec.takes, **({"collection": which} if several else {})},
+        "required": [*spec.needs, *(["collection"] if several else [])],
+        "additionalProperties": False,
+    }
+
+
+def output_schema(spec: ToolSpec) -> _Schema:
+    """Return what a tool returns, complete in itself."""
+    schemas = Schemas("#/$defs/")
+    body = body_schema(spec.name, schemas)
+    return {**body, "$defs": schemas.found} if schemas.found else body
+
+
+def checked(spec: ToolSpec, given: Mapping[str, Any], collections: Sequence[str]) -> dict[str, Any]:
+    """Return the arguments as the collection takes them; any that a tool does not take is a UsageError."""
+    from jsonschema import Draft202012Validator  # noqa: PLC0415 - not needed to start
+    from jsonschema.exceptions import best_match  # noqa: PLC0415 - as above
+
+    error = best_match(Draft202012Validator(input_schema(spec, collections)).iter_errors(dict(given)))
+    if error is not None:
+        where = ".".join(map(str, error.absolute_path))
+        raise UsageError(f"{where}: {error.message}" if where else error.message)
+    return {spec.renamed.get(name, name): value for name, value in given.items()}

@@ -1,0 +1,286 @@
+"""`qa mcp` with the SDK's own client over real stdio, and byte for byte as a host sees it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from anyio.from_thread import start_blocking_portal
+from jsonschema import Draft202012Validator
+from mcp import Client, MCPError, StdioServerParameters
+
+from qa import Retriever, build_index
+from tests.paths import REPOSITORY, SAMPLE
+
+AWARD = "Which paper won the ICLR 2025 test of time award?"
+Call = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("mcp") / "sample"
+    shutil.copytree(SAMPLE, root, ignore=shutil.ignore_patterns(".qa"))
+    (root / ".hidden.md").write_text("A secret.\n")
+    build_index(root)
+    return root
+
+
+@pytest.fixture(scope="module")
+def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A second collection whose folder has the same name."""
+    root = tmp_path_factory.mktemp("other") / "sample"
+    root.mkdir()
+    (root / "my notes.md").write_text("# Whales\n\nThe keynote on Monday is about whales.\n")
+    build_index(root)
+    return root
+
+
+def server(*folders: Path) -> StdioServerParameters:
+    args = ["-m", "qa", "mcp", *map(str, folders)]
+    return StdioServerParameters(command=sys.executable, args=args, env={"PYTHONPATH": str(REPOSITORY)})
+
+
+@pytest.fixture(scope="module", params=["legacy", "auto"])
+def call(request: pytest.FixtureRequest, sample: Path) -> Iterator[Call]:
+    """Calls a method of a client, once in each era of the protocol."""
+    with start_blocking_portal() as portal:
+        client = Client(server(sample), mode=request.param)
+        with portal.wrap_async_context_manager(client):
+            yield lambda name, *args: portal.call(getattr(client, name), *args)
+
+
+def asked(call: Call, tool: str, **arguments: Any) -> dict[str, Any]:
+    """What a tool returns, which is also its text."""
+    result = call("call_tool", tool, arguments)
+    assert not result.is_error, result.content
+    assert json.loads(result.content[0].text) == result.structured_content
+    found: dict[str, Any] = result.structured_content
+    return found
+
+
+def refused(call: Call, tool: str, **arguments: Any) -> str:
+    result = call("call_tool", tool, arguments)
+    assert result.is_error
+    message: str = result.content[0].text
+    return message
+
+
+def test_tools_are_described_typed_and_read_only(call: Call) -> None:
+    tools = {one.name: one for one in call("list_tools").tools}
+    assert {name: list(one.input_schema["properties"]) for name, one in tools.items()} == {
+        "ask": ["question", "k", "path"],
+        "search": ["query", "k", "path"],
+        "show": ["place"],
+        "status": [],
+        "similar": ["place", "k"],
+        "topics": ["n"],
+    }
+    for one in tools.values():
+        assert one.description
+        assert all(given["description"] for given in one.input_schema["properties"].values())
+        assert (one.annotations.read_only_hint, one.annotations.open_world_hint) == (True, False)
+        Draft202012Validator.check_schema(one.output_schema)
+
+
+def test_what_tools_return_is_what_the_command_line_prints(call: Call, sample: Path) -> None:
+    """And as their schemas say; the client checks that too."""
+    with Retriever.open(sample) as retriever:
+        expected = retriever.ask(AWARD, k=2, path="*.md").as_json()
+    found = asked(call, "ask", question=AWARD, k=2, path="*.md")
+    assert {**found, "timings_ms": 0} == {**json.loads(json.dumps(expected)), "timings_ms": 0}
+    assert (found["answer"]["text"], found["passages"][0]["source"]["path"]) == ("Adam", "awards.md")
+    hits = asked(call, "search", query="GCG suffix", k=3, path=["talks/", "papers/"])["passages"]
+    assert {hit["source"]["path"].partition("/")[0] for hit in hits} == {"talks", "papers"}
+    assert (len(hits), hits[0]["highlights"]) == (3, [])
+    shown = asked(call, "show", place="awards.md:14")
+    marked = [line["text"] for line in shown["lines"] if line["marked"]]
+    assert marked[0].startswith("The ICLR 2025 test of time award")
+    assert asked(call, "status")["documents"] == 27
+    assert len(asked(call, "similar", place=found["passages"][0]["id"], k=4)["passages"]) == 4
+    topics = asked(call, "topics", n=3)
+    assert len(topics["topics"]) == 3
+    schemas = {one.name: one.output_schema for one in call("list_tools").tools}
+    for name, body in (("ask", found), ("show", shown), ("topics", topics)):
+        Draft202012Validator(schemas[name]).validate(body)
+        assert not Draft202012Validator(schemas[name]).is_valid({**body, "version": 2})
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "message"),
+    [
+        ("ask", {}, "'question' is a required property"),
+        ("ask", {"question": " "}, "the question is empty."),
+        ("ask", {"question": AWARD, "k": 0}, "k: 0 is less than the minimum of 1"),
+        ("ask", {"question": AWARD, "rerank": True}, "('rerank' was unexpected)"),
+        ("ask", {"question": AWARD, "path": "tlaks/"}, "no indexed file matches the path 'tlaks/'. Similar: talks/"),
+        ("show", {"place": "nothing.md"}, "nothing.md is not in the collection"),
+        ("show", {"place": ".hidden.md"}, ".hidden.md is not in the collection"),
+        ("show", {"place": "../../../etc/passwd"}, "is not in the collection"),
+        ("similar", {"place": "nothing.md"}, "nothing.md is not in the collection."),
+        ("topics", {"n": 1000}, "n: 1000 is greater than the maximum of 200"),
+    ],
+)
+def test_errors_are_those_of_tools_in_our_words(call: Call, tool: str, arguments: dict[str, Any], message: str) -> None:
+    """So that the agent reads them, and the server goes on."""
+    assert message in refused(call, tool, **arguments)
+
+
+def test_documents_and_passages_are_resources(call: Call, sample: Path) -> None:
+    listed = call("list_resources").resources
+    uris = {one.uri for one in listed}
+    assert {"qa://sample/document/awards.md", "qa://sample/document/talks/kolter-keynote.txt"} <= uris
+    assert not any("hidden" in uri for uri in uris)
+    text = call("read_resource", "qa://sample/document/awards.md").contents[0].text
+    assert text.splitlines() == (sample / "awards.md").read_text().splitlines()
+    hit = asked(call, "ask", question=AWARD)["passages"][0]
+    passage = call("read_resource", f"qa://sample/passage/{hit['id']}").contents[0].text
+    assert hit["text"].strip() in passage
+    templates = [one.uri_template for one in call("list_resource_templates").resource_templates]
+    assert templates == ["qa://{collection}/document/{+path}", "qa://{collection}/passage/{id}"]
+    for wrong in ("sample/document/.hidden.md", "other/document/awards.md", "sample/passage/0", "", "sample/document/"):
+        with pytest.raises(MCPError):
+            call("read_resource", f"qa://{wrong}")
+
+
+def test_what_has_changed_is_noticed(call: Call, sample: Path) -> None:
+    """Within seconds, as with `qa serve`."""
+    (sample / "mascot.md").write_text("# Mascot\n\nThe mascot of the conference is a quokka named Bob.\n")
+    try:
+        limit = time.monotonic() + 60
+        while time.monotonic() < limit:
+            found = asked(call, "search", query="What is the mascot of the conference?", k=1)
+            if found["passages"][0]["source"]["path"] == "mascot.md":
+                break
+            time.sleep(0.5)
+        else:
+            raise AssertionError("never noticed")
+    finally:
+        (sample / "mascot.md").unlink()
+        build_index(sample)
+
+
+def test_several_collections_go_by_name(sample: Path, other: Path) -> None:
+    """Names are made unique; which is meant is said."""
+
+    @asynccontextmanager
+    async def client() -> Any:
+        async with Client(server(sample, other)) as one:
+            yield one
+
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(client()) as one:
+
+        def call(name: str, *args: Any) -> Any:
+            return portal.call(getattr(one, name), *args)
+
+        assert "(sample, sample-2)" in one.instructions
+        found = asked(call, "ask", question="What is the keynote on Monday about?", collection="sample-2")
+        assert found["passages"][0]["source"]["path"] == "my notes.md"
+        assert "'collection' is a required property" in refused(call, "ask", question=AWARD)
+        assert "is not one of ['sample', 'sample-2']" in refused(call, "status", collection="third")
+        text = call("read_resource", "qa://sample-2/document/my%20notes.md").contents[0].text
+        assert text.startswith("# Whales")
+
+
+# A host and a server, line by line; `=` is any value.
+TRANSCRIPT = """
+> {"id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "host", "version": "1"}}}
+< {"id": 1, "result": {"protocolVersion": "2025-06-18", "capabilities": {"tools": "=", "resources": "="}, "serverInfo": {"name": "qa", "title": "qa", "version": "="}, "instructions": "="}}
+> {"method": "notifications/initialized"}
+> {"id": 2, "method": "tools/call", "params": {"name": "ask", "arguments": {"question": "Who handed the certificate to Kingma?", "k": 1}}}
+< {"id": 2, "result": {"content": [{"type": "text", "text": "="}], "isError": false, "structuredContent": {"version": 1, "id": null, "question": "Who handed the certificate to Kingma?", "found": true, "confidence": "=", "corrections": [], "answer": "=", "passages": "=", "index": "=", "rerank_model": null, "timings_ms": "="}}}
+> {"id": 3, "method": "tools/call", "params": {"name": "show", "arguments": {"place": "gone.md"}}}
+< {"id": 3, "result": {"content": [{"type": "text", "text": "="}], "isError": true}}
+> {"id": 4, "method": "tools/call", "params": {"name": "delete", "arguments": {}}}
+< {"id": 4, "error": {"code": -32602, "message": "no tool delete"}}
+> {"id": 5, "method": "resources/read", "params": {"uri": "qa://sample/document/pronunciation.txt"}}
+< {"id": 5, "result": {"contents": [{"uri": "qa://sample/document/pronunciation.txt", "mimeType": "text/plain", "text": "="}]}}
+"""  # noqa: E501 - as they are sent
+# Libraries that print, from Python, from C, and from a process that they start.
+NOISE = """
+import os, subprocess, sys
+from qa.cli.main import main
+from qa.collection import served
+opened = served.ServedCollection.__init__
+def noisy(*args, **named):
+    print("a library prints", flush=True)
+    os.write(1, b"so does C\\n")
+    subprocess.run(["echo", "and a process"])
+    opened(*args, **named)
+served.ServedCollection.__init__ = noisy
+main()
+"""
+
+
+def _matches(found: Any, expected: Any) -> bool:
+    if expected == "=":
+        return True
+    if isinstance(expected, dict) and isinstance(found, dict):
+        return all(_matches(found.get(name), value) for name, value in expected.items())
+    if isinstance(expected, list) and isinstance(found, list):
+        return len(found) == len(expected) and all(map(_matches, found, expected))
+    return bool(found == expected)
+
+
+def test_nothing_but_the_protocol_is_on_stdout(sample: Path) -> None:
+    """Whatever prints meanwhile; the end of stdin is the end."""
+    with subprocess.Popen(
+        [sys.executable, "-c", NOISE, "mcp", str(sample)],
+        cwd=REPOSITORY, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        for line in TRANSCRIPT.strip().splitlines():
+            message = json.loads(line[2:])
+            if line.startswith(">"):
+                process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+                process.stdin.flush()
+            else:
+                found = process.stdout.readline()
+                assert _matches(json.loads(found), {"jsonrpc": "2.0", **message}), found
+        process.stdin.close()
+        assert process.stdout.read() == ""
+        said = process.stderr.read()
+        assert process.wait(timeout=60) == 0
+    assert all(noise in said for noise in ("a library prints", "so does C", "and a process"))
+
+
+def test_a_folder_without_an_index_ends_it_at_once(tmp_path: Path) -> None:
+    """With a message for the host's log, and nothing on stdout."""
+    done = subprocess.run(
+        [sys.executable, "-m", "qa", "mcp", str(tmp_path)],
+        cwd=REPOSITORY, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=600,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "no index in" in done.stderr
+
+
+def test_without_the_sdk_it_names_the_extra(sample: Path) -> None:
+    program = "import sys; sys.modules['mcp_types'] = None\nfrom qa.cli.main import main\nmain()"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "mcp", str(sample)],
+        cwd=REPOSITORY, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=600,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert 'pip install "qa-passages[mcp]"' in done.stderr
+
+
+def test_the_first_answer_waits_for_neither_models_nor_clients(sample: Path) -> None:
+    """Nothing that takes long is imported before it, whichever part of the SDK would."""
+    program = (
+        "import sys\nfrom qa.cli import serve\nfrom qa.mcp.sdk import quick_imports\n"
+        "with quick_imports():\n    import qa.mcp.server\n"
+        "print(sorted({'numpy', 'faiss', 'openvino', 'tokenizers', 'jsonschema', 'httpx2', 'mcp', "
+        "'mcp.client.session', 'mcp.server.mcpserver', 'cryptography'} & sys.modules.keys()))\n"
+        "import mcp; print(mcp.Client.__name__, mcp.server.MCPServer.__name__)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\nClient MCPServer\n"
