@@ -20,20 +20,7 @@ from qa.answer.results import Mode, Result
 from qa.cli import session
 from qa.cli.batch import BatchItem, questions_of
 from qa.cli.errors import FOUND, NOT_FOUND, guarded
-from qa.cli.options import (
-    CORPUS,
-    COUNT,
-    DEVICE,
-    INDEX,
-    JSON,
-    MODE,
-    NO_UPDATE,
-    READER,
-    RERANK,
-    RERANK_MODEL,
-    STORE,
-    filtered,
-)
+from qa.cli.options import ASKED, COUNT, JSON, RANKING, READER, STORE, filtered
 from qa.cli.views import show_place
 from qa.cli.writing import ProseWriter, writing
 from qa.filters import Filter
@@ -66,17 +53,12 @@ _CONTEXT = 6
     metavar="FILE",
     help='Answer many questions: one a line, or JSON lines with "id" and "question"; "-" for stdin. Prints JSON lines.',
 )
-@MODE
-@RERANK
+@RANKING
 @READER
-@RERANK_MODEL
-@DEVICE
 @filtered
 @click.option("--topic", metavar="N", help="Only passages of this topic, as `qa topics` numbers them.")
 @writing
-@CORPUS
-@NO_UPDATE
-@INDEX
+@ASKED
 @STORE
 def ask(
     *,

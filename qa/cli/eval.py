@@ -13,18 +13,7 @@ from corpus.errors import UsageError
 from qa.answer.results import Mode
 from qa.cli import session
 from qa.cli.errors import FOUND
-from qa.cli.options import (
-    CORPUS,
-    COUNT,
-    DEVICE,
-    INDEX,
-    JSON,
-    MODE,
-    NO_UPDATE,
-    RERANK,
-    RERANK_MODEL,
-    complete_files,
-)
+from qa.cli.options import ASKED, COUNT, JSON, RANKING, complete_files
 from qa.collection.settings import read_settings
 from qa.terminal import answers
 
@@ -33,10 +22,7 @@ from qa.terminal import answers
 @click.argument("words", nargs=-1, required=True, metavar="[FOLDER] QUESTIONS", shell_complete=complete_files)
 @click.option("-k", type=COUNT, help="How many passages to ask for.  [default: 10]")
 @JSON
-@MODE
-@RERANK
-@RERANK_MODEL
-@DEVICE
+@RANKING
 @click.option("--sample", type=click.IntRange(1), metavar="N", help="Ask only N questions: the same in every run.")
 @click.option(
     "--compare",
@@ -44,9 +30,7 @@ from qa.terminal import answers
     help='Compare with a second run under other settings, such as "mode=keyword,rerank=off" or "no-rerank", '
     "or with RESULTS.json, the --json output of an earlier run.",
 )
-@CORPUS
-@NO_UPDATE
-@INDEX
+@ASKED
 def evaluate(
     *,
     words: tuple[str, ...],

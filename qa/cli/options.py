@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from functools import wraps
+from functools import reduce, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,12 +58,19 @@ def _complete_paths(ctx: click.Context, _param: click.Parameter, incomplete: str
     return []
 
 
+_Command = Callable[..., Any]
+
+
+def _together(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
+    """Several options as one decorator."""
+    return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
+
+
 _PATH: dict[str, Any] = {"type": click.Path(path_type=Path), "shell_complete": _complete_folders}
 _DIR = {**_PATH, "metavar": "DIR"}
 _COLLECTION_HELP = (
     "The collection: its folder, or the .qa folder in it.  [default: QA_INDEX, or the nearest .qa upward]"
 )
-INDEX = click.option("--index", **_DIR, help=_COLLECTION_HELP)
 # For commands that do not tell apart whether the index is to be brought up to date first.
 COLLECTION = click.option("--index", "--corpus", "index", **_DIR, help=_COLLECTION_HELP)
 STORE = click.option(
@@ -74,27 +81,11 @@ STORE = click.option(
 FOLDER = click.argument("folder", required=False, **_PATH)
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 COUNT = _Count(1, MAX_HITS)
-MODE = click.option(
-    "--mode",
-    type=click.Choice([mode.value for mode in Mode]),
-    help="Search by words and meaning (hybrid), meaning (dense) or words (keyword).  [default: hybrid]",
-)
-RERANK = click.option(
-    "--rerank/--no-rerank",
-    default=None,
-    help="Re-rank the first passages token by token, or be faster and less accurate.  [default: rerank]",
-)
-RERANK_MODEL = click.option(
-    "--rerank-model",
-    metavar="NAME",
-    help="A sentence-transformers cross-encoder or its folder: it orders the first 30 passages, better and slower.",
-)
 READER = click.option(
     "--reader/--no-reader",
     default=None,
     help="Name the exact answer, or its sentence alone, which is faster and less accurate.  [default: reader]",
 )
-CORPUS = click.option("--corpus", **_DIR, help="Build or update the index of this folder first.")
 NO_UPDATE = click.option("--no-update", is_flag=True, help="Do not look for changed files first.")
 DEVICE = click.option(
     "--device",
@@ -102,7 +93,32 @@ DEVICE = click.option(
     default="auto",
     help="Where models run: a GPU embeds many passages, and re-ranks.  [default: auto, a GPU where one is and pays]",
 )
-_FILTERS = (
+# How questions are ranked, and where models run.
+RANKING = _together(
+    click.option(
+        "--mode",
+        type=click.Choice([mode.value for mode in Mode]),
+        help="Search by words and meaning (hybrid), meaning (dense) or words (keyword).  [default: hybrid]",
+    ),
+    click.option(
+        "--rerank/--no-rerank",
+        default=None,
+        help="Re-rank the first passages token by token, or be faster and less accurate.  [default: rerank]",
+    ),
+    click.option(
+        "--rerank-model",
+        metavar="NAME",
+        help="A sentence-transformers cross-encoder or its folder: it orders the first 30 passages, better and slower.",
+    ),
+    DEVICE,
+)
+# Which collection is asked, and whether it is brought up to date first.
+ASKED = _together(
+    click.option("--corpus", **_DIR, help="Build or update the index of this folder first."),
+    NO_UPDATE,
+    click.option("--index", **_DIR, help=_COLLECTION_HELP),
+)
+_FILTERS = _together(
     click.option(
         "--path",
         multiple=True,
@@ -128,7 +144,7 @@ _FILTERS = (
 )
 
 
-def filtered(command: Callable[..., int]) -> Callable[..., int]:
+def filtered(command: Callable[..., int]) -> _Command:
     """Give a command the options that say which part of the collection is meant, as its argument `only`."""
 
     @wraps(command)
@@ -136,6 +152,4 @@ def filtered(command: Callable[..., int]) -> Callable[..., int]:
         only = Filter.of(**{name: given.pop(name) for name in ("path", "types", "since", "until", "where")})
         return command(**given, only=only)
 
-    for option in reversed(_FILTERS):
-        run = option(run)
-    return run
+    return _FILTERS(run)
