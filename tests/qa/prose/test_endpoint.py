@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
+import ssl
+import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -119,6 +123,26 @@ def test_tls_where_there_is_none_and_the_reverse(server: Player) -> None:
         assert "does not speak HTTP; is it https://" in failure(f"http://{tls}")
     with raw(b"") as closed:
         assert "broke off the connection" in failure(f"http://{closed}")
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl to make a certificate with")
+def test_certificates_are_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that nobody vouches for is refused before anything is sent; one that the system trusts is fine."""
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    made = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost"
+    more = ["-addext", "subjectAltName=DNS:localhost", "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run([*made.split(), *more], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    with player() as server:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        server.says = ["Soup."]
+        url = server.url("says").replace("http://127.0.0.1", "https://localhost")
+        assert "certificate cannot be trusted: self-signed certificate" in failure(url, limit=20, key="sk-secret")
+        assert server.asked == []
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        assert "".join(LLMEndpoint(url, limit=20).stream(MESSAGES)) == "Soup."
+        assert "certificate cannot be trusted" in failure(url.replace("localhost", "127.0.0.1"), limit=20)
 
 
 def test_no_redirect_is_followed(server: Player) -> None:
