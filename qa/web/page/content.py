@@ -101,7 +101,7 @@ class PageMaker:
                 result = served.retriever.ask(state.q, **asking)
                 content = replace(content, result=shown_result(result, state, asking["k"]))
         except UsageError as error:
-            content = replace(content, problem=problem_of(error))
+            content = replace(content, problem=problem_of(error, "This cannot be asked"))
         return replace(content, source=self.source(served, state)) if state.open else content
 
     def failed(self, problem: PageProblem) -> PageContent:
@@ -115,7 +115,7 @@ class PageMaker:
                 raise UsageError("no place is given.")
             return self._sources.view(served.root, served.snapshot, wanted, served.boxes.sandbox)
         except QAError as error:
-            return problem_of(error)
+            return problem_of(error, "This place cannot be shown")
 
     def picture(self, served: Served, path: str, page: int) -> bytes:
         """Return a page of a PDF of the collection as PNG.

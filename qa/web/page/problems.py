@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from starlette.exceptions import HTTPException
 
-from corpus.errors import QAError
+from corpus.errors import QAError, UsageError
 from qa.web.service.problems import BUG, kind_of
 
 _log = logging.getLogger(__name__)
@@ -22,13 +22,17 @@ class PageProblem:
     status: int
 
 
-def problem_of(error: Exception) -> PageProblem:
-    """Return what to say about an error; one that nobody expected is logged."""
+def problem_of(error: Exception, refused: str = "Refused") -> PageProblem:
+    """Return what to say about an error; one that nobody expected is logged.
+
+    Args:
+        error: It.
+        refused: The heading where what was asked for is the reason.
+    """
     if isinstance(error, HTTPException):
-        return PageProblem("Busy" if error.status_code in (429, 503) else "Refused", error.detail, error.status_code)
+        return PageProblem("Busy" if error.status_code in (429, 503) else refused, error.detail, error.status_code)
     if isinstance(error, QAError):
         kind = kind_of(error)
-        detail = str(error)
-        return PageProblem(kind.title, detail[:1].upper() + detail[1:], kind.status)
+        return PageProblem(refused if type(error) is UsageError else kind.title, str(error), kind.status)
     _log.error("internal error", exc_info=error)
     return PageProblem(BUG.title, "This is a bug in qa; the terminal of qa serve says more.", BUG.status)

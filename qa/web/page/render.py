@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from qa.web.page.content import PageContent
 from qa.web.page.pictures import PictureView
@@ -14,9 +13,14 @@ from qa.web.page.problems import PageProblem
 from qa.web.page.source import SourceView
 from qa.web.page.state import PageState
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
 
 @cache
 def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - no answer of the API waits for it
+
     found = Environment(
         loader=PackageLoader("qa.web.page"),
         autoescape=True,

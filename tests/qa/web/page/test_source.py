@@ -9,16 +9,21 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from starlette.exceptions import HTTPException
 
-from corpus.errors import UsageError
+from corpus.errors import DamagedIndexError, NoIndexError, UsageError
 from corpus.loading.sandbox import Sandbox
 from index import Snapshot
 from qa import build_index
 from qa.answer.results import State
+from qa.web.page.content import PageMaker
 from qa.web.page.markdown import MarkdownView
 from qa.web.page.marks import MarkedText, Marks, window
 from qa.web.page.pictures import PictureView
+from qa.web.page.problems import problem_of
+from qa.web.page.render import render_page
 from qa.web.page.source import ROOM, Sources, SourceView, Wanted
+from qa.web.page.state import PageState
 from qa.web.page.table_view import TableView
 from qa.web.page.text_views import BlocksView, LinesView
 from tests.corpus.readers.samples.files import FILES
@@ -321,6 +326,26 @@ def test_a_window_has_its_place(length: int, start: int, size: int, edges: list[
     assert first <= start
     assert last >= min(end, start + 25)
     assert length > 50 or (first, last) == (0, length)
+
+
+@pytest.mark.parametrize(
+    ("error", "title", "status"),
+    [
+        (DamagedIndexError("<b>index.db</b> is damaged."), "The index is damaged", 500),
+        (NoIndexError("<b>none</b>"), "There is no index", 503),
+        (HTTPException(503, "<b>128</b> requests are open."), "Busy", 503),
+        (ZeroDivisionError("<b>"), "Internal error", 500),
+    ],
+)
+def test_whatever_fails_is_a_page(error: Exception, title: str, status: int) -> None:
+    """With what to do about it, the question still there, and no markup of a message."""
+    content = PageMaker().failed(problem_of(error))
+    page = render_page(PageState(q="who?"), content)
+    assert content.status == status
+    assert f"<h1>{title}</h1>" in page
+    assert 'value="who?"' in page
+    assert "<b>" not in page
+    assert "ZeroDivision" not in page
 
 
 def test_pictures_are_kept_up_to_a_limit(samples: Library, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
