@@ -52,6 +52,13 @@ def connect(address: StoreAddress, *, reading: bool) -> psycopg.Connection:
         )
 
 
+def close(connection: psycopg.Connection) -> None:
+    """Close a connection, its locks first: the server would free them some time after."""
+    with contextlib.suppress(psycopg.Error):
+        connection.execute("SELECT pg_advisory_unlock_all()")
+    connection.close()
+
+
 @contextlib.contextmanager
 def translate_errors(place: str) -> Iterator[None]:
     """Raise the errors of PostgreSQL as those of `corpus.errors`."""
@@ -143,13 +150,13 @@ class ReadingPool:
                 if not self._closed:
                     self._idle.append(connection)
                     return
-            connection.close()
+            close(connection)
 
     def _forget_idle(self) -> None:
         with self._lock:
             idle, self._idle = self._idle, []
         for connection in idle:
-            connection.close()
+            close(connection)
 
 
 @contextlib.contextmanager

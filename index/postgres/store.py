@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sqlite3
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,7 +17,7 @@ from index.commit.staging import Staging
 from index.dense.vector_rows import is_usable, pack_vector, unit_vectors, vector_checksum
 from index.encoder.protocol import Vectors
 from index.postgres.address import StoreAddress
-from index.postgres.connection import Row, connect, translate_errors
+from index.postgres.connection import Row, close, connect, translate_errors
 from index.postgres.generation_writer import WRITER_LOCK, GenerationWriter, clear, discard_all, discard_unpublished
 from index.postgres.rows import (
     DOCUMENT,
@@ -35,6 +36,9 @@ from index.storage.metadata import Info, SkippedRow
 from index.storage.rows import StoredDocument, document_checksum
 
 _LOG = logging.getLogger(__name__)
+
+# The server takes a moment to notice that a writer was killed.
+_LOCK_PAUSES = (0.05, 0.1, 0.2, 0.4)
 
 
 class PostgresStore:
@@ -72,7 +76,7 @@ class PostgresStore:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._connection.close()
+        close(self._connection)
 
     def info(self) -> Info | None:
         """Return the metadata of the current generation, or None before the first."""
@@ -219,5 +223,8 @@ class PostgresStore:
     def _lock(self) -> None:
         """Take the lock of the one writer, which the server frees when the connection ends."""
         query = "SELECT pg_try_advisory_lock(%s::oid::int, %s)"
-        if not self._rows(query, self._number, WRITER_LOCK)[0][0]:
-            raise LockedError(f"{self._place} is being written by another process. Wait for it: qa index --wait.")
+        for pause in _LOCK_PAUSES:
+            if self._rows(query, self._number, WRITER_LOCK)[0][0]:
+                return
+            time.sleep(pause)
+        raise LockedError(f"{self._place} is being written by another process. Wait for it: qa index --wait.")

@@ -50,6 +50,9 @@ for number in range(first, first + 1000):
 """
 
 
+Kill = Callable[[Server, "subprocess.Popen[str]"], None]
+
+
 def build(folder: Path, encoder: BagEncoder | None = None) -> BuildReport:
     return update_index(Request(folder, encoder or BagEncoder()))
 
@@ -158,21 +161,29 @@ def test_kills(remote: Path, server: Server, what: str) -> None:
     empty(remote)
     first = 100
     for pause in (0.0, 0.03):
-        process = subprocess.Popen(
-            [sys.executable, "-c", WRITER, str(remote), str(first)],
-            cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
-        assert process.stdout is not None
-        last = int(process.stdout.readline())
-        time.sleep(pause)
-        _KILLS[what](server, process)
-        last = max([last, *(int(line) for line in process.communicate()[0].split())])
-        with open_index(remote / ".qa") as index:
-            (found,) = numbers_in(index)
+        reported, found = killed(server, writing(remote, first), KILLS[what], remote, pause)
         # What was reported is there; what was not may be.
-        assert int(found) in (last, last + 1)
+        assert found in (reported, reported + 1)
         assert verify_index(remote / ".qa").problems == ()
-        first = last + 2
+        first = reported + 2
+
+
+def writing(folder: Path, first: int) -> subprocess.Popen[str]:
+    """A process that builds again and again."""
+    command = [sys.executable, "-c", WRITER, str(folder), str(first)]
+    return subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def killed(server: Server, process: subprocess.Popen[str], kill: Kill, folder: Path, pause: float) -> tuple[int, int]:
+    """The last number that a process reported before it was ended, and the one that is in the index then."""
+    assert process.stdout is not None
+    last = int(process.stdout.readline())
+    time.sleep(pause)
+    kill(server, process)
+    last = max([last, *(int(line) for line in process.communicate()[0].split())])
+    with open_index(folder / ".qa") as index:
+        (found,) = numbers_in(index)
+    return last, int(found)
 
 
 def _kill_writer(_: Server, process: subprocess.Popen[str]) -> None:
@@ -191,7 +202,7 @@ def _cut_connection(server: Server, process: subprocess.Popen[str]) -> None:
         time.sleep(0.01)
 
 
-_KILLS: dict[str, Callable[[Server, subprocess.Popen[str]], None]] = {
+KILLS: dict[str, Kill] = {
     "writer": _kill_writer,
     "server": _kill_server,
     "connection": _cut_connection,
