@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 
 from corpus.readers.pdf.characters import Box
 from corpus.readers.pdf.line import Line
@@ -22,23 +24,28 @@ _CLOSING = ".,;:)]"
 # A mark is raised behind such a word; "m²", "10⁷", "21st" and "XVIe" are whole.
 _WORD = re.compile(r"[^\W\d_]{2}[^\W\d_A-Z]$")
 
+_bottom = attrgetter("bottom")
+
 
 def in_their_lines(pieces: Sequence[Line]) -> list[Line]:
     """Put small pieces that are drawn above or below a line, such as stacked exponents, where they belong in it."""
-    found = list(pieces)
+    lines = sorted((piece for piece in pieces if len(piece.text) >= _LINE), key=_bottom)
+    reach = max((line.size for line in lines), default=0.0)
+    placed = set()
     # From top to bottom, so that an index is put before the exponent above it.
-    for one in sorted((piece for piece in pieces if len(piece.text) <= _LONGEST), key=lambda piece: -piece.bottom):
-        lines = [line for line in found if line is not one and _is_script(one, line)]
-        if lines:
-            _put_in(min(lines, key=lambda line: abs(one.bottom - line.bottom)), one)
-            found = [piece for piece in found if piece is not one]
-    return found
+    for one in sorted((piece for piece in pieces if len(piece.text) <= _LONGEST), key=_bottom, reverse=True):
+        first = bisect_left(lines, one.bottom - _ABOVE * reach, key=_bottom)
+        end = bisect_right(lines, one.bottom + _BELOW * reach, key=_bottom)
+        around = [line for line in lines[first:end] if _is_script(one, line)]
+        if around:
+            _put_in(min(around, key=lambda line: abs(one.bottom - line.bottom)), one)
+            placed.add(id(one))
+    return [piece for piece in pieces if id(piece) not in placed]
 
 
 def _is_script(one: Line, line: Line) -> bool:
     return (
-        len(line.text) >= _LINE
-        and one.size <= _SMALLER * line.size
+        one.size <= _SMALLER * line.size
         and -_BELOW * line.size < one.bottom - line.bottom < _ABOVE * line.size
         and line.left - _BESIDE * line.size < one.left < line.right + _BESIDE * line.size
     )

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 _ARGUMENT = re.compile(r'"((?:[^"]|"")*)"?|((?:\\.|[^\s\\])+)')
 # Names of characters and strings, then fonts and motions, which are dropped, then single signs.
 _ESCAPE = re.compile(
-    r"""\\(?: \*?\((?P<two>..) | \*?\[(?P<long>[^\]]*)\] | \*(?P<one>.)
-        | [fgkFnYm](?:\(..|\[[^\]]*\]|[+-]?.) | s[+-]?(?:\(\d\d|\[[^\]]*\]|'[^']*'|\d) | [bhvwlLNoSxXDHZRBA]'[^']*'
+    r"""\\(?: \*?\((?P<two>..) | \*?\[(?P<long>[^\]]{0,99})\] | \*(?P<one>.)
+        | [fgkFnYm](?:\(..|\[[^\]]{0,99}\]|[+-]?.) | s[+-]?(?:\(\d\d|\[[^\]]{0,99}\]|'[^']{0,99}'|\d)
+        | [bhvwlLNoSxXDHZRBA]'[^']{0,99}'
         | ["\#].* | (?P<sign>.?) )""",
     re.VERBOSE,
 )

@@ -16,7 +16,7 @@ _TIME = r"(?:(\d{1,3}):)?(\d{1,2}):(\d{2})[.,](\d{1,3})"
 _CUE = re.compile(rf"\s*{_TIME}\s+-->\s+{_TIME}")
 # Tags of both formats, and of players: <i>, <v Ann>, <00:01.000>, {\an8}
 _TAG = re.compile(r"<[^<>]*>|\{\\[^{}]*\}")
-_SPEAKER = re.compile(r"<v(?:\.[^ \t<>]*)?[ \t]+([^<>]+)>")
+_SPEAKER = re.compile(r"<v(?:\.[^ \t<>]*)?[ \t]+([^<>\s][^<>]*)>")
 _HEADER = re.compile(r"WEBVTT[ \t]+(?:-\s*)?(\S.*)")
 _ENDS = re.compile(r"[.!?…。！？]['\"”’»)\]]*$")
 # In seconds: after a sentence, and anywhere, silence that begins a paragraph. In characters: what is long enough after

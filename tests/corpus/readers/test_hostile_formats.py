@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from corpus.errors import Unreadable
-from corpus.formats import SUFFIXES, format_of
+from corpus.formats import SUFFIXES, confirm, format_of
 from corpus.loading.load import parse
 from corpus.loading.sandbox import Sandbox
 from corpus.readers import reader_for
@@ -135,6 +135,12 @@ LINES = {
     "garbage.cpp": again("<>{}()[]\"'\n"),
     "fields.rst": again(":a", head="T\n=\n\n"),
     "references.rst": again("`a <", head="T\n=\n\n"),
+    "tags.vtt": again("<v ", head="WEBVTT\n\n00:01.000 --> 00:02.000\n"),
+    "speakers.vtt": again(" ", head="WEBVTT\n\n00:01.000 --> 00:02.000\n<v"),
+    "cues.vtt": again("00:01.000 --> 00:02.000\na\n\n"),
+    "names.7": again(r"\[abc", head=".TH A 7\n"),
+    "motions.7": again(r"\h'abc", head=".TH A 7\n"),
+    "arguments.7": again('"a', head=".TH A 7\n.SH "),
     "rows.rst": again("+-", head="T\n=\n\n"),
 }
 
@@ -142,8 +148,7 @@ LINES = {
 @pytest.mark.parametrize("path", LINES)
 def test_time_grows_with_size_alone(path: str) -> None:
     """Of a file most of which is one line."""
-    kind = format_of(path)
-    assert kind is not None
+    kind = confirm(path, LINES[path](1000))
 
     def read(data: bytes) -> None:
         with contextlib.suppress(Unreadable):
