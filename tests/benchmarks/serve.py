@@ -31,7 +31,7 @@ from tests.benchmarks.peer_tools import run
 from tests.qa.web.servers import RunningServer, running
 
 CLIENTS = (1, 8, 64)
-STARTS = 10
+STARTS = 7
 
 
 def percentiles(seconds: Sequence[float]) -> dict[str, float]:

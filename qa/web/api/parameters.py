@@ -27,7 +27,7 @@ class Parameter:
         schema: What it may be, as JSON Schema.
         required: Whether there must be one.
         repeated: Whether there may be several; they arrive as a tuple.
-        example: One that works on the sample collection.
+        example: What one looks like.
     """
 
     name: str
@@ -127,7 +127,7 @@ QUESTION = Parameter(
     f"In plain language; {LONGEST_QUESTION:,} characters at most.",
     schema={"type": "string", "minLength": 1, "maxLength": LONGEST_QUESTION},
     required=True,
-    example="Which paper won the ICLR 2025 test of time award?",
+    example="who gave the keynote?",
 )
 K = number("k", "How many passages to return; 5, unless the collection's settings say otherwise.", 1, MAX_HITS)
 FILTERS = (
@@ -148,7 +148,7 @@ PLACE = Parameter(
     "place",
     'As cited: "path:line", "path:first-last", "path, p. 3", "path § heading", a passage id; or a path.',
     required=True,
-    example="awards.md:12-16",
+    example="notes/talks.md:9-14",
 )
 CONTEXT = number("context", "Lines before and after it; 3 by default.", 0, 10_000)
 DOCUMENTS = flag("documents", "Whole documents and records, such as abstracts, instead of passages.")

@@ -18,7 +18,7 @@ class Service:
 
     def __init__(self, collection: ServedCollection) -> None:
         self.collection = collection
-        self._questions = Lane("question", workers=2 * cores(), places=128, each=64, seconds=30)
+        self._questions = Lane("question", workers=2 * cores(), places=128, each=64, seconds=60)
         # What looks at the whole collection: it delays no question, and does not pile up.
         self._looks = Lane("look", workers=1, places=8, each=4, seconds=120)
 
