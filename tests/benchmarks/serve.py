@@ -5,7 +5,7 @@
 The corpus is copied and indexed, and the same questions are asked in turn of a `Retriever` in a process of its own, by
 so many threads, and of a server in another, by so many clients that keep their connections; both run with everything as
 it is by default. Clients share the machine with the server: what they take is taken from it. Then so many questions are
-asked of the same server, one in five re-ranked, and its memory is read after each thousand. At last the time from the
+asked of the same server, one in ten re-ranked, and its memory is read after each thousand. At last the time from the
 start of `qa serve` to its first answer is taken in turn with that of `qa ask`.
 """
 
@@ -143,7 +143,7 @@ def growth(server: RunningServer, questions: Sequence[str], count: int) -> list[
     chosen = random.Random(0)  # noqa: S311 - nothing secret
     found = [[0, memory(server.process)]]
     for done in range(1000, count + 1, 1000):
-        for more, size in (("", 200), ("&rerank=false", 800)):
+        for more, size in (("", 100), ("&rerank=false", 900)):
             ask_server(server, 8, chosen.choices(questions, k=size), more)
         found.append([done, memory(server.process)])
     return found

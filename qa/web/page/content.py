@@ -94,7 +94,8 @@ class PageMaker:
         try:
             if state.like:
                 asking = _asking(served, state)
-                similar = served.retriever.similar(state.like, k=asking["k"], only=asking["only"])
+                k, only = asking["k"], asking["only"]
+                similar = served.retriever.similar(state.like, k=k, only=only, indexed_only=True)
                 content = replace(content, similar=shown_similar(similar, state))
             elif state.q:
                 asking = _asking(served, state)
