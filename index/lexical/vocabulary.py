@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from index.lexical.analyzer import split_words, terms_of
 from index.lexical.posting_blocks import term_bytes, term_hash
-from index.lexical.postings import Numbers
 
 Ints = npt.NDArray[np.int32]
 
@@ -18,8 +17,8 @@ Ints = npt.NDArray[np.int32]
 class Occurrences(NamedTuple):
     """Where terms occur: `terms` are their numbers, `owners` say in which of the words given."""
 
-    terms: Numbers
-    owners: Numbers
+    terms: Ints
+    owners: Ints
 
 
 class _Words(dict[str, int]):
@@ -83,7 +82,8 @@ class Vocabulary:
         """The terms that words are indexed by."""
         starts = np.frombuffer(self._starts, dtype=np.int32)
         first, counts = starts[words], (starts[1:] - starts[:-1])[words]
-        ends = np.cumsum(counts, dtype=np.int64)
-        places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(first - (ends - counts), counts)
-        owners = np.repeat(np.arange(len(words)), counts)
-        return Occurrences(np.frombuffer(self._found, dtype=np.int32)[places].astype(np.int64), owners)
+        ends = np.cumsum(counts, dtype=np.int32)
+        places = np.arange(ends[-1] if len(ends) else 0, dtype=np.int32)
+        places += np.repeat(first - (ends - counts), counts)
+        owners = np.repeat(np.arange(len(words), dtype=np.int32), counts)
+        return Occurrences(np.frombuffer(self._found, dtype=np.int32)[places], owners)

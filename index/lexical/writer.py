@@ -21,13 +21,13 @@ from index.lexical.posting_blocks import (
     write_rows,
 )
 from index.lexical.postings import MAX_WEIGHT, Numbers, Postings, pack, unpack
-from index.lexical.vocabulary import Vocabulary
+from index.lexical.vocabulary import Ints, Vocabulary
 
 # Of a word in the title, the headings, the text and the path of a passage.
 FIELD_WEIGHTS = (1, 1, 1, 2)
 _MAX_LENGTH = 65_535
 # Words whose terms are remembered, and texts whose words are: passages of one document share all but the text.
-_MAX_WORDS = 500_000
+_MAX_WORDS = 100_000
 _MAX_SHARED = 64
 
 
@@ -52,9 +52,9 @@ class _Passages:
 class _Columns(NamedTuple):
     """Postings of a block in no order: the number of each one's term, the place of its passage, and its weight."""
 
-    terms: Numbers
-    places: Numbers
-    weights: Numbers
+    terms: Numbers | Ints
+    places: Numbers | Ints
+    weights: Numbers | Ints
 
 
 @dataclass(slots=True)
@@ -149,8 +149,8 @@ class LexicalWriter:
         """The postings of passages, one for each occurrence of a term, those of the path twice."""
         sizes = np.array(passages.sizes)
         found = self._vocabulary.terms(np.array(passages.words))
-        owners = np.repeat(np.arange(len(sizes)), sizes)[found.owners]
-        times = np.array(FIELD_WEIGHTS)[owners % len(FIELD_WEIGHTS)]
+        owners = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)[found.owners]
+        times = np.array(FIELD_WEIGHTS, dtype=np.int32)[owners % len(FIELD_WEIGHTS)]
         places = np.array(passages.places)[owners // len(FIELD_WEIGHTS)]
         return _Columns(found.terms, places, times)
 
@@ -175,7 +175,7 @@ class LexicalWriter:
             raise damaged_block(self._file, number)
         return _Columns(np.repeat(terms, found.counts), found.positions, found.weights)
 
-    def _distinct(self, *several: Numbers) -> Numbers:
+    def _distinct(self, *several: Numbers | Ints) -> Numbers:
         """All terms that occur; sorting millions would take longer."""
         found = np.zeros(len(self._vocabulary.names), dtype=bool)
         for terms in several:
@@ -189,9 +189,9 @@ class LexicalWriter:
         terms.sort(key=lambda term: (hashes[term], names[term]))
         ranks = np.empty(len(names), dtype=np.int64)
         ranks[terms] = np.arange(len(terms))
-        keys, weights = np.unique(
-            np.repeat(ranks[new.terms] * posting_blocks.BLOCK + new.places, new.weights), return_counts=True
-        )
+        keys = ranks[new.terms] * posting_blocks.BLOCK
+        keys += new.places
+        keys, weights = np.unique(np.repeat(keys, new.weights), return_counts=True)
         if len(old.terms):
             keys = np.concatenate([keys, ranks[old.terms] * posting_blocks.BLOCK + old.places])
             order = np.argsort(keys)
