@@ -1,6 +1,6 @@
 """Write the weights that ship: six layers and heads in half precision, without the embedding tables.
 
-    python -m tests.benchmarks.reader.export WORK/run-1/final.pt reader.safetensors
+    python -m tests.benchmarks.reader.export WORK/run-2/final.pt reader.safetensors --mean WORK/run-1/final.pt
 
 The embedding tables are those of the encoder, whose hash stands in the file's metadata (`reader`, JSON).
 """
@@ -10,13 +10,14 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
 from safetensors.torch import save_file
 
 from .batches import MAX_LENGTH, MAX_QUESTION, encode, in_batches
-from .model import base_hash, load_reader
+from .model import Reader, base_hash, load_reader
 
 MOST_BYTES = 22_000_000
 # Question, context and text of what the product compares its compiled copy on.
@@ -28,16 +29,20 @@ _CHECKS = (
 LICENCE = "CC BY-SA 4.0 (made from SQuAD, CC BY-SA 4.0, and ContractNLI, CC BY 4.0)"
 
 
-def export(checkpoint: Path, out: Path) -> str:
-    """Write the weights; the SHA-256 of the file."""
-    trained = load_reader(checkpoint).trained()
+def export(checkpoints: Sequence[Path], out: Path) -> str:
+    """Write the mean of the weights of one or more checkpoints; the SHA-256 of the file."""
+    reader, *others = map(load_reader, checkpoints)
+    trained = reader.trained()
+    with torch.no_grad():
+        for name, value in trained.items():
+            value.copy_(torch.stack([value, *(other.trained()[name] for other in others)]).mean(0))
     tensors = {
         name.replace("bert.encoder.layer.", "layers."): value.to(torch.float16).contiguous()
         for name, value in trained.items()
     }
     if not all(torch.isfinite(value).all() for value in tensors.values()):
         raise SystemExit("a weight is too large for half precision")
-    tensors |= _checks(checkpoint)
+    tensors |= _checks(reader)
     described = {
         "version": 1,
         "base": "sentence-transformers/all-MiniLM-L6-v2",
@@ -61,13 +66,13 @@ def export(checkpoint: Path, out: Path) -> str:
     return hashlib.sha256(out.read_bytes()).hexdigest()
 
 
-def _checks(checkpoint: Path) -> dict[str, torch.Tensor]:
+def _checks(reader: Reader) -> dict[str, torch.Tensor]:
     """Inputs, and what the reader computes for them in float32."""
     asked = [row.split("|") for row in _CHECKS]
     inputs = encode(*([row[column] for row in asked] for column in range(3)))
     ((_, batch),) = in_batches(inputs, size=len(inputs))
     with torch.no_grad():
-        output = load_reader(checkpoint).read(batch)
+        output = reader.read(batch)
     text = batch.allowed.clone()
     text[:, 0] = False
     arrays = {
@@ -82,12 +87,13 @@ def _checks(checkpoint: Path) -> dict[str, torch.Tensor]:
 
 
 def main() -> None:
-    """Export one checkpoint."""
+    """Export one checkpoint, or the mean of several."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkpoint", type=Path)
     parser.add_argument("out", type=Path)
+    parser.add_argument("--mean", type=Path, nargs="*", default=(), help="checkpoints of runs from a common start")
     options = parser.parse_args()
-    digest = export(options.checkpoint, options.out)
+    digest = export([options.checkpoint, *options.mean], options.out)
     print(f"{options.out}: {options.out.stat().st_size:,} bytes, SHA-256 {digest}")
 
 
