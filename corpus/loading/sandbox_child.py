@@ -46,27 +46,35 @@ def serve(requests: BinaryIO, answers: BinaryIO, *, seconds: int, memory: int) -
         request = json.loads(requests.read(sizes[0]))
         data = requests.read(sizes[1])
         _limit_time(seconds)
-        answer = _answer(request, data, memory)
+        text, died = _answer(request, data, memory)
         del data
-        text = json.dumps(answer).encode()
-        answers.write(struct.pack(">I", len(text)) + text)
+        answers.write(struct.pack(">I", len(text)))
+        answers.write(text)
         answers.flush()
-        if answer.get("died"):
+        if died:
             return
 
 
-def _answer(request: dict[str, Any], data: bytes, memory: int) -> dict[str, Any]:
+def _answer(request: dict[str, Any], data: bytes, memory: int) -> tuple[bytes, bool]:
+    """The answer in JSON, and whether the memory is exhausted."""
+    refused: dict[str, Any] = {}
     try:
-        return _done(request, data)
+        # Writing the answer takes memory too.
+        return json.dumps(_done(request, data)).encode(), False
     except Unreadable as error:
-        return {"unreadable": error.reason, "unknown": error.unknown}
+        refused = {"unreadable": error.reason, "unknown": error.unknown}
     except MemoryError:
-        return {"unreadable": f"needs more than {memory // MIB:,} MiB of memory to read", "unknown": True, "died": True}
+        # Nothing can be made in here: the error holds what took the memory.
+        pass
     except RecursionError:
-        return {"unreadable": "nested too deeply", "unknown": False}
+        refused = {"unreadable": "nested too deeply", "unknown": False}
     # A parser may raise anything over a damaged file.
     except Exception as error:
-        return {"unreadable": f"damaged ({type(error).__name__})", "unknown": False}
+        refused = {"unreadable": f"damaged ({type(error).__name__})", "unknown": False}
+    if refused:
+        return json.dumps(refused).encode(), False
+    reason = f"needs more than {memory // MIB:,} MiB of memory to read"
+    return json.dumps({"unreadable": reason, "unknown": True, "died": True}).encode(), True
 
 
 def _done(request: dict[str, Any], data: bytes) -> dict[str, Any]:
