@@ -86,6 +86,8 @@ class Guard:
 
     def _check_source(self, scope: Scope, headers: Headers) -> None:
         """Refuse what a page of another site may have sent."""
+        if scope["http_version"] not in ("1.0", "1.1"):
+            raise HTTPException(505, "this server speaks HTTP/1.1.")
         hosts = headers.getlist("host")
         if len(hosts) != 1 or not self._access.knows(hosts[0]):
             raise HTTPException(421, "this server does not answer to that host name.")
