@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-from corpus.errors import UsageError
+from corpus.errors import StorageError, UsageError
 from index.storage import disk
 from index.storage.files import os_errors, write_atomically
 
@@ -70,7 +70,9 @@ def remembered_address(folder: Path) -> StoreAddress | None:
         return parse_address(json.loads(file.read_text(encoding="utf-8"))["store"])
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except OSError as error:
+        raise StorageError(f"cannot read {file}: {error.strerror or error}. Check its permissions.") from error
+    except (ValueError, TypeError, KeyError) as error:
         raise UsageError(f"{file} cannot be read: {error}. Name the store again: qa index --store URL") from error
 
 
