@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks import engines, explore, footprint, formats, peers, scale
+from tests.benchmarks import engines, explore, footprint, formats, peers, scale, serve
 from tests.paths import REPOSITORY
 
 RESULTS = Path(__file__).with_name("results")
@@ -129,6 +129,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "peers": lambda: peers.table(read("peers.json")),
     "peers-squad": lambda: peers.table(read("peers-squad.json")),
     "quality": quality,
+    "serve": lambda: serve.table(read("serve.json")),
     "trust": trust,
     "scale": lambda: scale.table(read("scale.json")),
 }
