@@ -6,12 +6,9 @@ import contextlib
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from corpus.errors import NoIndexError, UsageError
-from index.commit.store import Store
-from index.dense.faiss_segments import delete_others
-from index.integrity import salvage
-from index.integrity.verify import Verified, verify
 from index.postgres.address import (
     STORE_FILE,
     StoreAddress,
@@ -25,6 +22,9 @@ from index.protocol import Index, IndexWriter
 from index.snapshot import Snapshot
 from index.storage.database import DATABASE
 from index.storage.files import IGNORE_NAME, make_folder, write_atomically
+
+if TYPE_CHECKING:
+    from index.integrity.verify import Verified
 
 # Rows of vectors that are salvaged at once.
 _BATCH = 1000
@@ -86,6 +86,11 @@ def open_writer(folder: Path, *, own: bool = False) -> Iterator[IndexWriter]:
         with PostgresStore(address) as remote:
             yield remote
         return
+    # No question needs what writes.
+    from index.commit.store import Store
+    from index.dense.faiss_segments import delete_others
+    from index.integrity import salvage
+
     salvage.resume(folder)
     with Store(folder) as store:
         vectors = salvage.salvaged_vectors(folder)
@@ -110,6 +115,8 @@ def is_built(folder: Path) -> bool:
 
 def verify_index(folder: Path) -> Verified:
     """Check everything in the index of a folder; raises as `open_index`."""
+    from index.integrity.verify import verify
+
     address = remembered_address(folder)
     return verify(folder) if address is None else _verify_remote(address)
 
