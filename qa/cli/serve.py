@@ -83,7 +83,7 @@ def agents(*, folders: tuple[Path, ...], no_update: bool) -> int:
             import qa.mcp.server  # another version of the SDK may not allow that, and is imported as it is
         from qa.mcp.server import serve_agents
     except ModuleNotFoundError as error:
-        raise UsageError(f'qa mcp needs {error.name}. Run: pip install "qa-passages[mcp]"') from error
+        raise UsageError('qa mcp needs the package mcp. Run: pip install "qa-passages[mcp]"') from error
 
     serve_agents(roots, follow=not no_update, version=qa.__version__)
     return FOUND
