@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from index.storage.database import DATABASE, FORMAT_VERSION
     from index.storage.derived import read_derived, write_derived
     from index.storage.disk import append_private
-    from index.storage.files import write_atomically
+    from index.storage.files import config_folder, write_atomically
     from index.storage.locking import wait_for_writer
     from index.storage.metadata import Info
     from index.storage.rows import Link, StoredDocument, StoredPassage
@@ -70,7 +70,7 @@ _NAMES = {
     "storage.database": "DATABASE FORMAT_VERSION",
     "storage.derived": "read_derived write_derived",
     "storage.disk": "append_private",
-    "storage.files": "write_atomically",
+    "storage.files": "config_folder write_atomically",
     "storage.locking": "wait_for_writer",
     "storage.metadata": "Info",
     "storage.rows": "Link StoredDocument StoredPassage",

@@ -12,6 +12,8 @@ from corpus.errors import NoIndexError, UsageError
 from index.postgres.address import (
     STORE_FILE,
     StoreAddress,
+    accept_address,
+    accepted_address,
     collection_name,
     forget_address,
     parse_address,
@@ -34,12 +36,13 @@ def open_index(folder: Path) -> Index:
     """Open the newest generation of the index of a folder, `.qa`, for reading, in the store that it remembers.
 
     Raises:
+        UsageError: It remembers a server that this user has not named for it.
         NoIndexError: There is no index, or the first build was never finished.
         IncompatibleError: It has another format version.
         DamagedIndexError: It is damaged.
         StorageError: Its server cannot be reached, or refuses.
     """
-    address = remembered_address(folder)
+    address = accepted_address(folder)
     return Snapshot(folder) if address is None else _open_remote(address, folder)
 
 
@@ -79,7 +82,7 @@ def open_writer(folder: Path, *, own: bool = False) -> Iterator[IndexWriter]:
         DamagedIndexError: It cannot be read.
         StorageError: A read or write failed.
     """
-    address = None if own else remembered_address(folder)
+    address = None if own else accepted_address(folder)
     if address is not None:
         from index.postgres.store import PostgresStore
 
@@ -117,7 +120,7 @@ def verify_index(folder: Path) -> Verified:
     """Check everything in the index of a folder; raises as `open_index`."""
     from index.integrity.verify import verify
 
-    address = remembered_address(folder)
+    address = accepted_address(folder)
     return verify(folder) if address is None else _verify_remote(address)
 
 
@@ -146,12 +149,14 @@ def use_store(folder: Path, url: str) -> None:
     """
     address, before = parse_address(url), remembered_address(folder)
     if not address.collection and before is not None and before.url == address.url:
+        accept_address(folder, before)
         return
     address = address if address.collection else _new_collection(address, collection_name(folder.parent))
     from index.postgres.connection import connect
 
     connect(address, reading=True).close()  # what cannot be reached is not remembered
     make_index_folder(folder)
+    accept_address(folder, address)
     remember_address(folder, address)
 
 

@@ -21,9 +21,7 @@ import pytest
 
 # The server refuses to run as root; this is "nobody".
 _NOBODY = 65_534
-_OPTIONS = (
-    "-c fsync=off -c full_page_writes=off -c shared_buffers=32MB -c max_connections=60 -c listen_addresses=127.0.0.1"
-)
+_OPTIONS = "-c fsync=off -c full_page_writes=off -c max_connections=60 -c listen_addresses=127.0.0.1"
 
 
 @dataclass(slots=True)
@@ -33,7 +31,8 @@ class Server:
     binaries: Path
     data: Path
     port: int
-    process: subprocess.Popen[bytes]
+    settings: tuple[str, ...]
+    process: subprocess.Popen[bytes] | None = None
 
     @property
     def url(self) -> str:
@@ -57,6 +56,7 @@ class Server:
             "-k",
             "",
             *_OPTIONS.split(),
+            *(word for one in self.settings for word in ("-c", one)),
         ]
         self.process = subprocess.Popen(command, stderr=subprocess.DEVNULL, **_unprivileged())
         for _ in range(200):
@@ -65,37 +65,62 @@ class Server:
             time.sleep(0.05)
         raise TimeoutError("the server does not start")
 
+    def make(self, *command: str) -> None:
+        """Run a program of the server's, such as initdb, as its user."""
+        program = str(self.binaries / command[0])
+        subprocess.run([program, *command[1:]], check=True, capture_output=True, **_unprivileged())
+
     def kill(self) -> None:
         """End it as a power cut would, but for what the system has in memory."""
+        assert self.process is not None
         self.process.kill()
         self.process.wait()
         # Its children notice by themselves; a new one refuses to start before they have.
         (self.data / "postmaster.pid").unlink(missing_ok=True)
 
+    def stop(self, how: signal.Signals) -> None:
+        """Have it end: at once by SIGQUIT, with all written by SIGINT."""
+        assert self.process is not None
+        self.process.send_signal(how)
+        try:
+            self.process.wait(60)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
 
 @contextmanager
-def running_server() -> Iterator[Server]:
-    """Yield a server, or skip the test that asks for one where there is none with pgvector."""
-    with tempfile.TemporaryDirectory(prefix="qa-postgres-") as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        binaries = _binaries(folder)
-        data = folder / "data"
-        data.mkdir(0o700)
-        if os.geteuid() == 0:
-            shutil.chown(data, _NOBODY, _NOBODY)
-        initdb = [str(binaries / "initdb"), "-D", str(data), "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8"]
-        subprocess.run([*initdb, "--locale=C"], check=True, capture_output=True, **_unprivileged())
-        server = Server(binaries, data, _free_port(), process=None)  # type: ignore[arg-type]
-        server.start()
-        try:
-            yield server
-        finally:
-            server.process.send_signal(signal.SIGQUIT)  # at once: nobody needs the data
-            try:
-                server.process.wait(10)
-            except subprocess.TimeoutExpired:
-                server.kill()
+def running_server(*settings: str) -> Iterator[Server]:
+    """Yield a server, or skip the test that asks for one where there is none with pgvector.
+
+    Args:
+        settings: Of the server, such as `shared_buffers=1GB`.
+    """
+    with tempfile.TemporaryDirectory(prefix="qa-postgres-") as name, kept_server(Path(name), *settings) as server:
+        yield server
+        server.stop(signal.SIGQUIT)  # nobody needs the data
+
+
+@contextmanager
+def kept_server(folder: Path, *settings: str) -> Iterator[Server]:
+    """Yield a server whose data stay in a folder, where the next one finds them."""
+    folder.chmod(0o755)
+    binaries, data = _binaries(folder), folder / "data"
+    server = Server(binaries, data, _free_port(), settings or ("shared_buffers=32MB",))
+    if not data.exists():
+        make_private(data)
+        server.make("initdb", "-D", str(data), "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C")
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop(signal.SIGINT)
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder that only the server may read."""
+    folder.mkdir(0o700)
+    if os.geteuid() == 0:
+        shutil.chown(folder, _NOBODY, _NOBODY)
 
 
 def _unprivileged() -> dict[str, Any]:
@@ -112,6 +137,8 @@ def _binaries(folder: Path) -> Path:
     install = max(package.glob("pginstall*"))
     if os.geteuid() != 0:
         return install / "bin"
+    if (folder / install.relative_to(package.parent)).exists():
+        return folder / install.relative_to(package.parent) / "bin"
     # Their libraries lie beside the package, and are found relative to them.
     for source in (install, package.with_name(f"{package.name}.libs")):
         shutil.copytree(source, folder / source.relative_to(package.parent), symlinks=True)

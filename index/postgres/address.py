@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
+import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 from corpus.errors import StorageError, UsageError
 from index.storage import disk
-from index.storage.files import os_errors, write_atomically
+from index.storage.files import config_folder, os_errors, write_atomically
 
 STORE_FILE = "store.json"
+# What this user has named, a JSON object a line: whoever made a folder must not choose whom its readers connect to.
+ACCEPTED_FILE = "stores.jsonl"
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,49}")
 _EXAMPLE = "postgresql://user@host/database#collection"
 
@@ -86,3 +90,40 @@ def forget_address(folder: Path) -> None:
     """Keep the collection in the folder itself."""
     with os_errors("delete", folder / STORE_FILE, "Check permissions."), contextlib.suppress(FileNotFoundError):
         disk.delete(folder / STORE_FILE)
+
+
+def accept_address(folder: Path, address: StoreAddress) -> None:
+    """Note that this user named an address for an index folder; raises StorageError where that cannot be written."""
+    if is_accepted(folder, address):
+        return
+    file = config_folder() / ACCEPTED_FILE
+    with os_errors("write", file, "Check permissions, or set XDG_CONFIG_HOME to a folder of yours."):
+        disk.append_private(file, _accepting(folder, address) + b"\n")
+
+
+def is_accepted(folder: Path, address: StoreAddress) -> bool:
+    """Return whether this user named an address for an index folder on this machine."""
+    try:
+        known = (config_folder() / ACCEPTED_FILE).read_bytes()
+    except OSError:
+        return False
+    return _accepting(folder, address) in known.splitlines()
+
+
+def accepted_address(folder: Path) -> StoreAddress | None:
+    """Return where the collection of an index folder is kept, as `remembered_address`, if this user has named that.
+
+    Raises:
+        UsageError: A stranger may have named it: a server could learn every question, and send any passages.
+    """
+    address = remembered_address(folder)
+    if address is not None and not is_accepted(folder, address):
+        command = shlex.join(["qa", "index", str(folder.parent), "--store", address.url_with_name])
+        raise UsageError(
+            f"{folder / STORE_FILE} names a server that you have not named for this folder. If you trust it: {command}"
+        )
+    return address
+
+
+def _accepting(folder: Path, address: StoreAddress) -> bytes:
+    return json.dumps({"folder": os.path.realpath(folder), "store": address.url_with_name}).encode()

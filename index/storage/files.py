@@ -1,4 +1,4 @@
-"""Atomic writes, the index folder, and the user's cache folder."""
+"""Atomic writes, the index folder, and the user's folders for what is cached and what is set."""
 
 from __future__ import annotations
 
@@ -90,3 +90,9 @@ def cache_folder() -> Path | None:
         return Path.home() / ".cache" / "qa"
     except RuntimeError:  # no HOME and no entry for this user
         return None
+
+
+def config_folder() -> Path:
+    """Return the folder for what a user sets, which need not exist (freedesktop.org's base directories)."""
+    home = os.environ.get("XDG_CONFIG_HOME", "")
+    return (Path(home) if os.path.isabs(home) else Path(os.path.expanduser("~/.config"))) / "qa"  # noqa: PTH111, PTH117

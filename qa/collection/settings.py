@@ -18,6 +18,7 @@ from typing import Any
 from corpus import SETTINGS_FILE, outermost, read_bytes
 from corpus.errors import Unreadable, UsageError
 from corpus.formats import NAMED
+from index import config_folder
 from qa.answer.results import MAX_HITS, Mode
 
 PROJECT_FILE = "pyproject.toml"
@@ -64,9 +65,8 @@ def _unset(own: CollectionSettings) -> list[str]:
 
 
 def user_file() -> Path:
-    """Return where a user keeps settings for all collections (https://specifications.freedesktop.org/basedir-spec)."""
-    home = os.environ.get("XDG_CONFIG_HOME", "")
-    return (Path(home) if os.path.isabs(home) else Path(os.path.expanduser("~/.config"))) / "qa" / "config.toml"  # noqa: PTH111, PTH117
+    """Return where a user keeps settings for all collections."""
+    return config_folder() / "config.toml"
 
 
 def _user_settings() -> CollectionSettings:

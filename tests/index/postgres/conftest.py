@@ -14,6 +14,15 @@ from tests.postgres_server import Server, running_server
 _NUMBERS = count(1)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def config_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Where users' settings are: the stores that they have named are noted there."""
+    home = tmp_path_factory.mktemp("config")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CONFIG_HOME", str(home))
+        yield home
+
+
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
     with running_server() as found:

@@ -21,7 +21,6 @@ from corpus.errors import (
     NoIndexError,
     QAError,
     StorageError,
-    UsageError,
 )
 from index.postgres import generation_writer, schema
 from index.postgres.address import parse_address, remembered_address
@@ -385,32 +384,3 @@ def test_the_graph_finds_the_nearest(remote: Path, server: Server) -> None:
     assert keys[4:] == keys[1:3]
     same = sum(len(set(a) & set(b)) for a, b in zip(keys[0], keys[3], strict=True))
     assert same >= 0.99 * sum(map(len, keys[0]))
-
-
-@pytest.mark.parametrize(
-    ("url", "message"),
-    [
-        ("http://host/db", "is no address of a store"),
-        ("postgresql://user:secret@host/db", "leave the password out"),
-        ("postgresql://host/db?password=secret", "leave the password out"),
-        ("postgresql://host/db#Bad Name", "cannot be named 'Bad Name'"),
-    ],
-)
-def test_addresses_that_are_refused(tmp_path: Path, url: str, message: str) -> None:
-    """A password least of all is written down or repeated."""
-    with pytest.raises(UsageError, match=message) as error:
-        use_store(tmp_path / ".qa", url)
-    assert "secret" not in str(error.value)
-    assert not (tmp_path / ".qa").exists()
-
-
-def test_two_folders_of_one_name_do_not_overwrite_each_other(tmp_path: Path, server: Server, address: str) -> None:
-    name = parse_address(address).collection
-    for each in ("a", "b"):
-        (tmp_path / each / name).mkdir(parents=True)
-        (tmp_path / each / name / "x.txt").write_text(f"Folder {each}.\n")
-    use_store(tmp_path / "a" / name / ".qa", server.url)
-    build(tmp_path / "a" / name)
-    use_store(tmp_path / "a" / name / ".qa", server.url)
-    with pytest.raises(UsageError, match=f"has a collection {name} already. To write that one, name it: .*#{name};"):
-        use_store(tmp_path / "b" / name / ".qa", server.url)
