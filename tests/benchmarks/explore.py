@@ -1,11 +1,11 @@
-"""Similar passages, topics and maps: how good beside BERTopic, and what they cost at size.
+"""Similar passages, topics and maps: topics beside the articles they are made of, and what all of it costs at size.
 
-    python -m tests.benchmarks.explore quality DATA WORK --bertopic VENV/bin/python --out FILE.json
+    python -m tests.benchmarks.explore quality DATA WORK --out FILE.json
     python -m tests.benchmarks.explore size PARAGRAPHS.jsonl WORK --sizes 50000,100000,1000000 --out FILE.json
 
 `quality` takes `files/` of DATA (a folder a set of articles, one a file: SQuAD 2.0 dev), indexes it with the default
-model, and compares topics with the articles. BERTopic gets the same passages and the same vectors. Both are timed from
-the start of their process to its end. Passages that belong to no topic count as one more cluster, for both.
+model, and compares topics with the articles, timed from the start of the process to its end. Passages that belong to no
+topic count as one more cluster.
 
 `size` writes a corpus of that many passages out of PARAGRAPHS (`title`, `text`; SQuAD 1.1 train), repeated with a
 number each, and gives each a synthetic vector: the direction of its article with noise, so that cosines within an
@@ -24,7 +24,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,13 +35,9 @@ from index.lexical.analyzer import terms
 from index.snapshot import Snapshot
 from qa import Retriever, build_index
 from qa.explore import topics
-from qa.explore.grouping import FILE, Grouping
-from qa.explore.items import Items
+from qa.explore.grouping import FILE
 
-DRIVER = Path(__file__).with_name("engine_drivers") / "bertopic_driver.py"
 _TOPICS = 35
-_SIMILAR = 5
-_EDITED = 0.01
 _MEASURED = 200
 _SECTIONS = 500
 # Words of a passage; of more than a hundred thousand passages fewer, so that the index is built in minutes.
@@ -72,18 +67,13 @@ def timed(command: Sequence[str | Path]) -> Timed:
         return Timed(out.read().decode(), seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
-def quality(data: Path, work: Path, bertopic: Path) -> dict[str, Any]:
-    """Everything that has a truth to compare with."""
+def quality(data: Path, work: Path) -> dict[str, Any]:
+    """Topics beside what they should be."""
     root = work / "articles"
     shutil.rmtree(root, ignore_errors=True)
     shutil.copytree(data / "files", root)
     build_index(root)
-    found: dict[str, Any] = {"passages": 0, "ours": ours(root), "bertopic": others(root, work, bertopic)}
-    with Retriever.open(root) as retriever:
-        found["passages"] = retriever.snapshot.info.passages
-        found["similar"] = similar_share(retriever)
-    found["stability"] = stability(root)
-    return found
+    return ours(root)
 
 
 def ours(root: Path) -> dict[str, Any]:
@@ -106,29 +96,6 @@ def ours(root: Path) -> dict[str, Any]:
             **cost(run),
             "again_seconds": again.seconds,
             "labels": [one["label"] for one in answer],
-        }
-    return result
-
-
-def others(root: Path, work: Path, python: Path) -> dict[str, Any]:
-    """BERTopic's topics of the same passages and vectors."""
-    with Snapshot(root / ".qa") as snapshot:
-        columns = snapshot.columns()
-        paths = paths_of(snapshot)
-        np.save(work / "vectors.npy", snapshot.vectors(columns.vectors.tolist()).astype(np.float32))
-        texts = [one.text[one.body :] for one in snapshot.passages(columns.passages.tolist())]
-        (work / "texts.json").write_text(json.dumps(texts), encoding="utf-8")
-    result = {}
-    for kind in ("default", "reduced", "kmeans"):
-        run = timed([python, DRIVER, work, kind, str(_TOPICS)])
-        answer = json.loads(run.out.splitlines()[-1])
-        words = [answer["words"][str(number)] for number in range(len(answer["words"]))]
-        result[kind] = {
-            **agreement(paths, answer["labels"]),
-            "topics": len(words),
-            "unassigned": answer["labels"].count(-1),
-            "titled": titled(paths, answer["labels"], words),
-            **cost(run),
         }
     return result
 
@@ -162,80 +129,6 @@ def titled(paths: Sequence[str], labels: Sequence[int], names: Sequence[Sequence
         main = max(sorted(set(own)), key=own.count, default="")
         good += bool({*terms(Path(main).stem.replace("_", " "))[0]} & {*terms(" ".join(name))[0]})
     return good / max(len(names), 1)
-
-
-def similar_share(retriever: Retriever) -> dict[str, float]:
-    """Of the five most similar passages, the share that is from the same article; passages beside are left out."""
-    snapshot = retriever.snapshot
-    columns = snapshot.columns()
-    passages = snapshot.passages(columns.passages.tolist())
-    vectors = snapshot.vectors(columns.vectors.tolist()).astype(np.float32)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    cosines = vectors @ vectors.T
-    place = {passage.key: number for number, passage in enumerate(passages)}
-    files = columns.documents
-    exact, own = [], []
-    for number, passage in enumerate(passages):
-        order = [other for other in np.argsort(-cosines[number], kind="stable") if abs(int(other) - number) > 1]
-        exact.append(np.mean(files[order[:_SIMILAR]] == files[number]))
-        hits = retriever.similar(passage.key, k=_SIMILAR + 2).passages or ()
-        found = [place[hit.id] for hit in hits if abs(place[hit.id] - number) > 1][:_SIMILAR]
-        own.append(np.mean(files[found] == files[number]))
-    return {"exact_plain": float(np.mean(exact)), "ours": float(np.mean(own))}
-
-
-def stability(root: Path) -> dict[str, Any]:
-    """One passage of a hundred edited: how many passages keep their topic, how many topics their label."""
-    with Snapshot(root / ".qa") as snapshot:
-        before = topics.find_topics(snapshot, wanted=_TOPICS)
-        old = placed(snapshot, before)
-        texts = [one.text for one in snapshot.passages(snapshot.columns().passages.tolist())]
-        paths = paths_of(snapshot)
-    random = np.random.default_rng(3)
-    for number in sorted(random.choice(len(texts), int(len(texts) * _EDITED) + 1, replace=False).tolist()):
-        file = root / paths[number]
-        words = texts[number].split(" ")
-        other = texts[int(random.integers(len(texts)))].split()
-        half = len(words) // 2
-        edited = " ".join([*words[:half], *other[: max(len(words) - half, 0)]])
-        file.write_text(file.read_text(encoding="utf-8").replace(texts[number], edited), encoding="utf-8")
-    report = build_index(root)
-    result: dict[str, Any] = {"embedded": report.embedded}
-    with Snapshot(root / ".qa") as snapshot:
-        result["as used"] = kept(before, old, topics.find_topics(snapshot, wanted=_TOPICS), snapshot)
-        items = Items.read(snapshot, "passages")
-        improved = topics._improved(before, items.sample(snapshot), np.unique(items.vectors))
-        improved = topics._assigned(snapshot, items, improved)
-        improved = replace(improved, terms=topics._named(snapshot, improved, before.terms))
-        result["improved"] = kept(before, old, improved, snapshot)
-        result["from nothing"] = kept(before, old, topics._made(snapshot, items, _TOPICS, None), snapshot)
-    return result
-
-
-def placed(snapshot: Snapshot, found: Grouping) -> dict[tuple[str, int], int]:
-    """The topic of each passage, by its file and its number there."""
-    seen: dict[str, int] = {}
-    places = {}
-    for path, topic in zip(paths_of(snapshot), found.topics.tolist(), strict=True):
-        seen[path] = seen.get(path, -1) + 1
-        places[path, seen[path]] = topic
-    return places
-
-
-def kept(before: Grouping, old: dict[tuple[str, int], int], after: Grouping, snapshot: Snapshot) -> dict[str, float]:
-    """Shares that stay the same; topics are matched by the passages they share."""
-    from scipy.optimize import linear_sum_assignment
-
-    new = placed(snapshot, after)
-    count = len(before.centroids)
-    shared = np.zeros((count, len(after.centroids)))
-    for place, topic in old.items():
-        if topic >= 0 and new.get(place, -1) >= 0:
-            shared[topic, new[place]] += 1
-    match = dict(zip(*(side.tolist() for side in linear_sum_assignment(-shared)), strict=True)) | {-1: -1}
-    same = [match.get(topic) == new.get(place) for place, topic in old.items()]
-    labels = [after.terms[match[topic]] == before.terms[topic] for topic in range(count) if topic in match]
-    return {"passages": float(np.mean(same)), "labels": float(np.mean(labels))}
 
 
 class Synthetic:
@@ -336,68 +229,19 @@ def first_paint(page: Path, work: Path) -> float | None:
     return float(np.median(seen))
 
 
-def table(measured: dict[str, Any]) -> str:
-    """The measurements in Markdown."""
-    quality_of, sizes = measured["quality"], measured["sizes"]
-    rows = [
-        "| topics of 35 articles | topics | NMI | ARI | in none | with a word of the title "
-        "| s from process start | CPU s | MiB |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
-    ]
-    runs = [*((f"qa, {name}", one) for name, one in quality_of["ours"].items())]
-    runs += [(f"BERTopic, {name}", one) for name, one in quality_of["bertopic"].items()]
-    for name, one in runs:
-        rows.append(
-            f"| {name} | {one['topics']} | {one['nmi']:.3f} | {one['ari']:.3f} | {one['unassigned']} "
-            f"| {one['titled']:.2f} | {one['seconds']:.1f} | {one['cpu_seconds']:.1f} | {one['peak_mb']:,.0f} |"
-        )
-    rows += ["", "| one passage of a hundred edited | passages in the same topic | topics with the same label |"]
-    rows += ["|---|---:|---:|"]
-    for name in ("as used", "improved", "from nothing"):
-        one = quality_of["stability"][name]
-        rows.append(f"| {name} | {one['passages']:.3f} | {one['labels']:.3f} |")
-    share = quality_of["similar"]
-    rows += [
-        "",
-        f"Of the five most similar passages {share['ours']:.4f} are from the same article; {share['exact_plain']:.4f}",
-    ]
-    rows[-1] += " with exhaustive search over plain vectors.\n"
-    columns = [sizes[key] for key in sorted(sizes, key=int)]
-    rows += ["| passages | " + " | ".join(f"{one['passages']:,}" for one in columns) + " |"]
-    rows += ["|---|" + "---:|" * len(columns)]
-    lines = {
-        "`qa topics`, s from process start": ("topics_seconds", "{:.1f}"),
-        "its CPU s": ("topics_cpu_seconds", "{:.1f}"),
-        "its peak, MiB": ("topics_peak_mb", "{:,.0f}"),
-        "again, kept with the index, s": ("again_seconds", "{:.2f}"),
-        "`similar`, five of a passage, ms": ("similar_ms", "{:.1f}"),
-        "p95, ms": ("similar_p95_ms", "{:.1f}"),
-        "`qa map`, s": ("map_seconds", "{:.1f}"),
-        "the map's CPU s": ("map_cpu_seconds", "{:.1f}"),
-        "the map's peak, MiB": ("map_peak_mb", "{:,.0f}"),
-        "the page, MB": ("map_mb", "{:.1f}"),
-        "first paint in Chromium, ms": ("first_paint_ms", "{:,.0f}"),
-    }
-    for name, (key, form) in lines.items():
-        cells = [form.format(one[key]) if one.get(key) is not None else "–" for one in columns]
-        rows.append(f"| {name} | " + " | ".join(cells) + " |")
-    return "\n".join(rows) + "\n"
-
-
 def main() -> None:
     """Measure, and write or extend a file of results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("quality", "size"))
     parser.add_argument("data", type=Path)
     parser.add_argument("work", type=Path)
-    parser.add_argument("--bertopic", type=Path, help="the Python of an environment with bertopic")
     parser.add_argument("--sizes", default="50000,100000,1000000")
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args()
     given.work.mkdir(parents=True, exist_ok=True)
     found = json.loads(given.out.read_text(encoding="utf-8")) if given.out.exists() else {}
     if given.what == "quality":
-        found["quality"] = quality(given.data, given.work, given.bertopic)
+        found["quality"] = quality(given.data, given.work)
         given.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
         return
     for size in map(int, given.sizes.split(",")):
