@@ -2,182 +2,207 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from corpus.errors import IncompatibleError
+from index.dense.filters import Scope, documents_matching
+from index.lexical.query_terms import analyse
+
 if TYPE_CHECKING:
-    from types import TracebackType
+    from pathlib import Path
     from typing import Self
 
     from index.commit.change import ChangeSet, SplitFile
-    from index.dense.faiss_segments import Stored
-    from index.dense.filters import Among, Scope
+    from index.commit.staging import Staging
+    from index.dense.faiss_segments import Floats, Stored
+    from index.dense.filters import Among
     from index.dense.search import Candidate
     from index.dense.vector_rows import PassageColumns
     from index.encoder.protocol import Vectors
-    from index.lexical.posting_blocks import Floats
     from index.storage.metadata import Info, SkippedRow
     from index.storage.rows import StoredDocument, StoredPassage
 
 
 class Index(Protocol):
-    """One generation of an index, opened for reading; several threads may use it.
+    """One generation of an index, opened for reading; several threads may use it. A context manager.
 
     It does not change while it is open, and every row is checked as it is read: all methods raise DamagedIndexError
     where one is damaged or missing. Row ids are valid in this generation only.
+
+    Attributes:
+        folder: The index folder, `.qa`, of the files that are indexed; None where this machine does not have them.
+        format: The version of its files or tables.
+        info: The metadata of the generation: counts, model, selection of files.
     """
 
-    @property
-    def folder(self) -> Path | None:
-        """The index folder, `.qa`, of the files that are indexed; None where this machine does not have them."""
-        ...
-
-    @property
-    def format(self) -> int:
-        """The version of its files or tables."""
-        ...
-
-    @property
-    def info(self) -> Info:
-        """The metadata of the generation: counts, model, selection of files."""
-        ...
+    folder: Path | None
+    format: int
+    info: Info
 
     def __enter__(self) -> Self:
-        """Return itself."""
-        ...
+        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close it."""
-        ...
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Close it; twice is fine."""
-        ...
 
     def is_newest(self) -> bool:
         """Return whether there is no newer generation; takes a fraction of a millisecond."""
-        ...
 
     def newest(self) -> Index:
         """Open the newest generation in the same place."""
-        ...
 
     def load(self) -> None:
         """Read now what the first question would have to read."""
-        ...
 
     def documents(self) -> tuple[StoredDocument, ...]:
         """Return all files, by path."""
-        ...
 
     def document(self, path: str) -> StoredDocument | None:
         """Return the file with this path, or None."""
-        ...
 
     def match_paths(self, *patterns: str) -> frozenset[int]:
-        """Return the row ids of documents whose paths match one of the patterns; UsageError for an invalid one."""
-        ...
+        """Return the row ids of documents whose paths match one of the patterns, in the syntax of .gitignore.
+
+        Raises:
+            UsageError: A pattern is invalid.
+        """
+        return documents_matching(self.documents(), patterns)
 
     def skipped(self) -> tuple[SkippedRow, ...]:
         """Return the files and folders that were skipped, by path."""
-        ...
 
     def dense(self, vector: Vectors, limit: int, *, documents: Among = None) -> list[Candidate]:
-        """Return the passages nearest to `vector`, `(dim,) float32` of unit length, by exact cosine; ties by key."""
-        ...
+        """Return the passages whose vectors are nearest, best first; ties by passage key.
+
+        Args:
+            vector: `(dim,) float32`, unit L2 norm.
+            limit: At most this many.
+            documents: Row ids of the documents to choose from, a scope of passages, or None for all.
+
+        Returns:
+            Scores are cosines, computed in float64 from the stored vectors.
+
+        Raises:
+            IncompatibleError: The vector has another dimension.
+        """
+        if vector.shape != (self.info.dimension,):
+            raise IncompatibleError(
+                f"the question's vector has shape {vector.shape}, the index holds {self.info.dimension} dimensions. "
+                "Ask with the model the index was built with."
+            )
+        return self._dense(vector, limit, self._scope(documents)) if limit > 0 else []
 
     def keyword(self, question: str | Mapping[str, float], limit: int, *, documents: Among = None) -> list[Candidate]:
-        """Return the passages with the terms of a question, or with weighted terms, by BM25; ties by key."""
-        ...
+        """Return the passages with the terms of a question, by BM25, best first; ties by passage key.
+
+        Args:
+            question: Any text, in which nothing is an operator, or terms with their weights.
+            limit: At most this many.
+            documents: Row ids of the documents to choose from, a scope of passages, or None for all.
+        """
+        wanted = analyse(question).terms if isinstance(question, str) else question
+        if not wanted or limit < 1:
+            return []
+        found = self._keyword(wanted, limit, self._scope(documents))
+        return sorted(found, key=lambda one: (-one.score, one.key))[:limit]
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         """Return the number of passages that have each term."""
-        ...
 
     def scope(self, passages: frozenset[int]) -> Scope:
         """Return some passages, by row id, as what `dense` and `keyword` are to choose from."""
-        ...
 
     def columns(self, documents: frozenset[int] | None = None) -> PassageColumns:
-        """Return the row ids of all passages, or of those of some documents, with their documents and vectors."""
-        ...
+        """Return the row ids of all passages, or of those of some documents, with their documents and vectors.
+
+        They are in the order of documents and of the text.
+        """
 
     def passages(self, ids: Sequence[int]) -> list[StoredPassage]:
         """Return passages by row id, in the order asked."""
-        ...
 
     def passages_of(self, path: str) -> tuple[StoredPassage, ...]:
         """Return the passages of a document in the order of the text; none where there is no such document."""
-        ...
 
     def find(self, key: str) -> StoredPassage | None:
         """Return the passage with this stable id, or None."""
-        ...
 
     def duplicates(self, passages: Sequence[StoredPassage]) -> dict[int, tuple[StoredPassage, ...]]:
         """Return for each passage, by row id, the others with the same text, by path and span."""
-        ...
 
     def size(self) -> int:
         """Return the bytes that the whole index takes."""
-        ...
 
     def cosines(self, vectors: Sequence[int], vector: Vectors) -> Floats:
         """Return the cosines of stored vectors, by row id, with another: `(n,)`, as `dense` scores them."""
-        ...
 
     def vectors(self, vectors: Sequence[int]) -> Stored:
         """Return vectors by row id, in the order asked: `(n, dim) float16`."""
-        ...
+
+    @abstractmethod
+    def _dense(self, vector: Vectors, limit: int, scope: Scope | None) -> list[Candidate]:
+        """The nearest passages, as `dense` returns them."""
+
+    @abstractmethod
+    def _keyword(self, terms: Mapping[str, float], limit: int, scope: Scope | None) -> Iterable[Candidate]:
+        """The best passages and all that tie with the last, in any order."""
+
+    @abstractmethod
+    def _scope_of(self, documents: frozenset[int]) -> Scope:
+        """Look up the passages of documents."""
+
+    def _scope(self, among: Among) -> Scope | None:
+        return self._scope_of(among) if isinstance(among, frozenset) else among
 
 
 class IndexWriter(Protocol):
     """An index opened for writing by the one process that may: embeddings as they come, then one generation."""
 
+    _staging: Staging
+
     def info(self) -> Info | None:
         """Return the metadata of the current generation, or None before the first."""
-        ...
 
     def documents(self) -> dict[str, StoredDocument]:
         """Return all documents, by path."""
-        ...
 
     def skipped(self) -> tuple[SkippedRow, ...]:
         """Return what was skipped, by path."""
-        ...
 
     def known_vectors(self, digests: Sequence[bytes], dimension: int) -> frozenset[bytes]:
         """Return those of some digests whose vectors are stored and can be used."""
-        ...
 
     def add_vectors(self, digests: Sequence[bytes], vectors: Vectors) -> None:
         """Commit embeddings, `(n, dim) float32`, so that an interrupted build loses none, or raise ModelError."""
-        ...
 
     def require_intact(self) -> None:
         """Check the structure that a full build relies on; raises DamagedIndexError."""
-        ...
 
     def adopt_vectors(self, rows: Sequence[tuple[bytes, bytes]]) -> None:
         """Commit digests and vectors as they are stored, `(dim,) float16` in little-endian bytes."""
-        ...
 
     def stage(self, file: SplitFile) -> None:
         """Keep a file for the next commit."""
-        ...
+        self._staging.add(file)
 
     @property
     def staged(self) -> Sequence[str]:
         """Paths of the files that are staged."""
-        ...
+        return self._staging.paths
 
     def update_stats(self, unchanged: Sequence[StoredDocument], skipped: Sequence[SkippedRow]) -> None:
         """Commit new stat values of unchanged documents, and what was skipped; the generation stays the same."""
-        ...
 
     def commit(self, change: ChangeSet) -> Info:
-        """Make the next generation and return its metadata; after a crash there is the old one or the new one."""
-        ...
+        """Make the next generation and return its metadata; after a crash there is the old one or the new one.
+
+        Raises:
+            DamagedIndexError: A row to be replaced is damaged.
+            StorageError: A read or write failed, or the connection was lost; the old generation remains, or the new
+                one is there.
+        """

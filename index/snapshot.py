@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
 from corpus.errors import IncompatibleError, NoIndexError
-from index.dense.faiss_segments import Stored
-from index.dense.filters import Among, Scope, documents_matching, read_scope, scope_of
+from index.dense.faiss_segments import Floats, Stored
+from index.dense.filters import Scope, read_scope, scope_of
 from index.dense.search import Candidate, DenseIndex
 from index.dense.vector_rows import PassageColumns, read_columns, read_vectors
 from index.encoder.protocol import Encoder, Vectors
 from index.lexical.bm25 import LexicalIndex
-from index.lexical.posting_blocks import Floats
-from index.lexical.query_terms import analyse
+from index.protocol import Index
 from index.storage.database import DATABASE, FORMAT_VERSION, open_for_reading, translate_errors
 from index.storage.duplicates import read_duplicates
 from index.storage.files import size_of
@@ -40,10 +39,8 @@ _Row = TypeVar("_Row")
 _MAX_SCOPES = 16  # looked up once for many questions
 
 
-class Snapshot:
-    """One generation of an index, unaffected by later commits; a context manager that several threads may use.
-
-    Every row is checked as it is read: all methods raise DamagedIndexError where one is damaged or missing.
+class Snapshot(Index):
+    """One generation of an index in its folder's own files, unaffected by later commits.
 
     Args:
         folder: The index folder, `.qa`.
@@ -70,33 +67,22 @@ class Snapshot:
             self.close()
             raise
 
-    def __enter__(self) -> Snapshot:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def close(self) -> None:
-        """Close the index."""
         self._connection.close()
 
     def is_newest(self) -> bool:
-        """Return whether no later commit made another generation, nor another index took the place of this one."""
         with translate_errors(self._file), closing(open_for_reading(self._file)) as now:
             return self._inode == _inode(self._file) and read_info(now, self._file) == self.info
 
     def newest(self) -> Snapshot:
-        """Open the newest generation."""
         return Snapshot(self.folder)
 
     def load(self) -> None:
-        """Read now what the first question would have to read of the keyword index and the FAISS files."""
         with translate_errors(self._file):
             self._postings.load()
         self._nearest.load()
 
     def documents(self) -> tuple[StoredDocument, ...]:
-        """Return all files, by path."""
         with translate_errors(self._file):
             found = tuple(read_documents(self._connection, self._file))
         if len(found) != self.info.files:
@@ -104,7 +90,6 @@ class Snapshot:
         return found
 
     def document(self, path: str) -> StoredDocument | None:
-        """Return the file with this path, or None."""
         with translate_errors(self._file):
             found = read_document(self._connection, self._file, path)
         if found is None or found.path != path:
@@ -113,66 +98,30 @@ class Snapshot:
         return found
 
     def skipped(self) -> tuple[SkippedRow, ...]:
-        """Return the files and folders that were skipped, by path."""
         with translate_errors(self._file):
             return read_skipped(self._connection, self._file, self.info.skipped)
 
-    def dense(self, vector: Vectors, limit: int, *, documents: Among = None) -> list[Candidate]:
-        """Return the passages whose vectors are nearest, best first; ties by passage key.
+    def _dense(self, vector: Vectors, limit: int, scope: Scope | None) -> list[Candidate]:
+        return self._nearest.search(vector, limit, scope)
 
-        Args:
-            vector: `(dim,) float32`, unit L2 norm.
-            limit: At most this many.
-            documents: Row ids of the documents to choose from, a scope of passages, or None for all.
-
-        Returns:
-            Scores are cosines, computed in float64 from the stored vectors.
-
-        Raises:
-            IncompatibleError: The vector has another dimension.
-        """
-        if vector.shape != (self.info.dimension,):
-            raise IncompatibleError(
-                f"the question's vector has shape {vector.shape}, the index holds {self.info.dimension} dimensions. "
-                "Ask with the model the index was built with."
-            )
-        if limit < 1:
-            return []
-        return self._nearest.search(vector, limit, None if documents is None else self._scope(documents))
-
-    def keyword(self, question: str | Mapping[str, float], limit: int, *, documents: Among = None) -> list[Candidate]:
-        """Return the passages with the terms of a question, by BM25, best first; ties by passage key.
-
-        Args:
-            question: Any text, in which nothing is an operator, or terms with their weights.
-            limit: At most this many.
-            documents: Row ids of the documents to choose from, a scope of passages, or None for all.
-        """
-        wanted = analyse(question).terms if isinstance(question, str) else question
-        if not wanted or limit < 1:
-            return []
-        scope = None if documents is None else self._scope(documents)
+    def _keyword(self, terms: Mapping[str, float], limit: int, scope: Scope | None) -> Iterable[Candidate]:
         with translate_errors(self._file):
-            ids, scores = self._postings.search(wanted, limit, among=None if scope is None else scope.passages)
+            ids, scores = self._postings.search(terms, limit, among=None if scope is None else scope.passages)
             rows = read_links(self._connection, self._file, f"id IN {AMONG}", (ids_json(ids.tolist()),))
             links = self._require_all({link.id: link for link in rows}, ids.tolist())
         if scope is not None and not all(map(scope.has, links)):
             raise damaged(self._file, "the passages of documents are inconsistent")
-        found = map(Candidate, links, scores.tolist())
-        return sorted(found, key=lambda one: (-one.score, one.key))[:limit]
+        return map(Candidate, links, scores.tolist())
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
-        """Return the number of passages that have each term."""
         with translate_errors(self._file):
             return self._postings.frequencies(terms)
 
     def scope(self, passages: frozenset[int]) -> Scope:
-        """Return some passages, by row id, as what `dense` and `keyword` are to choose from."""
         with translate_errors(self._file):
             return scope_of(self._connection, self._file, passages)
 
     def columns(self, documents: frozenset[int] | None = None) -> PassageColumns:
-        """Return the row ids of all passages, or of those of some documents, with their documents and vectors."""
         with translate_errors(self._file):
             found = read_columns(self._connection, self._file, documents)
         if documents is None and len(found.passages) != self.info.passages:
@@ -180,25 +129,20 @@ class Snapshot:
         return found
 
     def passages(self, ids: Sequence[int]) -> list[StoredPassage]:
-        """Return passages by row id, in the order asked."""
         found = {passage.id: passage for passage in self._passages(f"p.id IN {AMONG}", ids_json(ids))}
         return self._require_all(found, ids)
 
     def size(self) -> int:
-        """Return the bytes of the files in the index folder."""
         return size_of(self.folder.iterdir())
 
     def cosines(self, vectors: Sequence[int], vector: Vectors) -> Floats:
-        """Return the cosines of stored vectors, by row id, with a question's: `(n,)`, as `dense` scores them."""
         return self._nearest.cosines(vectors, vector)
 
     def vectors(self, vectors: Sequence[int]) -> Stored:
-        """Return vectors by row id, in the order asked: `(n, dim) float16`."""
         with translate_errors(self._file):
             return read_vectors(self._connection, self._file, vectors, self.info.dimension)
 
     def duplicates(self, passages: Sequence[StoredPassage]) -> dict[int, tuple[StoredPassage, ...]]:
-        """Return for each passage, by row id, the others with the same text, by path and span."""
         query = f"SELECT id FROM passages WHERE text_digest IN (SELECT text_digest FROM passages WHERE id IN {AMONG})"
         known = {passage.id: passage for passage in passages}
         with translate_errors(self._file):
@@ -215,7 +159,6 @@ class Snapshot:
         return {one.id: tuple(other for other in same[one.text_digest] if other.id != one.id) for one in passages}
 
     def find(self, key: str) -> StoredPassage | None:
-        """Return the passage with this stable id, or None."""
         found = next(iter(self._passages("p.key = ?", key)), None)
         if found is None or found.key != key:
             # Only the table itself proves that there is none; a damaged index of it can lack the row.
@@ -227,7 +170,6 @@ class Snapshot:
         return found
 
     def passages_of(self, path: str) -> tuple[StoredPassage, ...]:
-        """Return the passages of a document in the order of the text; none where there is no such document."""
         document = self.document(path)
         if document is None:
             return ()
@@ -236,14 +178,6 @@ class Snapshot:
         if len(found) != document.passages:
             raise damaged(self._file, f"the passages of document {document.id} are inconsistent")
         return tuple(found.values())
-
-    def match_paths(self, *patterns: str) -> frozenset[int]:
-        """Return the row ids of documents whose paths match one of the patterns, in the syntax of .gitignore.
-
-        Raises:
-            UsageError: A pattern is invalid.
-        """
-        return documents_matching(self.documents(), patterns)
 
     def _read_info(self) -> Info:
         info = read_info(self._connection, self._file)
@@ -263,9 +197,7 @@ class Snapshot:
             raise damaged(self._file, f"passage {missing[0]} is missing")
         return [found[number] for number in ids]
 
-    def _scope(self, documents: frozenset[int] | Scope) -> Scope:
-        if isinstance(documents, Scope):
-            return documents
+    def _scope_of(self, documents: frozenset[int]) -> Scope:
         scope = self._scopes.get(documents)
         if scope is None:
             size = sum(document.passages for document in self.documents() if document.id in documents)

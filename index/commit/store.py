@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from corpus.errors import NoIndexError
-from index.commit.change import BuildMode, ChangeSet, SplitFile
+from index.commit.change import BuildMode, ChangeSet
 from index.commit.insert import Inserter, fields_of
 from index.commit.staging import Staging
 from index.dense.faiss_segments import delete_others
@@ -21,6 +21,7 @@ from index.dense.vector_refs import write_refs
 from index.dense.vector_rows import is_sound, is_usable, pack_vector, unit_vectors, vector_checksum
 from index.encoder.protocol import Vectors
 from index.lexical.writer import LexicalWriter
+from index.protocol import IndexWriter
 from index.storage import disk
 from index.storage.database import DATABASE, open_for_writing, translate_errors
 from index.storage.duplicates import count_duplicates
@@ -42,8 +43,8 @@ from index.storage.wal import require_log_follows
 SPARE_VECTORS = 10_000
 
 
-class Store:
-    """The index opened for writing; the caller holds the writer lock.
+class Store(IndexWriter):
+    """The index opened for writing in its folder's own files; the caller holds the writer lock.
 
     Raises:
         IncompatibleError: It has another format version.
@@ -67,36 +68,30 @@ class Store:
             self._connection.close()
 
     def info(self) -> Info | None:
-        """Return the metadata of the current generation, or None before the first."""
         with translate_errors(self._file):
             return read_info(self._connection, self._file)
 
     def documents(self) -> dict[str, StoredDocument]:
-        """Return all documents, by path."""
         with translate_errors(self._file):
             return {document.path: document for document in read_documents(self._connection, self._file)}
 
     def skipped(self) -> tuple[SkippedRow, ...]:
-        """Return what was skipped, by path."""
         info = self.info()
         with translate_errors(self._file):
             return () if info is None else read_skipped(self._connection, self._file, info.skipped)
 
     def known_vectors(self, digests: Sequence[bytes], dimension: int) -> frozenset[bytes]:
-        """Return those of some digests whose vectors are stored and can be used."""
         query = "SELECT digest, vector, checksum FROM vectors WHERE digest = ?"
         with translate_errors(self._file):
             rows = [self._connection.execute(query, (digest,)).fetchone() for digest in digests]
         return frozenset(row[0] for row in rows if row is not None and is_usable(dimension, *row))
 
     def add_vectors(self, digests: Sequence[bytes], vectors: Vectors) -> None:
-        """Commit embeddings, `(n, dim) float32`, so that an interrupted build loses none, or raise ModelError."""
         packed = map(pack_vector, unit_vectors(vectors))
         replaced = "ON CONFLICT (digest) DO UPDATE SET vector = excluded.vector, checksum = excluded.checksum"
         self._store_vectors(list(zip(digests, packed, strict=True)), replaced)
 
     def adopt_vectors(self, rows: Sequence[tuple[bytes, bytes]]) -> None:
-        """Commit digests and vectors of another database, unless they are known."""
         self._store_vectors(rows, "ON CONFLICT (digest) DO NOTHING")
 
     def _store_vectors(self, rows: Sequence[tuple[bytes, bytes]], on_conflict: str) -> None:
@@ -114,21 +109,10 @@ class Store:
             write_refs(self._connection, [(row[0], 0, 0, generation) for row in new if row is not None])
 
     def require_intact(self) -> None:
-        """Check the structure of the whole database; raises DamagedIndexError where SQLite finds a fault."""
         with translate_errors(self._file):
             require_structure(self._connection, self._file)
 
-    def stage(self, file: SplitFile) -> None:
-        """Keep a file for the next commit."""
-        self._staging.add(file)
-
-    @property
-    def staged(self) -> Sequence[str]:
-        """Paths of the files that are staged."""
-        return self._staging.paths
-
     def update_stats(self, unchanged: Sequence[StoredDocument], skipped: Sequence[SkippedRow]) -> None:
-        """Commit new stat values of unchanged documents, and what was skipped; the generation stays the same."""
         with self._transaction():
             self._update_stats(unchanged, skipped)
             info = self.info()
@@ -136,12 +120,6 @@ class Store:
                 write_info(self._connection, replace(info, skipped=len(skipped)))
 
     def commit(self, change: ChangeSet) -> Info:
-        """Make the next generation and return its metadata; after a crash there is the old one or the new one.
-
-        Raises:
-            DamagedIndexError: A row to be replaced is damaged.
-            StorageError: A read or write failed; the old generation remains.
-        """
         before = self.info()
         with self._transaction():
             generation = self._next_generation()

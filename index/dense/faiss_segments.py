@@ -44,6 +44,7 @@ _LOADING = threading.Lock()
 _PROCESS = os.getpid()
 
 Ids = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 # Stored vectors, of unit length before rounding.
 Stored = npt.NDArray[np.float16]
 Fetch = Callable[[Ids], Stored]
@@ -252,10 +253,10 @@ def open_all(
     return VectorIndex(parts, fetch)
 
 
-def cosines(vectors: Stored, query: Vectors) -> npt.NDArray[np.float64]:
+def cosines(vectors: Stored, query: Vectors) -> Floats:
     """Cosines of stored vectors with a unit vector, in float64, each independent of the other rows."""
     wide = vectors.astype(np.float64)
-    scores: npt.NDArray[np.float64] = (wide * query.astype(np.float64)).sum(axis=1) / np.sqrt((wide**2).sum(axis=1))
+    scores: Floats = (wide * query.astype(np.float64)).sum(axis=1) / np.sqrt((wide**2).sum(axis=1))
     return scores
 
 

@@ -11,12 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from index.dense.faiss_segments import Ids, Stored, VectorIndex, cosines, open_all
+from index.dense.faiss_segments import Floats, Ids, Stored, VectorIndex, cosines, open_all
 from index.dense.filters import Scope
 from index.dense.vector_refs import read_ref_table, ref_table_of
 from index.dense.vector_rows import not_unit, read_vectors
 from index.encoder.protocol import Vectors
-from index.lexical.posting_blocks import Floats
 from index.storage.database import translate_errors
 from index.storage.metadata import Info, Segment
 from index.storage.rows import AMONG, Link, damaged, ids_json, read_links

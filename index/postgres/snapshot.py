@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Self
 
 import numpy as np
 import psycopg
 
-from corpus.errors import IncompatibleError, NoIndexError
-from index.dense.faiss_segments import Ids, Stored, cosines
-from index.dense.filters import Among, Scope, documents_matching
+from corpus.errors import NoIndexError
+from index.dense.faiss_segments import Floats, Ids, Stored, cosines
+from index.dense.filters import Scope
 from index.dense.search import Candidate
 from index.dense.vector_rows import PassageColumns
 from index.encoder.protocol import Vectors
-from index.lexical.posting_blocks import Floats
-from index.lexical.query_terms import analyse
 from index.postgres.address import StoreAddress
 from index.postgres.connection import ReadingPool, Row, connect, storable, translate_errors
 from index.postgres.keyword import KeywordSegment, PostgresKeywords
@@ -38,6 +35,7 @@ from index.postgres.rows import (
     vectors_of,
 )
 from index.postgres.schema import VERSION, only_collection, require_current, use
+from index.protocol import Index
 from index.storage.metadata import Info, SkippedRow
 from index.storage.rows import Link, StoredDocument, StoredPassage
 
@@ -51,7 +49,7 @@ _BEYOND = 16
 _COMPARED = 60_000
 
 
-class PostgresSnapshot:
+class PostgresSnapshot(Index):
     """One generation of a collection in PostgreSQL; several threads may use it, each with a connection of its own.
 
     Args:
@@ -83,42 +81,24 @@ class PostgresSnapshot:
             self.close()
             raise
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def close(self) -> None:
-        """Close the connections, which frees the generation."""
+        # Which frees the generation.
         self._pool.close()
 
-    @property
-    def info(self) -> Info:
-        """The metadata of the generation."""
-        if self._pinned is None:
-            raise NoIndexError(f"{self._place} is not open")
-        return self._pinned[0]
-
     def is_newest(self) -> bool:
-        """Return whether this is still the newest generation."""
         rows = self._pool.rows("SELECT max(generation) FROM generations")
         return bool(rows[0][0] == self.info.generation)
 
     def newest(self) -> PostgresSnapshot:
-        """Open the newest generation."""
         return PostgresSnapshot(self.address, self.folder)
 
     def load(self) -> None:
-        """Read now what the first question would have to read of the keyword index."""
         _ = self._keywords.segments
 
     def skipped(self) -> tuple[SkippedRow, ...]:
-        """Return the files and folders that were skipped, by path."""
-        return () if self._pinned is None else self._pinned[1]
+        return self._skipped
 
     def documents(self) -> tuple[StoredDocument, ...]:
-        """Return all files, by path."""
         rows = self._pool.rows(f"SELECT {DOCUMENT} FROM documents d WHERE {self._live('d')}")
         found = sorted(documents_of(rows, self._place), key=lambda one: one.path)
         if len(found) != self.info.files:
@@ -126,24 +106,12 @@ class PostgresSnapshot:
         return tuple(found)
 
     def document(self, path: str) -> StoredDocument | None:
-        """Return the file with this path, or None."""
         query = f"SELECT {DOCUMENT} FROM documents d WHERE d.path = %s AND {self._live('d')}"
         return next(documents_of(self._pool.rows(query, (storable(path),)), self._place), None)
 
-    def match_paths(self, *patterns: str) -> frozenset[int]:
-        """Return the row ids of documents whose paths match one of the patterns; UsageError for an invalid one."""
-        return documents_matching(self.documents(), patterns)
-
-    def dense(self, vector: Vectors, limit: int, *, documents: Among = None) -> list[Candidate]:
-        """Return the nearest passages, as `index.protocol.Index`."""
-        if vector.shape != (self.info.dimension,):
-            raise IncompatibleError(
-                f"the question's vector has shape {vector.shape}, the index holds {self.info.dimension} dimensions. "
-                "Ask with the model the index was built with."
-            )
-        scope = None if documents is None else self._scope(documents)
+    def _dense(self, vector: Vectors, limit: int, scope: Scope | None) -> list[Candidate]:
         size = limit + _BEYOND
-        while limit > 0:
+        while True:
             ids, stored = self._nearest(vector, size, scope)
             scores = dict(zip(ids, cosines(stored, vector).tolist(), strict=True))
             links = self._links("p.vector = ANY(%s)", ids)
@@ -154,7 +122,6 @@ class PostgresSnapshot:
             if len(ids) < size or (len(found) >= limit and bound < found[limit - 1].score):
                 return found[:limit]
             size *= 2
-        return []
 
     def _nearest(self, vector: Vectors, size: int, scope: Scope | None) -> tuple[list[int], Stored]:
         """The vectors that are the nearest of a generation, or of a scope that is compared one by one."""
@@ -175,38 +142,27 @@ class PostgresSnapshot:
         rows = self._pool.rows("SELECT DISTINCT vector FROM passages WHERE id = ANY(%s)", (scope.passages.tolist(),))
         return np.array(rows, dtype=np.int64).reshape(-1)
 
-    def keyword(self, question: str | Mapping[str, float], limit: int, *, documents: Among = None) -> list[Candidate]:
-        """Return the passages with the terms of a question, as `index.protocol.Index`."""
-        wanted = analyse(question).terms if isinstance(question, str) else question
-        if not wanted or limit < 1:
-            return []
-        scope = None if documents is None else self._scope(documents)
-        ids, scores = self._keywords.search(wanted, limit, None if scope is None else scope.passages)
+    def _keyword(self, terms: Mapping[str, float], limit: int, scope: Scope | None) -> Iterable[Candidate]:
+        ids, scores = self._keywords.search(terms, limit, None if scope is None else scope.passages)
         links = {link.id: link for link in self._links("p.id = ANY(%s)", ids.tolist())}
-        found = map(Candidate, require_all(links, ids.tolist(), "passage", self._place), scores.tolist())
-        return sorted(found, key=lambda one: (-one.score, one.key))[:limit]
+        return map(Candidate, require_all(links, ids.tolist(), "passage", self._place), scores.tolist())
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
-        """Return the number of passages that have each term."""
         return self._keywords.frequencies(terms)
 
     def scope(self, passages: frozenset[int]) -> Scope:
-        """Return some passages, by row id, as what `dense` and `keyword` are to choose from."""
         links = self._links("p.id = ANY(%s)", sorted(passages))
         require_all({link.id: link for link in links}, sorted(passages), "passage", self._place)
-        return _scope_of(links, frozenset(link.document for link in links), only=passages)
+        return _scope_with(links, frozenset(link.document for link in links), only=passages)
 
-    def _scope(self, among: frozenset[int] | Scope) -> Scope:
-        if isinstance(among, Scope):
-            return among
+    def _scope_of(self, documents: frozenset[int]) -> Scope:
         scope = self._last_scope
-        if scope is None or scope.documents != among:
-            scope = _scope_of(self._links("p.document = ANY(%s)", sorted(among)), among)
+        if scope is None or scope.documents != documents:
+            scope = _scope_with(self._links("p.document = ANY(%s)", sorted(documents)), documents)
             self._last_scope = scope
         return scope
 
     def columns(self, documents: frozenset[int] | None = None) -> PassageColumns:
-        """Return the row ids of passages, with their documents and vectors, in the order of the text."""
         links = self._links("true") if documents is None else self._links("p.document = ANY(%s)", sorted(documents))
         if documents is None and len(links) != self.info.passages:
             raise damage(self._place, "the number of passages is inconsistent")
@@ -215,12 +171,10 @@ class PostgresSnapshot:
         return PassageColumns(*rows[order, :3].T)
 
     def passages(self, ids: Sequence[int]) -> list[StoredPassage]:
-        """Return passages by row id, in the order asked."""
         found = {one.id: one for one in self._passages("p.id = ANY(%s)", list(ids))}
         return require_all(found, ids, "passage", self._place)
 
     def passages_of(self, path: str) -> tuple[StoredPassage, ...]:
-        """Return the passages of a document in the order of the text; none where there is no such document."""
         document = self.document(path)
         if document is None:
             return ()
@@ -230,11 +184,9 @@ class PostgresSnapshot:
         return tuple(found)
 
     def find(self, key: str) -> StoredPassage | None:
-        """Return the passage with this stable id, or None."""
         return next(iter(self._passages("p.key = %s", key)), None)
 
     def duplicates(self, passages: Sequence[StoredPassage]) -> dict[int, tuple[StoredPassage, ...]]:
-        """Return for each passage, by row id, the others with the same text, by path and span."""
         digests = list({one.text_digest for one in passages})
         links = self._links("p.text_digest = ANY(%s)", digests)
         known = {one.id: one for one in passages}
@@ -245,7 +197,6 @@ class PostgresSnapshot:
         return {one.id: tuple(other for other in same[one.text_digest] if other.id != one.id) for one in passages}
 
     def size(self) -> int:
-        """Return the bytes that the tables of the collection take, with their indexes."""
         query = (
             "SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class "
             "WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace"
@@ -253,11 +204,9 @@ class PostgresSnapshot:
         return int(self._pool.rows(query)[0][0])
 
     def cosines(self, vectors: Sequence[int], vector: Vectors) -> Floats:
-        """Return the cosines of stored vectors, by row id, with another: `(n,)`, as `dense` scores them."""
         return cosines(self.vectors(vectors), vector)
 
     def vectors(self, vectors: Sequence[int]) -> Stored:
-        """Return vectors by row id, in the order asked: `(n, dim) float16`."""
         query = "SELECT id, digest, vector, checksum FROM vectors WHERE id = ANY(%s)"
         rows = self._pool.rows(query, (list(set(vectors)),)) if len(vectors) else []
         ids, stored = vectors_of(rows, self.info.dimension, self._place)
@@ -289,6 +238,7 @@ class PostgresSnapshot:
             cleared = connection.execute("SELECT value FROM meta WHERE key = 'cleared'").fetchone()
             if cleared is not None and cleared[0] <= generation:
                 self._pinned = found
+                self.info, self._skipped = found
                 return
             if self._pinned:
                 raise NoIndexError(f"the connection to {self._place} was lost, and its index has changed. Ask again.")
@@ -313,6 +263,6 @@ class PostgresSnapshot:
         return PostgresKeywords(self._pool.rows, self.info.generation, self.info.passages, self._place)
 
 
-def _scope_of(links: Sequence[Link], documents: frozenset[int], only: frozenset[int] | None = None) -> Scope:
+def _scope_with(links: Sequence[Link], documents: frozenset[int], only: frozenset[int] | None = None) -> Scope:
     passages = np.array(sorted(link.id for link in links), dtype=np.int64)
     return Scope(documents, passages, np.unique([link.vector for link in links]).astype(np.int64), only)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Self
 
 from corpus.errors import DamagedIndexError, LockedError, NoIndexError, QAError, StorageError
-from index.commit.change import BuildMode, ChangeSet, SplitFile
+from index.commit.change import BuildMode, ChangeSet
 from index.commit.staging import Staging
 from index.dense.vector_rows import is_usable, pack_vector, unit_vectors, vector_checksum
 from index.encoder.protocol import Vectors
@@ -32,6 +32,7 @@ from index.postgres.rows import (
 )
 from index.postgres.schema import migrate, use
 from index.postgres.verify import verify_collection
+from index.protocol import IndexWriter
 from index.storage.metadata import Info, SkippedRow
 from index.storage.rows import StoredDocument, document_checksum
 
@@ -41,7 +42,7 @@ _LOG = logging.getLogger(__name__)
 _LOCK_PAUSES = (0.05, 0.1, 0.2, 0.4)
 
 
-class PostgresStore:
+class PostgresStore(IndexWriter):
     """The one writer of a collection, which it makes if there is none.
 
     Embeddings are committed as they come. The rows of a generation are committed together and still seen by nobody;
@@ -79,17 +80,14 @@ class PostgresStore:
         close(self._connection)
 
     def info(self) -> Info | None:
-        """Return the metadata of the current generation, or None before the first."""
         found = self._published()
         return None if found is None else found[0]
 
     def skipped(self) -> tuple[SkippedRow, ...]:
-        """Return what was skipped, by path."""
         found = self._published()
         return () if found is None else found[1]
 
     def documents(self) -> dict[str, StoredDocument]:
-        """Return all documents, by path."""
         info = self.info()
         if info is None:
             return {}
@@ -100,7 +98,6 @@ class PostgresStore:
         return {one.path: one for one in found}
 
     def known_vectors(self, digests: Sequence[bytes], dimension: int) -> frozenset[bytes]:
-        """Return those of some digests whose vectors are stored and can be used."""
         query = "SELECT digest, vector, checksum FROM vectors WHERE digest = ANY(%s)"
         found = set()
         for digest, sent, check in self._rows(query, list(digests)) if digests else ():
@@ -109,12 +106,10 @@ class PostgresStore:
         return frozenset(found)
 
     def add_vectors(self, digests: Sequence[bytes], vectors: Vectors) -> None:
-        """Commit embeddings, `(n, dim) float32`, so that an interrupted build loses none, or raise ModelError."""
         packed = map(pack_vector, unit_vectors(vectors))
         self.adopt_vectors(list(zip(digests, packed, strict=True)))
 
     def adopt_vectors(self, rows: Sequence[tuple[bytes, bytes]]) -> None:
-        """Commit digests and vectors as they are stored, such as those of another store."""
         add = (
             "WITH added AS (INSERT INTO vectors (digest, vector, checksum) VALUES (%s, %s::halfvec, %s) ON CONFLICT "
             "(digest) DO UPDATE SET vector = excluded.vector, checksum = excluded.checksum RETURNING id) "
@@ -126,7 +121,7 @@ class PostgresStore:
             cursor.executemany(add.encode(), texts)
 
     def require_intact(self) -> None:
-        """Check everything; where something is damaged all is deleted but the vectors."""
+        # Where something is damaged all is deleted but the vectors.
         try:
             problems = verify_collection(self.address).problems
         except NoIndexError:
@@ -138,17 +133,7 @@ class PostgresStore:
             with self._transaction():
                 discard_all(self._connection)
 
-    def stage(self, file: SplitFile) -> None:
-        """Keep a file for the next commit."""
-        self._staging.add(file)
-
-    @property
-    def staged(self) -> Sequence[str]:
-        """Paths of the files that are staged."""
-        return self._staging.paths
-
     def update_stats(self, unchanged: Sequence[StoredDocument], skipped: Sequence[SkippedRow]) -> None:
-        """Commit new stat values of unchanged documents, and what was skipped; the generation stays the same."""
         info = self.info()
         with self._transaction():
             self._update_stats(unchanged)
@@ -156,12 +141,6 @@ class PostgresStore:
                 self._publish(replace(info, skipped=len(skipped)), skipped)
 
     def commit(self, change: ChangeSet) -> Info:
-        """Make the next generation and return its metadata; after a crash there is the old one or the new one.
-
-        Raises:
-            StorageError: The server refused, or the connection was lost; the old generation remains, or the new one is
-                there.
-        """
         documents, before = self.documents(), self.info()
         writer = GenerationWriter(self._connection, self._place, self._next_generation())
         gone = change.removed if change.mode is BuildMode.INCREMENTAL else frozenset(documents) - change.kept
