@@ -28,6 +28,10 @@ _CALENDAR = re.compile(
     r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)[a-z]*\b", re.IGNORECASE
 )
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+# Marks that stand on both sides of words: an opening one is followed by them, a closing one follows them.
+_PAIRED = '*`"'
+_OPENING_MARK = re.compile(r"[*`\"](?=[^\s*`\"])")
+_CLOSING_MARK = re.compile(r"(?<=[^\s*`\"])[*`\"]")
 # Least margin over "no answer" for a few words; below it the sentence is the better answer.
 _LEAST_MARGIN = -1.0
 # The reader is sure enough that a passage answers to say that it agrees, or that it contradicts: logits.
@@ -108,7 +112,22 @@ def _candidate(rank: int, passage: StoredPassage, extracted: Extract, reading: R
     ]
     if around:
         found = min(found[0], around[0][0]), max(found[1], around[-1][1])
+    found = _without_half_a_pair(body, found, (start, end))
     return _PassageAnswer(rank, body[found[0] : found[1]], body[start:end], reading)
+
+
+def _without_half_a_pair(body: str, words: tuple[int, int], sentence: tuple[int, int]) -> tuple[int, int]:
+    """Leaves out a mark of emphasis, code or quotation whose other half is in the sentence, but not in the words."""
+    start, end = words
+    text = body[start:end]
+    left, right = len(text) - len(text.lstrip(_PAIRED)), len(text) - len(text.rstrip(_PAIRED))
+    if any(mark in text.strip(_PAIRED) for mark in _PAIRED):
+        return words
+    if left and not right and _CLOSING_MARK.search(body, end - 1, sentence[1]):
+        return start + left, end
+    if right and not left and _OPENING_MARK.search(body, sentence[0], start + 1):
+        return start, end - right
+    return words
 
 
 def _words(text: str) -> list[str]:

@@ -47,8 +47,8 @@ def matches(asked: Query, passages: Sequence[StoredPassage], encoder: Encoder) -
 def reading(
     text: str, *, answer: str = "", sure: float = 5.0, answered: float = 0.0, relevant: float = 0.0, none: float = 0.0
 ) -> Reading:
-    """What a reader tells of a text whose tokens are its words: `sure` are the logits of where the answer is."""
-    spans = np.array([found.span() for found in re.finditer(r"\w+", text)], dtype=np.int32).reshape(-1, 2)
+    """What a reader tells of a text; its tokens are words and marks. `sure`: the logits of where the answer is."""
+    spans = np.array([found.span() for found in re.finditer(r"\w+|[^\w\s]", text)], dtype=np.int32).reshape(-1, 2)
     at = text.index(answer)
     starts, ends = (spans[:, 0] == at, spans[:, 1] == at + len(answer)) if answer else (spans[:, 0] < 0,) * 2
     logits = [sure * np.asarray(where, dtype=np.float32) for where in (starts, ends)]

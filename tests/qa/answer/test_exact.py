@@ -54,6 +54,23 @@ def test_where_the_reader_rather_sees_no_answer_a_sentence_is_quoted() -> None:
         assert found.text == text
 
 
+@pytest.mark.parametrize(
+    ("sentence", "named", "shown"),
+    [
+        ("The award went to *Adam: A Method* by Kingma.", "*Adam", "Adam"),
+        ("The award went to *A Method called Adam* this year.", "Adam*", "Adam"),
+        ('It is called "the Hall of Mirrors" here.', '"the Hall', "the Hall"),
+        ("The award went to *Adam* by Kingma.", "*Adam*", "*Adam*"),
+        ("Extra arguments are in *args and **kwargs there.", "*args", "*args"),
+        ("Set `first` and `second` here.", "`first` and `second`", "`first` and `second`"),
+        ("It is 5* of them.", "5*", "5*"),
+    ],
+)
+def test_no_half_of_a_pair_of_marks(sentence: str, named: str, shown: str) -> None:
+    found = answer("Which one is it?", [(sentence, named, 3)])
+    assert found == Answer(shown, (1,), sentence)
+
+
 def test_a_list_is_the_answer_as_a_whole() -> None:
     text = "These won:\n\n- Adam\n- Eve"
     assert answer("Which won?", [(text, "These", 3)]) == Answer(text, (1,), text)
