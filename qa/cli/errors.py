@@ -60,7 +60,7 @@ class Boundary(click.Group):
         if near and " " not in first:
             raise UsageError(f"no command {first}. Did you mean: qa {near[0]}?")
         if any(" " in word.strip() or word.endswith("?") for word in args):
-            return "ask", self.commands["ask"], args
+            return "ask", self.get_command(ctx, "ask"), args
         raise UsageError(f'no command {first}. Commands: {", ".join(known)}. To ask a question: qa "who won?"')
 
     def main(self, *args: Any, **extra: Any) -> Any:

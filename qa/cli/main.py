@@ -13,11 +13,8 @@ import click
 from corpus.errors import UsageError
 from qa import locate
 from qa.cli import errors, session
-from qa.cli.ask import ask
 from qa.cli.errors import FOUND, INTERRUPTED, Boundary
-from qa.cli.eval import evaluate
 from qa.cli.options import COLLECTION, DEVICE, JSON
-from qa.cli.views import check, list_files, show, status
 from qa.terminal import answers, reports
 from qa.terminal.text import clean_name
 
@@ -33,6 +30,12 @@ def _version(ctx: click.Context, _option: click.Parameter, value: Any) -> None:
 @click.group(
     cls=Boundary,
     lazy={
+        "ask": "qa.cli.ask:ask",
+        "eval": "qa.cli.eval:evaluate",
+        "show": "qa.cli.views:show",
+        "status": "qa.cli.views:status",
+        "ls": "qa.cli.views:list_files",
+        "check": "qa.cli.views:check",
         "similar": "qa.cli.explore:similar",
         "topics": "qa.cli.explore:topics",
         "map": "qa.cli.explore:draw_map",
@@ -202,10 +205,6 @@ def copy(*, source: str, target: str) -> int:
         info = copy_index(*places, progress=progress)
     answers.out(f"Copied {info.documents:,} documents, {info.passages:,} passages to {clean_name(target)}\n")
     return FOUND
-
-
-for _command in (ask, evaluate, show, status, list_files, check):
-    app.add_command(_command)
 
 
 def main() -> None:

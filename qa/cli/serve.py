@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import secrets
 import signal
@@ -74,6 +75,7 @@ def agents(*, folders: tuple[Path, ...], no_update: bool) -> int:
 
     By default that is the collection around the working directory.
     """
+    gc.disable()  # until the first answer is out: thousands of classes are made, and none is garbage
     roots = [locate.find_index(index=folder) for folder in folders] or [locate.find_index()]
     import qa
     from qa.mcp.sdk import quick_imports

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -77,6 +78,8 @@ class Handlers:
 
     async def _open(self) -> None:
         await anyio.sleep(_HEAD_START)
+        gc.freeze()  # what is imported stays
+        gc.enable()
         await _in_thread(self._collections.open_all)
 
     async def list_tools(self, _ctx: _Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:

@@ -28,6 +28,7 @@ from urllib.parse import quote
 from qa import Retriever
 from tests.benchmarks.common import circumstances, copied, question_parser, tell
 from tests.benchmarks.peer_tools import run
+from tests.benchmarks.starts import seconds_to_answer, seconds_to_serve
 from tests.qa.web.servers import RunningServer, running
 
 CLIENTS = (1, 8, 64)
@@ -151,19 +152,9 @@ def growth(server: RunningServer, questions: Sequence[str], count: int) -> list[
 
 def starts(root: Path, question: str) -> dict[str, float]:
     """Seconds from the start of a process to its first answer, in turn."""
-    asked, served = [], []
-    for _ in range(STARTS):
-        begun = time.perf_counter()
-        command = [sys.executable, "-m", "qa", "ask", "--index", str(root), question]
-        done = subprocess.run(command, check=False, capture_output=True)
-        # Not found is an answer too.
-        if done.returncode not in (0, 1):
-            raise RuntimeError(done.stderr.decode())
-        asked.append(time.perf_counter() - begun)
-        begun = time.perf_counter()
-        with running(root) as server:
-            server.api("ask", question=question)
-            served.append(time.perf_counter() - begun)
+    asked, served = zip(
+        *((seconds_to_answer(root, question), seconds_to_serve(root, question)) for _ in range(STARTS)), strict=True
+    )
     ratios = [one / other for one, other in zip(served, asked, strict=True)]
     values = {"qa_ask_s": asked, "qa_serve_s": served, "ratio": ratios}
     return {name: round(statistics.median(each), 3) for name, each in values.items()}

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 from qa.cli import main
@@ -132,9 +133,10 @@ def test_without_a_command() -> None:
     assert done.stdout.startswith("Usage: qa ")
 
 
-@pytest.mark.parametrize("command", main.app.commands)
+@pytest.mark.parametrize("command", main.app.list_commands(click.Context(main.app)))
 def test_every_option_is_explained(command: str) -> None:
-    found = main.app.commands[command]
+    found = main.app.get_command(click.Context(main.app), command)
+    assert found is not None
     assert found.help
     for parameter in found.params:
         assert parameter.param_type_name == "argument" or getattr(parameter, "help", None), parameter.name

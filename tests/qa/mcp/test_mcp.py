@@ -274,13 +274,15 @@ def test_without_the_sdk_it_names_the_extra(sample: Path) -> None:
 
 
 def test_the_first_answer_waits_for_neither_models_nor_clients(sample: Path) -> None:
-    """Nothing that takes long is imported before it, whichever part of the SDK would."""
+    """Nothing that takes long is imported or made before it, whichever part of the SDK would."""
     program = (
         "import sys\nfrom qa.cli import serve\nfrom qa.mcp.sdk import quick_imports\n"
         "with quick_imports():\n    import qa.mcp.server\n"
         "print(sorted({'numpy', 'faiss', 'openvino', 'tokenizers', 'jsonschema', 'httpx2', 'mcp', "
         "'mcp.client.session', 'mcp.server.mcpserver', 'cryptography'} & sys.modules.keys()))\n"
-        "import mcp; print(mcp.Client.__name__, mcp.server.MCPServer.__name__)"
+        "import mcp, pydantic\nclass Later(pydantic.BaseModel):\n    of: int\n"
+        "print([one.__pydantic_complete__ for one in (mcp.types.ListToolsResult, Later)])\n"
+        "print(mcp.Client.__name__, mcp.server.MCPServer.__name__)"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\nClient MCPServer\n"
+    assert done.stdout == "[]\n[False, True]\nClient MCPServer\n"

@@ -1,0 +1,95 @@
+"""Seconds from the start of a process to its first answer: `qa ask`, `qa serve`, and `qa mcp` to `initialize`.
+
+    python -m tests.benchmarks.starts [--runs 15] [--out FILE.json]
+
+On a copy of the sample, in turn; the medians, and of each the least. Processor time is that of all threads of `qa mcp`
+until its answer is read.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from tests.benchmarks.common import circumstances, copied, parser, tell
+from tests.benchmarks.peer_tools import run
+from tests.paths import SAMPLE
+from tests.qa.web.servers import running
+
+QUESTION = "Which paper won the ICLR 2025 test of time award?"
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "host", "version": "1"}},
+}
+
+
+def seconds_to_answer(root: Path, question: str) -> float:
+    """Of `qa ask`; not found is an answer too."""
+    begun = time.perf_counter()
+    command = [sys.executable, "-m", "qa", "ask", "--index", str(root), question]
+    done = subprocess.run(command, check=False, capture_output=True)
+    if done.returncode not in (0, 1):
+        raise RuntimeError(done.stderr.decode())
+    return time.perf_counter() - begun
+
+
+def seconds_to_serve(root: Path, question: str) -> float:
+    """Of `qa serve`, to the answer of a question."""
+    begun = time.perf_counter()
+    with running(root) as server:
+        server.api("ask", question=question)
+        return time.perf_counter() - begun
+
+
+def seconds_to_initialize(root: Path) -> tuple[float, float]:
+    """Of `qa mcp`, to the answer of `initialize`: wall time, and processor time."""
+    begun = time.perf_counter()
+    command = [sys.executable, "-m", "qa", "mcp", str(root)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        if process.stdin is None or process.stdout is None:
+            raise RuntimeError("no pipes")
+        process.stdin.write(json.dumps(INITIALIZE) + "\n")
+        process.stdin.flush()
+        answer = process.stdout.readline()
+        wall = time.perf_counter() - begun
+        tasks = Path(f"/proc/{process.pid}/task").iterdir()
+        spent = sum(int(Path(each, "schedstat").read_text(encoding="ascii").split()[0]) for each in tasks) / 1e9
+        process.stdin.close()
+    if '"result"' not in answer:
+        raise RuntimeError(answer)
+    return wall, spent
+
+
+def measure(runs: int) -> dict[str, dict[str, float]]:
+    """All of them, in turn; the first round is left out."""
+    with copied(SAMPLE) as root:
+        run([sys.executable, "-m", "qa", "index", str(root)])
+        rounds = [
+            (seconds_to_answer(root, QUESTION), seconds_to_serve(root, QUESTION), *seconds_to_initialize(root))
+            for _ in range(runs + 1)
+        ][1:]
+    names = ("qa ask", "qa serve", "qa mcp", "qa mcp, processor time")
+    return {
+        name: {"median_s": round(statistics.median(times), 3), "least_s": round(min(times), 3)}
+        for name, times in zip(names, zip(*rounds, strict=True), strict=True)
+    }
+
+
+def main() -> None:
+    """Run the command line."""
+    options = parser(__doc__)
+    options.add_argument("--runs", type=int, default=15)
+    given = options.parse_args()
+    result: dict[str, Any] = {**circumstances("starts"), "seconds": measure(given.runs)}
+    tell(result, given.out)
+
+
+if __name__ == "__main__":
+    main()
