@@ -52,16 +52,6 @@ def literal_pattern(path: str) -> str:
     return "/" + re.sub(r"\s\Z", r"[\g<0>]", escaped)
 
 
-def rebase_pattern(folder: str, pattern: str) -> str:
-    """Return the pattern that matches, from the root, what `pattern` matches in a folder."""
-    sign, bare = ("!", pattern[1:]) if pattern.startswith("!") else ("", pattern)
-    bare = re.sub(r"^\\(?=[#!])", "", bare)
-    if not bare.strip("/ "):  # matches nothing
-        return pattern
-    bare = re.sub(r"^/?(\*\*/)+\s*$", "*/", bare)  # everything in a folder
-    return f"{sign}{literal_pattern(folder)}/{'' if _is_anchored(bare) else '**/'}{bare.removeprefix('/')}"
-
-
 class FolderFilter:
     """Which folders may contain matches of `include` patterns."""
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
-from corpus.discovery.gitignore import literal_pattern, rebase_pattern, valid_patterns
+from collections.abc import Iterable, Iterator
+from pathlib import PurePosixPath
 
 
 def lies_in(path: str, scope: str) -> bool:
@@ -22,20 +21,23 @@ def outermost(paths: Iterable[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def patterns_within(paths: Sequence[str], include: Sequence[str]) -> tuple[str, ...]:
-    """Return patterns for the root that match what `include` matches in these files and folders.
+class Limits:
+    """The files and folders (with a slash at the end) that a collection is limited to; none for all of its root."""
 
-    Args:
-        paths: Files, and folders with a slash at the end, relative to the root; () for all of it.
-        include: Patterns, relative to each folder; () for all. A file that is named itself need not match.
-    """
-    if not paths:
-        return tuple(include)
-    folders = [path.removesuffix("/") for path in paths if path.endswith("/")]
-    files = [path for path in paths if not path.endswith("/")]
-    wanted = valid_patterns(include)
-    return (
-        *(rebase_pattern(folder, pattern) for folder in folders for pattern in wanted),
-        *(literal_pattern(folder) + "/**" for folder in folders if not include),
-        *map(literal_pattern, files),
-    )
+    def __init__(self, paths: Iterable[str]) -> None:
+        paths = tuple(paths)
+        self._files = frozenset(path for path in paths if not path.endswith("/"))
+        self._folders = tuple(path for path in paths if path.endswith("/")) if paths else ("",)
+        self._above = {f"{above}/" for path in paths for above in PurePosixPath(path).parents}
+
+    def names(self, path: str) -> bool:
+        """Whether a file is one of them itself."""
+        return path in self._files
+
+    def within(self, path: str) -> Iterator[str]:
+        """Yield what a path is called in each of the folders that it is in."""
+        return (path[len(folder) :] for folder in self._folders if path.startswith(folder))
+
+    def leads_to(self, folder: str) -> bool:
+        """Whether one of them is below a folder, which ends with a slash."""
+        return folder in self._above

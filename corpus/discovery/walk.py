@@ -13,7 +13,7 @@ from corpus.discovery import gitignore
 from corpus.discovery.filenames import IGNORE_FILES, SETTINGS_FILE, from_os_name, to_os_name
 from corpus.discovery.left_out import LeftOut, kind_of
 from corpus.discovery.safe_read import read_bytes, too_large
-from corpus.discovery.scope import patterns_within
+from corpus.discovery.scope import Limits
 from corpus.errors import CorpusError, Unreadable
 from corpus.formats import MIB, format_of, read_as, size_limit
 
@@ -120,10 +120,10 @@ class _Walker:
         self.left_out = LeftOut((*include, *paths))
         self._formats = formats
         self._root = root
-        patterns = gitignore.valid_patterns(patterns_within(paths, include))
-        is_limited = bool(include or paths)
-        self._include = gitignore.compile_patterns(patterns) if is_limited else None
-        self._included_folders = gitignore.FolderFilter(patterns) if is_limited else None
+        self._limits = Limits(paths)
+        patterns = gitignore.valid_patterns(include)
+        self._include = gitignore.compile_patterns(patterns) if include else None
+        self._included_folders = gitignore.FolderFilter(patterns)
         self._exclude = gitignore.compile_patterns(gitignore.valid_patterns(exclude)) if exclude else None
 
     def run(self) -> None:
@@ -208,14 +208,24 @@ class _Walker:
         if ignored or (ignored is None and is_folder and self.left_out.folder(entry.name)):
             return False
         if is_folder:
-            return self._included_folders is None or self._included_folders.may_contain_matches(path + "/")
+            return self._may_have_wanted(path + "/")
         if stat.S_ISLNK(status.st_mode):
             self._skip(path, "symbolic link, not followed")
-        elif (self._include is None or self._include.match_file(path)) and (
-            ignored is not None or not self.left_out.file(entry.name)
-        ):
+        elif self._is_wanted(path) and (ignored is not None or not self.left_out.file(entry.name)):
             self._take_file(path, status)
         return False
+
+    def _is_wanted(self, path: str) -> bool:
+        """Whether a file is named itself, or is in a folder that is wanted and matches there."""
+        return self._limits.names(path) or any(
+            self._include is None or self._include.match_file(inner) for inner in self._limits.within(path)
+        )
+
+    def _may_have_wanted(self, folder: str) -> bool:
+        return self._limits.leads_to(folder) or any(
+            not inner or self._include is None or self._included_folders.may_contain_matches(inner)
+            for inner in self._limits.within(folder)
+        )
 
     def _take_file(self, path: str, status: os.stat_result) -> None:
         if not stat.S_ISREG(status.st_mode):

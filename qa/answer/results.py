@@ -11,8 +11,8 @@ from corpus.formats import page_label
 from corpus.types import PageBox
 from qa.answer import display
 
-# Most passages that one question can be answered with.
-MAX_HITS = 1000
+# Passages that a question is answered with, by default and at most.
+DEFAULT_K, MAX_HITS = 5, 1000
 
 
 class State(StrEnum):

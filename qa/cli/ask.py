@@ -16,7 +16,7 @@ import click
 from corpus.errors import UsageError
 from qa import locate
 from qa.answer.pdf_boxes import BoxFinder
-from qa.answer.results import Mode, Result
+from qa.answer.results import DEFAULT_K, Result
 from qa.cli import session
 from qa.cli.batch import BatchItem, questions_of
 from qa.cli.errors import FOUND, NOT_FOUND, guarded
@@ -33,14 +33,13 @@ if TYPE_CHECKING:
     from qa.conversation.line_input import ReadLine
     from qa.retrieval.retriever import Retriever
 
-_DEFAULT_K = 5
 # Lines around a passage that is opened in a conversation.
 _CONTEXT = 6
 
 
 @click.command()
 @click.argument("words", nargs=-1, metavar="[FOLDER] QUESTION")
-@click.option("-k", type=COUNT, metavar="N", help=f"How many passages to show.  [default: {_DEFAULT_K}]")
+@click.option("-k", type=COUNT, metavar="N", help=f"How many passages to show.  [default: {DEFAULT_K}]")
 @JSON
 @click.option(
     "--format",
@@ -104,19 +103,13 @@ def ask(
     from qa.collection.settings import read_settings
 
     settings = read_settings(root)
-    reranks = session.reranks(rerank, rerank_model, settings.rerank)
-    asking: dict[str, Any] = {
-        "k": k or settings.k or _DEFAULT_K,
-        "mode": Mode(mode) if mode else settings.mode or Mode.HYBRID,
-        "only": only,
-        "rerank": reranks,
-        **({} if topic is None else {"topic": topic}),
-    }
+    asking = settings.asking(k=k, mode=mode, rerank=session.reranks(rerank, rerank_model))
+    asking |= {"only": only} | ({} if topic is None else {"topic": topic})
     opened = session.opened(
         root,
         corpus=corpus is not None,
         update=not no_update,
-        reader=reranks and (reader if reader is not None else settings.reader is not False),
+        reader=asking["rerank"] and (reader if reader is not None else settings.reader is not False),
         rerank_model=rerank_model,
         device=device,
         store=store,

@@ -10,7 +10,6 @@ from pathlib import Path
 import click
 
 from corpus.errors import UsageError
-from qa.answer.results import Mode
 from qa.cli import session
 from qa.cli.errors import FOUND
 from qa.cli.options import ASKED, COUNT, JSON, RANKING, complete_files
@@ -66,12 +65,9 @@ def evaluate(
         raise UsageError("give one file of questions, after the folder if you name that.")
     asked = choose(read_questions(questions), sample)
     root = session.collection_root(corpus, index, folder=next(iter(folders), None), no_update=no_update)
-    own, usual = read_settings(root), evaluation.EvalSettings()
-    settings = evaluation.EvalSettings(
-        mode=Mode(mode) if mode else own.mode or usual.mode,
-        rerank=session.reranks(rerank, rerank_model, own.rerank),
-        k=k or own.k or usual.k,
-    )
+    reranks, usual_k = session.reranks(rerank, rerank_model), evaluation.EvalSettings().k
+    asking = read_settings(root).asking(k=k, mode=mode, rerank=reranks, usual_k=usual_k)
+    settings = evaluation.EvalSettings(**asking)
     is_file = compare is not None and (compare.endswith(".json") or Path(compare).is_file())
     earlier = read_scores(Path(compare)) if compare is not None and is_file else ()
     other = evaluation.settings_from(compare, settings) if compare is not None and not is_file else None

@@ -8,13 +8,13 @@ from typing import Literal
 import click
 
 from qa import locate
+from qa.answer.results import DEFAULT_K
 from qa.cli import session
 from qa.cli.errors import FOUND, NOT_FOUND
 from qa.cli.options import COLLECTION, COUNT, JSON, NO_UPDATE, filtered
 from qa.filters import Filter
 from qa.terminal import answers, explore_report
 
-_DEFAULT_K = 5
 _DOCUMENTS = click.option(
     "--documents", is_flag=True, help="Whole documents and records, such as abstracts, instead of passages."
 )
@@ -27,7 +27,7 @@ def _unit(documents: bool) -> Literal["passages", "documents"]:  # noqa: FBT001 
 
 @click.command()
 @click.argument("what", nargs=-1, required=True)
-@click.option("-k", type=COUNT, metavar="N", help=f"How many to show.  [default: {_DEFAULT_K}]")
+@click.option("-k", type=COUNT, metavar="N", help=f"How many to show.  [default: {DEFAULT_K}]")
 @_DOCUMENTS
 @click.option("--all", "keep_all", is_flag=True, help="Keep the thing itself, its duplicates and near-duplicates.")
 @JSON
@@ -52,7 +52,7 @@ def similar(
     root, here = locate.find_index(index=index), locate.working_directory()
     with session.opened(root, corpus=False, update=not no_update, reader=False) as retriever:
         found = retriever.similar(
-            " ".join(what), k=k or _DEFAULT_K, unit=_unit(documents), only=only, here=here, keep_all=keep_all
+            " ".join(what), k=k or DEFAULT_K, unit=_unit(documents), only=only, here=here, keep_all=keep_all
         )
         places = answers.Places(retriever.root, here)
         text = "" if as_json else explore_report.similar(found, session.style(), places)

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from qa.terminal import answers, reports
 
 if TYPE_CHECKING:
     from index import Progress, ProgressCallback
-    from qa.collection.build import OpenedCollection
+    from qa.collection.opening import OpenedCollection
     from qa.retrieval.retriever import Retriever
 
 # Kept until the process ends: freeing a model takes longer than asking it.
@@ -90,11 +91,11 @@ def root_around(place: str, index: Path | None) -> Path:
     return locate.find_index(index=index)
 
 
-def reranks(rerank: bool | None, rerank_model: str | None, setting: bool | None) -> bool:  # noqa: FBT001 - of options
-    """Return whether the first passages are re-ranked, by the options and what is set for the collection."""
+def reranks(rerank: bool | None, rerank_model: str | None) -> bool | None:  # noqa: FBT001 - of options
+    """Return whether the first passages are re-ranked, by the options; None where they do not say."""
     if rerank is False and rerank_model is not None:
         raise UsageError("--rerank-model re-ranks; leave out --no-rerank.")
-    return setting is not False if rerank is None and rerank_model is None else rerank is not False
+    return rerank if rerank_model is None else True
 
 
 @contextmanager
@@ -115,29 +116,17 @@ def opened(
     question needs is loaded `ahead` of it.
     """
     from index import Device
-    from qa.collection.build import Refresh, open_collection
+    from qa.collection.opening import OpenedCollection, Refresh, open_collection
+    from qa.retrieval.retriever import Retriever
 
+    runs_on = Device(device)
+    opening = partial(Retriever.open, reader=reader, rerank_model=rerank_model, device=runs_on, ahead=ahead)
     if store is not None:
-        from qa.retrieval.retriever import Retriever
-
-        remote = Retriever.open(
-            store=store, reader=reader, rerank_model=rerank_model, device=Device(device), ahead=ahead
-        )
-        _KEPT.append(remote)
-        with remote:
-            yield remote
-        return
-    refresh = Refresh.FULL if corpus else Refresh.SMALL if update else Refresh.NONE
-    with progress() as tell:
-        found = open_collection(
-            root,
-            refresh=refresh,
-            progress=tell,
-            reader=reader,
-            rerank_model=rerank_model,
-            device=Device(device),
-            ahead=ahead,
-        )
+        found = OpenedCollection(opening(store=store))
+    else:
+        refresh = Refresh.FULL if corpus else Refresh.SMALL if update else Refresh.NONE
+        with progress() as tell:
+            found = open_collection(root, opening, refresh=refresh, progress=tell, device=runs_on)
     _KEPT.append(found.retriever)
     with found.retriever as retriever:
         _tell(found, is_build=corpus)
@@ -154,7 +143,7 @@ class Refresher:
     def __call__(self) -> None:
         """Index small changes and ask the newest generation."""
         from index import Device
-        from qa.collection.build import refresh_if_small
+        from qa.collection.opening import refresh_if_small
 
         self._retriever.reload()
         with progress() as tell:

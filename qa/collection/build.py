@@ -1,4 +1,4 @@
-"""Build an index, keep it current, and open it for questions."""
+"""Build the index of a folder, or bring it up to date."""
 
 # ruff: noqa: PLC0415 - what writes an index is imported where it is needed: few questions find anything to write
 
@@ -6,13 +6,11 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from enum import Enum
-from functools import partial
 from pathlib import Path
 
-from corpus import INDEX_FOLDER, SkippedFile, splitter_version, walk
+from corpus import INDEX_FOLDER, SkippedFile, walk
 from corpus.errors import (
     CorpusError,
     DamagedIndexError,
@@ -20,7 +18,6 @@ from corpus.errors import (
     LockedError,
     ModelError,
     NoIndexError,
-    StorageError,
 )
 from index import (
     DEFAULT_MODEL,
@@ -28,27 +25,19 @@ from index import (
     BuildReport,
     CompileError,
     Device,
-    Diff,
     Encoder,
     ProgressCallback,
     Request,
-    find_changes,
     is_built,
     load_encoder,
     open_index,
-    require_same_encoder,
     wait_for_writer,
 )
 from qa.collection.settings import read_settings
-from qa.locate import command_for, root_of
+from qa.locate import root_of
 from qa.reader.reader import Reader
-from qa.retrieval.retriever import Retriever
 
 _log = logging.getLogger(__name__)
-
-# The largest change that a question indexes before it is answered: a second or two of embedding.
-MAX_REFRESH_FILES = 64
-MAX_REFRESH_BYTES = 2_000_000
 
 
 class OnLocked(Enum):
@@ -63,23 +52,6 @@ class OnEmpty(Enum):
 
     FAIL = "raise an error: more likely the folder is another one, or not mounted"
     ALLOW = "make an index without documents"
-
-
-class Refresh(Enum):
-    """What happens to an index before it is opened."""
-
-    NONE = "nothing"
-    SMALL = "small changes of its files are indexed, larger ones are noted"
-    FULL = "it is built or updated, however much there is to do"
-
-
-@dataclass(frozen=True, slots=True)
-class OpenedCollection:
-    """A collection ready for questions: what was indexed before, and a note on the state of the index for the user."""
-
-    retriever: Retriever
-    report: BuildReport | None = None
-    note: str = ""
 
 
 def build_index(
@@ -223,71 +195,6 @@ def preview_index(
     )
 
 
-def open_collection(
-    root: Path,
-    *,
-    refresh: Refresh = Refresh.SMALL,
-    progress: ProgressCallback | None = None,
-    reader: bool = True,
-    rerank_model: str | None = None,
-    device: Device = Device.AUTO,
-    ahead: bool = True,
-) -> OpenedCollection:
-    """Open a collection for questions; an index that cannot be written now is opened as it is, with a note."""
-    opening = partial(Retriever.open, root, reader=reader, rerank_model=rerank_model, device=device, ahead=ahead)
-    if refresh is Refresh.FULL:
-        return _build_and_open(root, opening, progress, device)
-    retriever = opening()
-    if refresh is Refresh.NONE:
-        return OpenedCollection(retriever)
-    return refresh_if_small(retriever, progress=progress, device=device)
-
-
-def _build_and_open(
-    root: Path, opening: Callable[..., Retriever], progress: ProgressCallback | None, device: Device
-) -> OpenedCollection:
-    root = existing_root(root)
-    encoder = load_encoder(model_of(root), device=device)
-    try:
-        report = build_index(root, progress=progress, encoder=encoder)
-    except (LockedError, StorageError) as error:
-        try:
-            return OpenedCollection(opening(encoder=encoder), note=_not_updated(error))
-        except NoIndexError:
-            raise error from None
-    return OpenedCollection(opening(encoder=encoder), report)
-
-
-def refresh_if_small(
-    retriever: Retriever, *, progress: ProgressCallback | None = None, device: Device = Device.AUTO
-) -> OpenedCollection:
-    """Index what changed since the last build if it is little, and reload; files are compared by stat."""
-    root = retriever.root
-    try:
-        with retriever.reading() as snapshot:
-            info, diff = snapshot.info, find_changes(root, snapshot)
-    except CorpusError as error:
-        return OpenedCollection(retriever, note=_not_updated(error))
-    if diff.is_current:
-        return OpenedCollection(retriever)
-    reason = _reason_to_wait(diff, info.documents)
-    if not reason and info.splitter != splitter_version():
-        reason = "this version of qa splits documents differently, so all files need to be read again"
-    if reason:
-        note = f"{reason}. Answering from the index as it is; to update it, run: {command_for(root)}"
-        return OpenedCollection(retriever, note=note)
-    from index import update_index
-
-    try:
-        encoder = load_encoder(info.model, device=device)
-        require_same_encoder(info, encoder)
-        report = update_index(Request(root=root, encoder=encoder, retry=False, progress=progress))
-    except (LockedError, StorageError, CorpusError) as error:
-        return OpenedCollection(retriever, note=_not_updated(error))
-    retriever.reload()
-    return OpenedCollection(retriever, report)
-
-
 def existing_root(path: str | os.PathLike[str]) -> Path:
     """Return the corpus root that a user names, by itself or by its `.qa` folder; a CorpusError if it is no folder."""
     root = root_of(Path(path))
@@ -314,19 +221,3 @@ def model_of(root: Path) -> str:
         model = salvaged_model(folder)
         _log.debug("model of %s: %s", root, model or "unknown; using the default")
         return model or DEFAULT_MODEL
-
-
-def _reason_to_wait(diff: Diff, documents: int) -> str:
-    """Why a change is too large to index before an answer, or ""."""
-    if documents and not (diff.added or diff.suspect or diff.unchanged or diff.kept):
-        return f"all {documents:,} documents are missing (is the folder mounted?)"
-    files = (*diff.added, *diff.suspect)
-    size = sum(file.size for file in files)
-    if len(files) > MAX_REFRESH_FILES or size > MAX_REFRESH_BYTES:
-        what = "file is" if len(files) == 1 else "files are"
-        return f"{len(files):,} new or changed {what} not indexed yet ({size / 1e6:,.1f} MB)"
-    return ""
-
-
-def _not_updated(error: Exception) -> str:
-    return f"index not updated: {error} Answering from the index as it is."

@@ -5,16 +5,17 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from index import Index
 from qa.answer.pdf_boxes import BoxFinder
-from qa.answer.results import IndexInfo, Mode, Result, json_value
-from qa.collection.build import Refresh, open_collection, refresh_if_small
+from qa.answer.results import IndexInfo, Result, json_value
+from qa.collection.opening import Refresh, open_collection, refresh_if_small
 from qa.collection.settings import CollectionSettings, read_settings
 from qa.collection.show import show_indexed
 from qa.collection.status import status
@@ -25,7 +26,6 @@ from qa.retrieval.retriever import Retriever, Unit
 _LOOK_SECONDS = 2.0
 # And not before so many times as long as it took: of a large collection it takes a twentieth of the time at most.
 _REST = 20.0
-_DEFAULT_K = 5
 
 _log = logging.getLogger(__name__)
 
@@ -57,14 +57,8 @@ class Served:
         Args:
             wanted: The values of the request's parameters, by name.
         """
-        settings = self.settings
-        mode, rerank = wanted.get("mode"), wanted.get("rerank")
-        return {
-            "k": wanted.get("k") or settings.k or _DEFAULT_K,
-            "mode": Mode(mode) if mode else settings.mode or Mode.HYBRID,
-            "rerank": settings.rerank is not False if rerank is None else rerank,
-            "only": filter_of(wanted),
-        }
+        found = self.settings.asking(k=wanted.get("k"), mode=wanted.get("mode"), rerank=wanted.get("rerank"))
+        return found | {"only": filter_of(wanted)}
 
     def ask(self, wanted: Mapping[str, Any]) -> Result:
         """Answer a question as `qa ask --json` does, with boxes for PDF."""
@@ -78,42 +72,36 @@ class Served:
             name: Of the command.
             wanted: The values of the request's parameters, by name.
         """
-        makers: dict[str, Callable[[Served, Mapping[str, Any]], dict[str, Any]]] = {
-            "ask": lambda served, given: served.ask(given).as_json(),
-            "search": _search,
-            "similar": _similar,
-            "topics": _topics,
-            "show": _show,
-            "status": lambda served, _: status(served.root).as_json(),
+        match name:
+            case "ask":
+                return self.ask(wanted).as_json()
+            case "search":
+                return self._search(wanted)
+            case "similar":
+                k, only = self.asking(wanted)["k"], filter_of(wanted)
+                found = self.retriever.similar(wanted["place"], k=k, unit=_unit(wanted), only=only, indexed_only=True)
+                return found.as_json()
+            case "topics":
+                return self.retriever.topics(n=wanted.get("n"), unit=_unit(wanted), only=filter_of(wanted)).as_json()
+            case "show":
+                return show_indexed(
+                    self.root, self.snapshot, wanted["place"], context=wanted.get("context", 3)
+                ).as_json()
+            case _:
+                return status(self.root).as_json()
+
+    def _search(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
+        info = self.snapshot.info
+        return {
+            "version": 1,
+            "question": wanted["question"],
+            "passages": json_value(self.retriever.search(wanted["question"], **self.asking(wanted))),
+            "index": json_value(IndexInfo(info.documents, info.passages, info.model, info.generation)),
         }
-        return makers[name](self, wanted)
 
 
-def _search(served: Served, given: Mapping[str, Any]) -> dict[str, Any]:
-    info = served.snapshot.info
-    return {
-        "version": 1,
-        "question": given["question"],
-        "passages": json_value(served.retriever.search(given["question"], **served.asking(given))),
-        "index": json_value(IndexInfo(info.documents, info.passages, info.model, info.generation)),
-    }
-
-
-def _similar(served: Served, given: Mapping[str, Any]) -> dict[str, Any]:
-    k, only = served.asking(given)["k"], filter_of(given)
-    return served.retriever.similar(given["place"], k=k, unit=_unit(given), only=only, indexed_only=True).as_json()
-
-
-def _topics(served: Served, given: Mapping[str, Any]) -> dict[str, Any]:
-    return served.retriever.topics(n=given.get("n"), unit=_unit(given), only=filter_of(given)).as_json()
-
-
-def _unit(given: Mapping[str, Any]) -> Unit:
-    return "documents" if given.get("documents") else "passages"
-
-
-def _show(served: Served, given: Mapping[str, Any]) -> dict[str, Any]:
-    return show_indexed(served.root, served.snapshot, given["place"], context=given.get("context", 3)).as_json()
+def _unit(wanted: Mapping[str, Any]) -> Unit:
+    return "documents" if wanted.get("documents") else "passages"
 
 
 def filter_of(wanted: Mapping[str, Any]) -> Filter:
@@ -138,7 +126,8 @@ class ServedCollection:
     def __init__(self, root: Path, *, follow: bool = True) -> None:
         self._settings = read_settings(root)
         reader = self._settings.reader is not False and self._settings.rerank is not False
-        opened = open_collection(root, refresh=Refresh.SMALL if follow else Refresh.NONE, reader=reader)
+        refresh = Refresh.SMALL if follow else Refresh.NONE
+        opened = open_collection(root, partial(Retriever.open, reader=reader), refresh=refresh)
         self._retriever = opened.retriever
         self._boxes = BoxFinder(root)
         self._follow = follow

@@ -19,7 +19,7 @@ from corpus import SETTINGS_FILE, outermost, read_bytes
 from corpus.errors import Unreadable, UsageError
 from corpus.formats import NAMED
 from index import config_folder
-from qa.answer.results import MAX_HITS, Mode
+from qa.answer.results import DEFAULT_K, MAX_HITS, Mode
 
 PROJECT_FILE = "pyproject.toml"
 _TABLE = "[tool.qa]"
@@ -48,6 +48,16 @@ class CollectionSettings:
     mode: Mode | None = None
     rerank: bool | None = None
     reader: bool | None = None
+
+    def asking(
+        self, *, k: int | None, mode: str | None, rerank: bool | None, usual_k: int = DEFAULT_K
+    ) -> dict[str, Any]:
+        """Return the arguments of `Retriever.ask`: as somebody asks, else as is set, else as usual."""
+        return {
+            "k": k or self.k or usual_k,
+            "mode": Mode(mode or self.mode or Mode.HYBRID),
+            "rerank": self.rerank is not False if rerank is None else rerank,
+        }
 
 
 def read_settings(root: Path) -> CollectionSettings:

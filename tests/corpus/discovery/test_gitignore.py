@@ -1,4 +1,4 @@
-"""Patterns of paths: written for one path, moved into a folder, and what they spare a walk."""
+"""Patterns of paths: written for one path, and what they spare a walk."""
 
 from __future__ import annotations
 
@@ -44,24 +44,6 @@ def usable(line: str) -> bool:
         return bool(gitignore.valid_patterns([line]))
     except UsageError:
         return False
-
-
-@settings(deadline=None)
-@given(PATTERNS.filter(usable), PATHS, PATHS)
-def test_a_pattern_moved_into_a_folder_means_there_what_it_meant(line: str, folder: str, path: str) -> None:
-    """And nothing elsewhere."""
-    moved = gitignore.rebase_pattern(folder, line)
-    assert matches(line.removeprefix("!"), path) == matches(moved.removeprefix("!"), f"{folder}/{path}")
-    assert line.startswith("!") == moved.startswith("!")
-    if not path.startswith(folder + "/"):
-        assert not matches(moved.removeprefix("!"), path)
-
-
-@pytest.mark.parametrize(
-    ("line", "moved"), [(r"\#a", "/f/**/#a"), (r"\!a", "/f/**/!a"), ("/a", "/f/a"), ("a/b", "/f/a/b")]
-)
-def test_what_only_the_beginning_of_a_line_means_is_not_kept(line: str, moved: str) -> None:
-    assert gitignore.rebase_pattern("f", line) == moved
 
 
 @settings(max_examples=300, deadline=None)

@@ -177,10 +177,10 @@ def test_colour_on_a_terminal_only(indexed: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_interrupt_is_130(indexed: Path) -> None:
     program = (
-        "import os, signal, time\nfrom qa.cli import main as cli\nfrom qa.collection import build\n"
+        "import os, signal, time\nfrom qa.cli import main as cli\nfrom qa.collection import opening\n"
         # Tests may run where interrupts are ignored; and the signal may reach another thread first.
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "build.open_collection = lambda *_, **__: (os.kill(os.getpid(), signal.SIGINT), time.sleep(20))\ncli.main()"
+        "opening.open_collection = lambda *_, **__: (os.kill(os.getpid(), signal.SIGINT), time.sleep(20))\ncli.main()"
     )
     command = [sys.executable, "-c", program, "ask", "soup", "--index", str(indexed)]
     done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, check=False, timeout=600)

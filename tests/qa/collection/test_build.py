@@ -15,7 +15,7 @@ from corpus.errors import CorpusError
 from index.encoder.model_files import DEFAULT_MODEL
 from index.update import run
 from index.update.diff import compare
-from qa.collection import build
+from qa.collection import build, opening
 from qa.retrieval.retriever import Retriever
 from tests.encoders import BagEncoder
 
@@ -26,9 +26,9 @@ def test_a_folder_that_cannot_be_read(talks: Path, monkeypatch: pytest.MonkeyPat
     def refuse(*_: object) -> None:
         raise CorpusError("cannot read the folder.")
 
-    monkeypatch.setattr(build, "find_changes", refuse)
+    monkeypatch.setattr(opening, "find_changes", refuse)
     with Retriever.open(talks, encoder=BagEncoder()) as retriever:
-        opened = build.refresh_if_small(retriever)
+        opened = opening.refresh_if_small(retriever)
         assert opened.retriever is retriever
         assert opened.note == "index not updated: cannot read the folder. Answering from the index as it is."
 

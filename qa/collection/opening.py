@@ -1,0 +1,134 @@
+"""Open a collection for questions, brought up to date first as far as that is quick."""
+
+# ruff: noqa: PLC0415 - what writes an index is imported where it is needed: few questions find anything to write
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from corpus import splitter_version
+from corpus.errors import CorpusError, LockedError, NoIndexError, StorageError
+from index import (
+    BuildReport,
+    Device,
+    Diff,
+    ProgressCallback,
+    Request,
+    find_changes,
+    load_encoder,
+    require_same_encoder,
+)
+from qa.locate import command_for
+from qa.retrieval.retriever import Retriever
+
+# The largest change that a question indexes before it is answered: a second or two of embedding.
+MAX_REFRESH_FILES = 64
+MAX_REFRESH_BYTES = 2_000_000
+
+
+class Refresh(Enum):
+    """What happens to an index before it is opened."""
+
+    NONE = "nothing"
+    SMALL = "small changes of its files are indexed, larger ones are noted"
+    FULL = "it is built or updated, however much there is to do"
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedCollection:
+    """A collection ready for questions: what was indexed before, and a note on the state of the index for the user."""
+
+    retriever: Retriever
+    report: BuildReport | None = None
+    note: str = ""
+
+
+def open_collection(
+    root: Path,
+    opening: Callable[..., Retriever] = Retriever.open,
+    *,
+    refresh: Refresh = Refresh.SMALL,
+    progress: ProgressCallback | None = None,
+    device: Device = Device.AUTO,
+) -> OpenedCollection:
+    """Open a collection for questions; an index that cannot be written now is opened as it is, with a note.
+
+    Args:
+        root: Its folder.
+        opening: `Retriever.open`, perhaps with some of its arguments.
+        refresh: What is done first.
+        progress: Called with the bytes read so far.
+        device: Where the model embeds passages.
+    """
+    if refresh is Refresh.FULL:
+        return _build_and_open(root, opening, progress, device)
+    retriever = opening(root)
+    if refresh is Refresh.NONE:
+        return OpenedCollection(retriever)
+    return refresh_if_small(retriever, progress=progress, device=device)
+
+
+def _build_and_open(
+    root: Path, opening: Callable[..., Retriever], progress: ProgressCallback | None, device: Device
+) -> OpenedCollection:
+    from qa.collection.build import build_index, existing_root, model_of
+
+    root = existing_root(root)
+    encoder = load_encoder(model_of(root), device=device)
+    try:
+        report = build_index(root, progress=progress, encoder=encoder)
+    except (LockedError, StorageError) as error:
+        try:
+            return OpenedCollection(opening(root, encoder=encoder), note=_not_updated(error))
+        except NoIndexError:
+            raise error from None
+    return OpenedCollection(opening(root, encoder=encoder), report)
+
+
+def refresh_if_small(
+    retriever: Retriever, *, progress: ProgressCallback | None = None, device: Device = Device.AUTO
+) -> OpenedCollection:
+    """Index what changed since the last build if it is little, and reload; files are compared by stat."""
+    root = retriever.root
+    try:
+        with retriever.reading() as snapshot:
+            info, diff = snapshot.info, find_changes(root, snapshot)
+    except CorpusError as error:
+        return OpenedCollection(retriever, note=_not_updated(error))
+    if diff.is_current:
+        return OpenedCollection(retriever)
+    reason = _reason_to_wait(diff, info.documents)
+    if not reason and info.splitter != splitter_version():
+        reason = "this version of qa splits documents differently, so all files need to be read again"
+    if reason:
+        note = f"{reason}. Answering from the index as it is; to update it, run: {command_for(root)}"
+        return OpenedCollection(retriever, note=note)
+    from index import update_index
+
+    try:
+        encoder = load_encoder(info.model, device=device)
+        require_same_encoder(info, encoder)
+        report = update_index(Request(root=root, encoder=encoder, retry=False, progress=progress))
+    except (LockedError, StorageError, CorpusError) as error:
+        return OpenedCollection(retriever, note=_not_updated(error))
+    retriever.reload()
+    return OpenedCollection(retriever, report)
+
+
+def _reason_to_wait(diff: Diff, documents: int) -> str:
+    """Why a change is too large to index before an answer, or ""."""
+    if documents and not (diff.added or diff.suspect or diff.unchanged or diff.kept):
+        return f"all {documents:,} documents are missing (is the folder mounted?)"
+    files = (*diff.added, *diff.suspect)
+    size = sum(file.size for file in files)
+    if len(files) > MAX_REFRESH_FILES or size > MAX_REFRESH_BYTES:
+        what = "file is" if len(files) == 1 else "files are"
+        return f"{len(files):,} new or changed {what} not indexed yet ({size / 1e6:,.1f} MB)"
+    return ""
+
+
+def _not_updated(error: Exception) -> str:
+    return f"index not updated: {error} Answering from the index as it is."
