@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from index.compiled.copy import CompiledCopy, Hint
     from index.compiled.runtime import CompileError, openvino
     from index.dense.filters import Among, Scope
+    from index.dense.search import Candidate
     from index.dense.vector_rows import PassageColumns
     from index.encoder.cross_encoder import CrossEncoderModel, load_cross_encoder
     from index.encoder.devices import Device
@@ -27,12 +28,12 @@ if TYPE_CHECKING:
     from index.protocol import Index
     from index.snapshot import Snapshot, require_same_encoder
     from index.storage.database import DATABASE, FORMAT_VERSION
-    from index.storage.derived import read_derived, write_derived
     from index.storage.disk import append_private
     from index.storage.files import config_folder, write_atomically
     from index.storage.locking import wait_for_writer
     from index.storage.metadata import Info
     from index.storage.rows import Link, StoredDocument, StoredPassage
+    from index.storage.sealed import read_sealed, write_derived
     from index.stores import (
         is_built,
         open_index,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "commit.change": "BuildMode",
     "dense.filters": "Among Scope",
+    "dense.search": "Candidate",
     "dense.vector_rows": "PassageColumns",
     "encoder.cross_encoder": "CrossEncoderModel load_cross_encoder",
     "encoder.devices": "Device",
@@ -68,12 +70,12 @@ _NAMES = {
     "protocol": "Index",
     "snapshot": "Snapshot require_same_encoder",
     "storage.database": "DATABASE FORMAT_VERSION",
-    "storage.derived": "read_derived write_derived",
     "storage.disk": "append_private",
     "storage.files": "config_folder write_atomically",
     "storage.locking": "wait_for_writer",
     "storage.metadata": "Info",
     "storage.rows": "Link StoredDocument StoredPassage",
+    "storage.sealed": "read_sealed write_derived",
     "stores": "is_built open_index open_store store_of use_store verify_index verify_store",
     "update.copy": "copy_index",
     "update.diff": "Diff find_changes",

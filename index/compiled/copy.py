@@ -18,12 +18,12 @@ from index.compiled.runtime import CompileError, openvino
 from index.storage import disk
 from index.storage.file_digests import sha256_of
 from index.storage.files import ABANDONED_SECONDS, cache_folder, sweep, write_to_cache
+from index.storage.sealed import read_sealed, seal
 
 _LOG = logging.getLogger(__name__)
 
 _GRAPH, _WEIGHTS, _MANIFEST = "model.xml", "model.bin", "manifest.json"
 _FILES = (_GRAPH, _WEIGHTS)
-_DIGEST = hashlib.sha256().digest_size
 
 
 class Hint(Enum):
@@ -178,19 +178,15 @@ def _load(library: Any, graph: Path, hint: Hint, precision: str) -> Any:
     device = core.get_property("CPU", "FULL_DEVICE_NAME")
     machine = (library.get_version(), device, *sorted(capabilities), *sorted(config.values()))
     prepared = graph.with_name(hashlib.sha256("\n".join(machine).encode()).hexdigest()[:16] + ".prepared")
-    with contextlib.suppress(OSError):
-        sealed = prepared.read_bytes()
-        data = sealed[_DIGEST:]
-        if sealed[:_DIGEST] == hashlib.sha256(data).digest():
-            try:
-                weights = {"WEIGHTS_PATH": str(graph.with_name(_WEIGHTS))}
-                return core.import_model(io.BytesIO(data), "CPU", config | weights)
-            except RuntimeError as error:
-                _LOG.info("%s is made again: %s", prepared, error)
+    if (data := read_sealed(prepared)) is not None:
+        try:
+            weights = {"WEIGHTS_PATH": str(graph.with_name(_WEIGHTS))}
+            return core.import_model(io.BytesIO(data), "CPU", config | weights)
+        except RuntimeError as error:
+            _LOG.info("%s is made again: %s", prepared, error)
     network = core.compile_model(graph, "CPU", config)
     try:
-        data = network.export_model().getvalue()
-        write_to_cache(prepared, hashlib.sha256(data).digest() + data)
+        write_to_cache(prepared, seal(network.export_model().getvalue()))
     except (RuntimeError, QAError) as error:
         _LOG.debug("%s is not kept: %s", prepared, error)
     return network

@@ -6,22 +6,20 @@ prompts. That is written down when the objects are first there, and read from th
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from corpus.errors import QAError
 from index.encoder.model_files import DEFAULT_MODEL, ModelFiles
 from index.storage.files import cache_folder, write_to_cache
+from index.storage.sealed import read_sealed, seal
 
 _LOG = logging.getLogger(__name__)
 
 # Raised whenever something else would be written.
-_VERSION = 1
-_PARAMETERS, _TOKENIZER = "parameters.json", "tokenizer.json"
+_VERSION = 2
 # What a BERT-like model may take.
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
@@ -47,42 +45,31 @@ _DEFAULT = EncoderParameters(256, 512, 384, 384, 0, INPUTS, "", "")
 def load_parameters(model: ModelFiles) -> tuple[EncoderParameters, bytes]:
     """A model's parameters, and its tokenizer as JSON of the tokenizers library, or ModelError."""
     if model.name == DEFAULT_MODEL:
-        return _DEFAULT, (model.folder / _TOKENIZER).read_bytes()
+        return _DEFAULT, (model.folder / "tokenizer.json").read_bytes()
     cache = cache_folder()
-    folder = None if cache is None else cache / "parameters" / f"{model.fingerprint[:32]}-{_VERSION}"
-    found = None if folder is None else _read(folder, model)
+    file = None if cache is None else cache / "parameters" / f"{model.fingerprint[:32]}-{_VERSION}"
+    found = None if file is None else _read(file, model)
     if found is None:
         from index.encoder.torch_backend import describe
 
         found = describe(model)
-        if folder is not None:
-            _write(folder, model, *found)
+        if file is not None:
+            _write(file, model, *found)
     return found
 
 
-def _read(folder: Path, model: ModelFiles) -> tuple[EncoderParameters, bytes] | None:
+def _read(file: Path, model: ModelFiles) -> tuple[EncoderParameters, bytes] | None:
     """What is in the cache; None if it is missing, damaged or of another model."""
-    try:
-        tokenizer = (folder / _TOKENIZER).read_bytes()
-        content = json.loads((folder / _PARAMETERS).read_bytes())
-        values = content["parameters"]
-        if content["checksum"] == _checksum(model, values, tokenizer):
-            return EncoderParameters(**values | {"inputs": tuple(values["inputs"])}), tokenizer
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
-        _LOG.debug("no usable parameters of %s in %s", model.name, folder)
-    return None
+    content = json.loads(read_sealed(file) or b"{}")
+    if content.get("fingerprint") != model.fingerprint:
+        return None
+    values = content["parameters"]
+    return EncoderParameters(**values | {"inputs": tuple(values["inputs"])}), content["tokenizer"].encode()
 
 
-def _write(folder: Path, model: ModelFiles, parameters: EncoderParameters, tokenizer: bytes) -> None:
-    values = json.loads(json.dumps(asdict(parameters)))
-    content = {"model": model.name, "parameters": values, "checksum": _checksum(model, values, tokenizer)}
+def _write(file: Path, model: ModelFiles, parameters: EncoderParameters, tokenizer: bytes) -> None:
+    content = {"fingerprint": model.fingerprint, "parameters": asdict(parameters), "tokenizer": tokenizer.decode()}
     try:
-        write_to_cache(folder / _TOKENIZER, tokenizer)
-        write_to_cache(folder / _PARAMETERS, json.dumps(content, indent=1).encode())
+        write_to_cache(file, seal(json.dumps(content).encode()))
     except QAError as error:
         _LOG.debug("the parameters of %s are not kept: %s", model.name, error)
-
-
-def _checksum(model: ModelFiles, values: dict[str, Any], tokenizer: bytes) -> str:
-    head = json.dumps([_VERSION, model.fingerprint, values], sort_keys=True).encode()
-    return hashlib.sha256(head + b"\n" + tokenizer).hexdigest()

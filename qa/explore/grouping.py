@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from corpus.errors import LockedError, StorageError
-from index import Index, Vectors, read_derived, write_derived
+from index import Index, Vectors, read_sealed, write_derived
 from qa.explore.clusters import Cosines, Labels
 
 FILE = "topics.bin"
@@ -85,7 +85,7 @@ def state_of(snapshot: Index) -> str:
 
 def read_grouping(snapshot: Index) -> Grouping | None:
     """Return the topics that were saved, of this generation or another; None where there are none, or unusable ones."""
-    data = None if snapshot.folder is None else read_derived(snapshot.folder, FILE)
+    data = None if snapshot.folder is None else read_sealed(snapshot.folder / FILE)
     if data is None:
         return None
     from safetensors import SafetensorError  # noqa: PLC0415
@@ -121,7 +121,7 @@ def write_grouping(snapshot: Index, grouping: Grouping) -> None:
     header = {"version": _VERSION, **{name: value for name, value in values.items() if name not in arrays}}
     arrays[_HEADER] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     try:
-        write_derived(snapshot.folder, FILE, save(arrays))
+        write_derived(snapshot.folder / FILE, save(arrays))
     except (LockedError, StorageError) as error:
         _log.debug("topics are not saved: %s", error)
 

@@ -14,12 +14,12 @@ from importlib.resources import files
 
 import numpy as np
 
-from index import Index, StoredPassage, Vectors
-from qa.answer.results import cite
+from index import Index, Vectors
 from qa.explore.clusters import Labels, spread
 from qa.explore.grouping import Grouping
 from qa.explore.items import PASSAGES, Items
 from qa.explore.layout import lay_out
+from qa.explore.similar import cite_passages
 from qa.filters import EVERYTHING, Filter, select
 
 # More are a picture of nothing; evenly spread ones are drawn.
@@ -85,11 +85,7 @@ def _texts(snapshot: Index, passages: Labels, *, by_passage: bool) -> Iterator[t
     for start in range(0, len(passages), _READ_AT_ONCE):
         for one in snapshot.passages(passages[start : start + _READ_AT_ONCE].tolist()):
             whole = not by_passage and not one.document.records
-            yield one.title, one.document.path if whole else _cited(one), one.text[one.body :].strip()
-
-
-def _cited(passage: StoredPassage) -> str:
-    return cite(passage.document.path, passage.lines, passage.page, passage.heading)
+            yield one.title, one.document.path if whole else cite_passages([one]), one.text[one.body :].strip()
 
 
 def _middle(places: Vectors) -> Vectors:

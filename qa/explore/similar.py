@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from corpus import split
 from corpus.errors import UsageError
 from corpus.types import Block, BlockKind, Document
-from index import Among, Encoder, Index, StoredPassage, Vectors
+from index import Among, Candidate, Encoder, Index, StoredPassage, Vectors
 from qa.answer.citation import cited
 from qa.answer.results import MAX_HITS, cite
 from qa.explore.results import Similar, SimilarDocument, Subject
@@ -27,6 +28,7 @@ _FOUND_BY_PROBE = 50
 _FOUND_BY_MEAN = 200
 # Pairs of passages that say why a document is similar.
 _PAIRS = 3
+_READ_AT_ONCE = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,47 +76,32 @@ def similar_passages(root: Path, snapshot: Index, encoder: Encoder, request: Sim
     """Return the passages most like something, best first."""
     compared = _compared(root, snapshot, encoder, request, whole=False)
     documents = select(snapshot, request.only)
-    seen = _Seen(compared.passages, keep_all=request.keep_all)
+    left_out = () if request.keep_all else compared.passages
     depth = request.k + 16
     found: list[tuple[StoredPassage, float]] = []
     while len(found) < request.k:
         candidates = snapshot.dense(compared.mean, depth, documents=documents)
-        found = list(seen.others(snapshot, [(one.passage, one.score) for one in candidates], request.k))
+        found = list(islice(_others(snapshot, candidates, left_out), request.k))
         if len(candidates) < depth:
             break
         depth = 4 * (depth + len(compared.passages))
     return Similar(compared.subject, passages=cited(root, snapshot, found, {}))
 
 
-class _Seen:
-    """Leaves out the thing itself, its duplicates and near-duplicates, and all but one passage of each text."""
-
-    def __init__(self, passages: Sequence[StoredPassage], *, keep_all: bool) -> None:
-        left_out = () if keep_all else passages
-        self._ids = {passage.id for passage in left_out}
-        self._texts = {passage.text_digest for passage in left_out}
-        self._words = {words_of(passage) for passage in left_out}
-
-    def others(
-        self, snapshot: Index, ranked: Sequence[tuple[int, float]], wanted: int
-    ) -> Iterator[tuple[StoredPassage, float]]:
-        """Yield the first passages that are none of these, with their scores in [0, 1]."""
-        texts = set(self._texts)
-        left = [pair for pair in ranked if pair[0] not in self._ids]
-        for at in range(0, len(left), 16):
-            several = left[at : at + 16]
-            for passage, (_, score) in zip(snapshot.passages([one for one, _ in several]), several, strict=True):
-                if passage.text_digest in texts or self.is_near(words_of(passage)):
-                    continue
+def _others(
+    snapshot: Index, candidates: Sequence[Candidate], left_out: Sequence[StoredPassage]
+) -> Iterator[tuple[StoredPassage, float]]:
+    """Candidates with their scores in [0, 1], one of each text, without some passages and what says nearly the same."""
+    ids, texts = {passage.id for passage in left_out}, {passage.text_digest for passage in left_out}
+    known = [words_of(passage) for passage in left_out]
+    left = [one for one in candidates if one.passage not in ids]
+    for at in range(0, len(left), _READ_AT_ONCE):
+        several = left[at : at + _READ_AT_ONCE]
+        for passage, one in zip(snapshot.passages([one.passage for one in several]), several, strict=True):
+            words = words_of(passage)
+            if passage.text_digest not in texts and not any(nearly_same(words, own) for own in known):
                 texts.add(passage.text_digest)
-                yield passage, round(max(score, 0.0), 6)
-                wanted -= 1
-                if not wanted:
-                    return
-
-    def is_near(self, words: frozenset[str]) -> bool:
-        """Return whether a passage with these words is a near-duplicate of the thing."""
-        return any(nearly_same(words, own) for own in self._words)
+                yield passage, round(max(one.score, 0.0), 6)
 
 
 def similar_documents(root: Path, snapshot: Index, encoder: Encoder, request: SimilarRequest) -> Similar:
@@ -128,7 +115,7 @@ def similar_documents(root: Path, snapshot: Index, encoder: Encoder, request: Si
         same = compared.passages and (group_of(passages[0]) in own or nearly_same(_all_words(passages), words))
         if same and not request.keep_all:
             continue
-        vectors = _stored_vectors(snapshot, passages)
+        vectors = stored_vectors(snapshot, passages)
         ranked.append((float(unit_mean(vectors) @ compared.mean), passages, vectors))
     ranked.sort(key=lambda one: (-one[0], one[1][0].key))
     documents = tuple(
@@ -137,7 +124,7 @@ def similar_documents(root: Path, snapshot: Index, encoder: Encoder, request: Si
             score=round(max(score, 0.0), 6),
             path=passages[0].document.path,
             title=passages[0].title,
-            place=cite_passage(passages[0]) if passages[0].document.records else passages[0].document.path,
+            place=cite_passages(passages[:1]) if passages[0].document.records else passages[0].document.path,
             because=tuple(_pairs(compared, passages, vectors)),
         )
         for rank, (score, passages, vectors) in enumerate(ranked[: request.k], 1)
@@ -166,7 +153,8 @@ def _pairs(compared: Compared, passages: Sequence[StoredPassage], vectors: Vecto
     cosines = unit_rows(compared.vectors) @ unit_rows(vectors).T
     for _ in range(min(_PAIRS, *cosines.shape)):
         ours, theirs = divmod(int(cosines.argmax()), cosines.shape[1])
-        yield cite_passage(compared.passages[ours]) if compared.passages else "", cite_passage(passages[theirs])
+        own = cite_passages([compared.passages[ours]]) if compared.passages else ""
+        yield own, cite_passages([passages[theirs]])
         cosines[ours, :] = cosines[:, theirs] = -np.inf
 
 
@@ -189,7 +177,7 @@ def _compared(root: Path, snapshot: Index, encoder: Encoder, request: SimilarReq
         where = cite_passages(passages) if place.document.records else place.path
     title = passages[0].title if len({one.title for one in passages}) == 1 else place.document.title
     subject = Subject(request.what, where, title, len(passages))
-    return Compared(subject, tuple(passages), _stored_vectors(snapshot, passages))
+    return Compared(subject, tuple(passages), stored_vectors(snapshot, passages))
 
 
 def _passages_of(snapshot: Index, place: Place) -> Iterator[StoredPassage]:
@@ -231,7 +219,8 @@ def _all_words(passages: Sequence[StoredPassage]) -> frozenset[str]:
     return frozenset().union(*map(words_of, passages))
 
 
-def _stored_vectors(snapshot: Index, passages: Sequence[StoredPassage]) -> Vectors:
+def stored_vectors(snapshot: Index, passages: Sequence[StoredPassage]) -> Vectors:
+    """Return the vectors of passages: `(n, dim) float32`."""
     return snapshot.vectors([passage.vector for passage in passages]).astype(np.float32)
 
 
@@ -247,13 +236,8 @@ def unit_mean(vectors: Vectors) -> Vectors:
     return mean
 
 
-def cite_passage(passage: StoredPassage) -> str:
-    """Return where a passage is, as cited."""
-    return cite(passage.document.path, passage.lines, passage.page, passage.heading)
-
-
 def cite_passages(passages: Sequence[StoredPassage]) -> str:
-    """Return where several passages of a document are together."""
+    """Return where passages of a document are together, as cited."""
     first, last = passages[0], passages[-1]
     lines = (first.lines[0], last.lines[1]) if first.lines and last.lines else None
     return cite(first.document.path, lines, first.page, first.heading)

@@ -16,6 +16,7 @@ from qa.explore.clusters import Cosines, Labels, floors, learn, nearest, refine,
 from qa.explore.grouping import CENTRAL, Grouping, read_grouping, state_of, write_grouping
 from qa.explore.items import PASSAGES, Items, columns_of
 from qa.explore.results import Topic, Topics
+from qa.explore.similar import stored_vectors
 from qa.filters import EVERYTHING, Filter, select
 from qa.near_duplicates import nearly_same, words_of
 
@@ -86,11 +87,10 @@ def topics_of(root: Path, snapshot: Index, found: Grouping) -> Topics:
     count = len(found.centroids)
 
     def topic(cluster: int, parts: Sequence[Topic] = ()) -> Topic:
-        ranked = [(passages[number], 1.0) for number in found.central[cluster].tolist() if number]
-        vectors = snapshot.vectors([passage.vector for passage, _ in ranked]).astype(np.float32)
+        central = [passages[number] for number in found.central[cluster].tolist() if number]
         centroid = found.centroids[cluster] if cluster < count else found.parts[cluster - count]
-        scores = [round(max(float(one), 0.0), 6) for one in vectors @ centroid]
-        hits = cited(root, snapshot, [(passage, score) for (passage, _), score in zip(ranked, scores, strict=True)], {})
+        scores = [round(max(float(one), 0.0), 6) for one in stored_vectors(snapshot, central) @ centroid]
+        hits = cited(root, snapshot, list(zip(central, scores, strict=True)), {})
         terms = found.terms[cluster]
         return Topic(found.ids[cluster], ", ".join(terms), terms, int(found.sizes[cluster]), hits, tuple(parts))
 

@@ -95,6 +95,11 @@ class Places:
             near = os.path.join(".", near)  # noqa: PTH118 - a Path would drop the "./" that keeps it from being an option
         return near if not near.startswith("..") or len(near) <= len(full) else full
 
+    def cited(self, hit: Hit) -> str:
+        """Return where a passage is, as a person here would open it."""
+        source = hit.source
+        return clean_name(cite(self(source.path), source.lines, source.page, hit.heading))
+
     def url(self, path: str, fragment: str = "") -> str:
         """Return the URL that a terminal opens, of a PDF at a page and of HTML at an anchor."""
         return file_url(os.path.normpath(Path(self._base, path)), host=self._host, fragment=fragment)
@@ -175,11 +180,10 @@ def _title_lines(hit: Hit, style: TerminalStyle, place: Places) -> list[str]:
 
 def _where(hit: Hit, style: TerminalStyle, place: Places) -> tuple[str, str]:
     """The citation of a passage and the headings above it, which may be part of the citation."""
-    path, trail = place(hit.source.path), _trail(hit, style)
-    by_heading = clean_name(cite(path, hit.source.lines, hit.source.page, hit.heading))
+    by_heading, trail = place.cited(hit), _trail(hit, style)
     if style.separator == " › " and by_heading.endswith(trail) and cells(f"[{hit.rank}] {by_heading}") <= style.width:
         return by_heading, ""
-    return clean_name(cite(path, hit.source.lines, hit.source.page)), trail
+    return clean_name(cite(place(hit.source.path), hit.source.lines, hit.source.page)), trail
 
 
 def _trail(hit: Hit, style: TerminalStyle) -> str:

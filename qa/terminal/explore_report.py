@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from qa.answer.results import Hit, cite
 from qa.explore.results import Similar, SimilarDocument, Topic, Topics
 from qa.terminal.answers import BOLD, DIM, Places, TerminalStyle, hits
 from qa.terminal.reports import count, megabytes
@@ -53,11 +52,7 @@ def _topic(topic: Topic, noun: str, style: TerminalStyle, place: Places) -> Iter
         parts = "; ".join(f"{part.id} {clean_line(part.label)} ({part.size:,})" for part in topic.topics)
         yield style.fit(parts, indent=_INDENT)
     for hit in topic.passages:
-        yield _INDENT + style.paint(_cited(hit, place), DIM)
-
-
-def _cited(hit: Hit, place: Places) -> str:
-    return clean_name(cite(place(hit.source.path), hit.source.lines, hit.source.page, hit.heading))
+        yield _INDENT + style.paint(place.cited(hit), DIM)
 
 
 def drawn(file: Path, size: int) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from corpus import LineMap, read_file
 from corpus.errors import Unreadable
 from corpus.formats import PDF
-from qa.answer.results import Hit, Result, cite
+from qa.answer.results import Hit, Result
 from qa.terminal.answers import Places
 from qa.terminal.text import clean, clean_line, clean_name
 
@@ -28,7 +28,7 @@ def markdown(answer: Result, _root: Path, place: Places) -> str:
     else:
         lines += ["No passage answers this with confidence.", ""]
     for hit in answer.passages:
-        where = _escaped(_cited(hit, place))
+        where = _escaped(place.cited(hit))
         trail = " › ".join(map(clean_line, hit.heading))
         lines.append(f"{hit.rank}. [{where}](<{_target(hit, place)}>){f' — {_escaped(trail)}' if trail else ''}")
         # Markdown is quoted as it is, other text as it reads.
@@ -50,7 +50,7 @@ def bibtex(answer: Result, _root: Path, place: Places) -> str:
         fields = {
             "title": title or Path(path).name,
             "howpublished": place(path),
-            "note": "; ".join(_cited(hit, place) for hit in hits),
+            "note": "; ".join(place.cited(hit) for hit in hits),
             "annotation": clean_line(first.highlights[0].text if first.highlights else first.text),
         }
         body = ",\n".join(f"  {name} = {{{_bibtex(clean_line(value))}}}" for name, value in fields.items())
@@ -75,10 +75,6 @@ FORMATS: dict[str, Callable[[Result, Path, Places], str]] = {
     "bibtex": bibtex,
     "vimgrep": vimgrep,
 }
-
-
-def _cited(hit: Hit, place: Places) -> str:
-    return clean_line(cite(place(hit.source.path), hit.source.lines, hit.source.page, hit.heading))
 
 
 def _position(hit: Hit, root: Path, first: int) -> tuple[int, int, str]:

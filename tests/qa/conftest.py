@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from qa.collection import build
+from qa.collection import build, opening
+from qa.retrieval import retriever
 from tests.encoders import BagEncoder
 from tests.qa.commands import TALKS, TRAVEL, WordRetriever
 
@@ -22,8 +23,9 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         os.utime(root / path, (1_000_000_000, 1_000_000_000))
     monkeypatch.chdir(root)
     monkeypatch.delenv("QA_INDEX", raising=False)
-    monkeypatch.setattr(build, "load_encoder", lambda name, **_: BagEncoder(name=name))
-    monkeypatch.setattr(build, "Retriever", WordRetriever)
+    for module in (build, opening):
+        monkeypatch.setattr(module, "load_encoder", lambda name, **_: BagEncoder(name=name))
+    monkeypatch.setattr(retriever, "Retriever", WordRetriever)
     return root
 
 

@@ -63,28 +63,20 @@ def test_the_model_is_loaded_once(cache: Path, loads: list[str], small: ModelFil
     assert loads == [small.name]
 
 
-@pytest.mark.parametrize("damage", ["tokenizer", "length", "no checksum", "cut", "missing", "another model"])
+@pytest.mark.parametrize("damage", ["changed", "cut", "missing", "another model"])
 def test_what_was_not_written_for_this_model_is_not_used(
     cache: Path, loads: list[str], small: ModelFiles, damage: str
 ) -> None:
     first = load_parameters(small)
-    (folder,) = cache.iterdir()
-    file = folder / "parameters.json"
-    content = json.loads(file.read_text(encoding="utf-8"))
+    (file,) = cache.iterdir()
+    data = file.read_bytes()
     model = small
-    if damage == "tokenizer":
-        data = (folder / "tokenizer.json").read_bytes()
-        (folder / "tokenizer.json").write_bytes(data.replace(b"robots", b"robotz", 1))
-    elif damage == "length":
-        content["parameters"]["max_length"] += 1
-        file.write_text(json.dumps(content), encoding="utf-8")
-    elif damage == "no checksum":
-        del content["checksum"]
-        file.write_text(json.dumps(content), encoding="utf-8")
+    if damage == "changed":
+        file.write_bytes(data.replace(b"robots", b"robotz", 1))
     elif damage == "cut":
-        file.write_bytes(file.read_bytes()[:-20])
+        file.write_bytes(data[:-20])
     elif damage == "missing":
-        (folder / "tokenizer.json").unlink()
+        file.unlink()
     else:
         model = ModelFiles(small.name, small.folder, small.fingerprint[:32] + "0" * 32)
     assert load_parameters(model) == first

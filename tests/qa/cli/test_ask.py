@@ -16,7 +16,7 @@ from index.encoder.devices import Device
 from index.encoder.model_files import DEFAULT_MODEL
 from index.encoder.protocol import Encoder
 from qa.answer import results
-from qa.collection import build
+from qa.retrieval import retriever
 from qa.retrieval.retriever import Retriever
 from tests.encoders import BagEncoder
 from tests.qa.commands import WordRetriever, qa
@@ -291,7 +291,7 @@ def test_the_real_retriever(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> N
         ) -> Retriever:
             return super().open(path, encoder=encoder or BagEncoder(name=DEFAULT_MODEL), **models)
 
-    monkeypatch.setattr(build, "Retriever", BagRetriever)
+    monkeypatch.setattr(retriever, "Retriever", BagRetriever)
     (indexed / "new.md").write_text("The harp stands in the hall.")
     done = qa("ask", "--json", "-k", "1", "where does the harp stand")
     assert done.exit_code in {0, 1}

@@ -12,7 +12,7 @@ import pytest
 
 from index.encoder.model_files import DEFAULT_MODEL
 from index.encoder.protocol import Encoder
-from qa.collection import build
+from qa.retrieval import retriever
 from qa.retrieval.retriever import Retriever
 from tests.encoders import BagEncoder
 from tests.paths import REPOSITORY
@@ -29,7 +29,7 @@ class BagRetriever(Retriever):
 
 @pytest.fixture
 def real(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(build, "Retriever", BagRetriever)
+    monkeypatch.setattr(retriever, "Retriever", BagRetriever)
     return indexed
 
 

@@ -7,31 +7,31 @@ from pathlib import Path
 import pytest
 
 from corpus.errors import LockedError, StorageError
-from index.storage.derived import read_derived, write_derived
 from index.storage.locking import writer_lock
+from index.storage.sealed import read_sealed, write_derived
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
-    write_derived(tmp_path, "topics.bin", b"one")
-    write_derived(tmp_path, "topics.bin", b"")
-    assert read_derived(tmp_path, "topics.bin") == b""
-    assert read_derived(tmp_path, "other.bin") is None
+    write_derived(tmp_path / "topics.bin", b"one")
+    write_derived(tmp_path / "topics.bin", b"")
+    assert read_sealed(tmp_path / "topics.bin") == b""
+    assert read_sealed(tmp_path / "other.bin") is None
 
 
 @pytest.mark.parametrize("size", [0, 5, 31, 32, 34])
 def test_a_torn_file_is_none(tmp_path: Path, size: int) -> None:
-    write_derived(tmp_path, "topics.bin", b"one")
+    write_derived(tmp_path / "topics.bin", b"one")
     file = tmp_path / "topics.bin"
     file.write_bytes(file.read_bytes()[:size])
-    assert read_derived(tmp_path, "topics.bin") is None
+    assert read_sealed(tmp_path / "topics.bin") is None
 
 
 def test_one_writer(tmp_path: Path) -> None:
     with writer_lock(tmp_path), pytest.raises(LockedError):
-        write_derived(tmp_path, "topics.bin", b"one")
-    assert read_derived(tmp_path, "topics.bin") is None
+        write_derived(tmp_path / "topics.bin", b"one")
+    assert read_sealed(tmp_path / "topics.bin") is None
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(StorageError):
-        write_derived(tmp_path / "none", "topics.bin", b"one")
+        write_derived(tmp_path / "none" / "topics.bin", b"one")

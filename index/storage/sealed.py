@@ -1,0 +1,39 @@
+"""Files behind a checksum that anyone can make again: no commit names them, and a damaged one is as none."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from index.storage.files import write_atomically
+from index.storage.locking import writer_lock
+
+_DIGEST_BYTES = 32
+# None is larger; what is, somebody else wrote.
+_MAX_BYTES = 1 << 30
+
+
+def read_sealed(file: Path) -> bytes | None:
+    """Return the content of a sealed file; None where it is missing or unreadable, or its checksum does not match."""
+    try:
+        data = file.read_bytes() if file.stat().st_size <= _MAX_BYTES else b""
+    except OSError:
+        return None
+    content = data[_DIGEST_BYTES:]
+    return content if seal(content) == data else None
+
+
+def seal(content: bytes) -> bytes:
+    """Return content behind its checksum, BLAKE2b-256."""
+    return hashlib.blake2b(content, digest_size=_DIGEST_BYTES).digest() + content
+
+
+def write_derived(file: Path, content: bytes) -> None:
+    """Replace a sealed file in an index folder.
+
+    Raises:
+        LockedError: Another process writes the index.
+        StorageError: It cannot be written.
+    """
+    with writer_lock(file.parent):
+        write_atomically(file, seal(content))
