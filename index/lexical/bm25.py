@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
-from itertools import groupby
+from itertools import accumulate, groupby, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,11 +24,13 @@ from index.lexical.posting_blocks import (
     term_bytes,
     term_hash,
 )
-from index.lexical.postings import Numbers, PostingList, Postings, unpack
-from index.lexical.scoring import bm25, idf, length_norms
+from index.lexical.postings import Bytes, Numbers, PostingList, Postings, unpack
+from index.lexical.scoring import bm25, highest, idf, length_norms
 from index.storage.rows import damaged
 
 _MAX_CACHED_TERMS = 500
+# Blocks that are scored at once.
+_PART = 4
 
 
 class _Blocks(NamedTuple):
@@ -37,12 +39,14 @@ class _Blocks(NamedTuple):
     Attributes:
         numbers: `(blocks,) int64`, ascending.
         sizes: `(blocks,) int64`, slots up to the last that has a passage.
-        norms: What the length of each slot's passage adds to the divisor of BM25.
+        lengths: `(blocks * BLOCK,) uint16`, words of each slot's passage; 0 for none.
+        norms: What each length adds to the divisor of BM25.
         hashes: `(blocks, 1024) uint8`, a bit for each hash that has a row.
     """
 
     numbers: Numbers
     sizes: Numbers
+    lengths: npt.NDArray[np.uint16]
     norms: Floats
     hashes: npt.NDArray[np.uint8]
 
@@ -51,7 +55,14 @@ class _Term(NamedTuple):
     """The slots of the passages that have a term, ascending, and its weight in each."""
 
     slots: Numbers
-    weights: npt.NDArray[np.uint8]
+    weights: Bytes | Numbers
+
+    def between(self, start: int, end: int) -> _Term:
+        """Those of some slots."""
+        return self.part(*np.searchsorted(self.slots, (start, end)).tolist())
+
+    def part(self, first: int, last: int) -> _Term:
+        return _Term(self.slots[first:last], self.weights[first:last])
 
 
 class LexicalIndex:
@@ -86,24 +97,27 @@ class LexicalIndex:
             Row numbers and scores. A score depends on the passage's terms and the collection's statistics alone.
         """
         found = self._terms(wanted)
-        counts = self._count(found)
-        numbers, _, norms, _ = self._blocks
-        scores = np.zeros(len(norms))
-        # In the question's order, so that equal passages get equal sums wherever they are.
-        for term, weight in wanted.items():
-            slots, weights = found[term]
-            telling = weight * idf(self._passages, counts[term])
-            scores[slots] += bm25(telling, weights.astype(np.float64), norms[slots])
+        telling = {term: wanted[term] * idf(self._passages, count) for term, count in self._count(found).items()}
+        blocks = self._blocks
+        allowed = None
         if among is not None:
-            left_out = np.ones(len(scores), dtype=bool)
-            left_out[self._slots(among)] = False
-            scores[left_out] = 0.0
-        best = np.flatnonzero(scores > 0)
-        if len(best) > limit:
-            best = best[scores[best] >= np.partition(scores[best], -limit)[-limit]]
-        best = best[np.argsort(-scores[best], kind="stable")]
-        block, place = np.divmod(best, posting_blocks.BLOCK)
-        return numbers[block] * posting_blocks.BLOCK + place, scores[best]
+            allowed = np.zeros(len(blocks.lengths), dtype=bool)
+            allowed[self._slots(among)] = True
+        best, scores = np.empty(0, dtype=np.int64), np.empty(0)
+        # In parts, so that each takes the memory of the one before, which is in the processor's cache.
+        for start in range(0, len(blocks.lengths), _PART * posting_blocks.BLOCK):
+            sums = np.zeros(len(blocks.lengths[start : start + _PART * posting_blocks.BLOCK]))
+            # In the question's order, so that equal passages get equal sums wherever they are.
+            for term, weight in telling.items():
+                slots, weights = found[term].between(start, start + len(sums))
+                sums[slots - start] += bm25(weight, weights, blocks.norms[blocks.lengths[slots]])
+            if allowed is not None:
+                sums[~allowed[start : start + len(sums)]] = 0.0
+            there = np.flatnonzero(sums > 0 if len(best) < limit else sums >= scores.min())
+            best, scores = highest(np.append(best, there + start), np.append(scores, sums[there]), limit)
+        order = np.argsort(-scores, kind="stable")
+        block, place = np.divmod(best[order], posting_blocks.BLOCK)
+        return blocks.numbers[block] * posting_blocks.BLOCK + place, scores[order]
 
     def passages(self) -> Numbers:
         """Row numbers of the indexed passages, ascending."""
@@ -167,22 +181,22 @@ class LexicalIndex:
         ]
         blocks = np.array([block for _, block, _ in found], dtype=np.int64)
         postings = self._unpack([one for *_, one in found], blocks)
-        slots = postings.positions + np.repeat(blocks * posting_blocks.BLOCK, postings.counts)
         sizes = dict.fromkeys(wanted, 0)
         for term, _, one in found:
             sizes[term] += one.passages
-        ends = np.cumsum([*sizes.values()])[:-1]
-        cut = zip(np.split(slots, ends), np.split(postings.weights.astype(np.uint8), ends), strict=True)
-        return {term: _Term(*columns) for term, columns in zip(sizes, cut, strict=True)}
+        whole = _Term(postings.positions, postings.weights)
+        ends = accumulate(sizes.values(), initial=0)
+        return {term: whole.part(first, last) for term, (first, last) in zip(sizes, pairwise(ends), strict=True)}
 
     def _unpack(self, lists: Sequence[PostingList], blocks: Numbers) -> Postings:
-        """Posting lists, each of one of the blocks, counted from 0."""
+        """Posting lists, each of one of the blocks, counted from 0: their positions are slots."""
+        starts = blocks * posting_blocks.BLOCK
         try:
-            postings = unpack(lists)
+            postings = unpack(lists, starts)
         except ValueError as error:
             raise damaged(self._file, f"in the keyword index {error}") from error
         last = postings.positions[np.cumsum(postings.counts) - 1]
-        if (behind := np.flatnonzero(last >= self._blocks.sizes[blocks])).size:
+        if (behind := np.flatnonzero(last - starts >= self._blocks.sizes[blocks])).size:
             raise damaged_block(self._file, int(self._blocks.numbers[blocks[behind[0]]]))
         return postings
 
@@ -198,16 +212,17 @@ class LexicalIndex:
         blocks = read_blocks(self._connection, self._file)
         if sum(int(np.count_nonzero(block.lengths)) for block in blocks.values()) != self._passages:
             raise damaged(self._file, "the number of passages in the keyword index is inconsistent")
-        lengths = np.zeros((len(blocks), posting_blocks.BLOCK))
+        lengths = np.zeros((len(blocks), posting_blocks.BLOCK), dtype=np.uint16)
         for row, (number, block) in zip(lengths, blocks.items(), strict=True):
             if len(block.lengths) > len(row):
                 raise damaged_block(self._file, number)
             row[: len(block.lengths)] = block.lengths
-        mean = lengths.sum() / max(self._passages, 1)
+        mean = int(lengths.sum(dtype=np.int64)) / max(self._passages, 1) or 1.0
         none = np.zeros((0, HASHES // 8), dtype=np.uint8)
         return _Blocks(
             np.array(list(blocks), dtype=np.int64),
             np.array([len(block.lengths) for block in blocks.values()], dtype=np.int64),
-            length_norms(lengths.reshape(-1), mean),
+            lengths.reshape(-1),
+            length_norms(np.arange(int(lengths.max(initial=0)) + 1), mean),
             np.vstack([none, *(block.hashes for block in blocks.values())]),
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -10,6 +12,7 @@ _B = 0.75
 _LEAST_IDF = 1e-6
 
 _Floats = npt.NDArray[np.float64]
+_Counts = npt.NDArray[np.integer[Any]]
 
 
 def idf(passages: int, frequency: int) -> float:
@@ -17,12 +20,22 @@ def idf(passages: int, frequency: int) -> float:
     return max(float(np.log((passages - frequency + 0.5) / (frequency + 0.5))), _LEAST_IDF)
 
 
-def length_norms(lengths: npt.NDArray[np.uint16] | _Floats, mean: float) -> _Floats:
+def length_norms(lengths: _Counts, mean: float) -> _Floats:
     """Return what the length of each passage, in words, adds to the divisor of its scores."""
     norms: _Floats = _K1 * (1 - _B + _B * lengths.astype(np.float64) / mean)
     return norms
 
 
-def bm25(weight: float, counts: _Floats, norms: _Floats) -> _Floats:
+def bm25(weight: float, counts: _Counts | _Floats, norms: _Floats) -> _Floats:
     """Return what a term adds to the scores of passages that have it `counts` times; `weight` has its idf."""
-    return weight * (_K1 + 1) * counts / (counts + norms)
+    scores: _Floats = np.multiply(counts, weight * (_K1 + 1), dtype=np.float64)
+    scores /= norms + counts
+    return scores
+
+
+def highest(ids: npt.NDArray[np.int64], scores: _Floats, limit: int) -> tuple[npt.NDArray[np.int64], _Floats]:
+    """Return so many with the highest scores, and all that tie with the last of them, in the order given."""
+    if len(ids) <= limit:
+        return ids, scores
+    kept = scores >= np.partition(scores, -limit)[-limit]
+    return ids[kept], scores[kept]

@@ -20,7 +20,7 @@ from index.lexical.posting_blocks import (
     row_part,
     write_rows,
 )
-from index.lexical.postings import MAX_WEIGHT, Numbers, Postings, pack, unpack
+from index.lexical.postings import MAX_WEIGHT, Bytes, Numbers, Postings, pack, unpack
 from index.lexical.vocabulary import Ints, Vocabulary
 
 # Of a word in the title, the headings, the text and the path of a passage.
@@ -29,6 +29,8 @@ _MAX_LENGTH = 65_535
 # Words whose terms are remembered, and texts whose words are: passages of one document share all but the text.
 _MAX_WORDS = 100_000
 _MAX_SHARED = 64
+
+_Column = Numbers | Ints | Bytes
 
 
 class Fields(NamedTuple):
@@ -52,9 +54,9 @@ class _Passages:
 class _Columns(NamedTuple):
     """Postings of a block in no order: the number of each one's term, the place of its passage, and its weight."""
 
-    terms: Numbers | Ints
-    places: Numbers | Ints
-    weights: Numbers | Ints
+    terms: _Column
+    places: _Column
+    weights: _Column
 
 
 @dataclass(slots=True)
@@ -168,14 +170,14 @@ class LexicalWriter:
         lists = [pair for _, row in rows for pair in row.items()]
         terms = np.array([self._vocabulary.term(name) for name, _ in lists], dtype=np.int64)
         try:
-            found = unpack([one for _, one in lists])
+            found = unpack([one for _, one in lists], np.zeros(len(lists), dtype=np.int64))
         except ValueError as error:
             raise damaged_block(self._file, number) from error
         if found.positions.max(initial=0) >= posting_blocks.BLOCK:
             raise damaged_block(self._file, number)
         return _Columns(np.repeat(terms, found.counts), found.positions, found.weights)
 
-    def _distinct(self, *several: Numbers | Ints) -> Numbers:
+    def _distinct(self, *several: _Column) -> Numbers:
         """All terms that occur; sorting millions would take longer."""
         found = np.zeros(len(self._vocabulary.names), dtype=bool)
         for terms in several:

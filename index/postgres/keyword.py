@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from index.lexical.posting_blocks import Floats
 from index.lexical.postings import Numbers
-from index.lexical.scoring import bm25, idf, length_norms
+from index.lexical.scoring import bm25, highest, idf, length_norms
 from index.postgres.connection import Row
 from index.postgres.rows import damage
 
@@ -92,7 +92,7 @@ class PostgresKeywords:
             if among is not None:
                 found[~np.isin(segment.passages, among)] = 0.0
             there = np.flatnonzero(found)
-            ids, scores = _best(np.append(ids, segment.passages[there]), np.append(scores, found[there]), limit)
+            ids, scores = highest(np.append(ids, segment.passages[there]), np.append(scores, found[there]), limit)
         order = np.argsort(-scores, kind="stable")
         return ids[order], scores[order]
 
@@ -137,11 +137,3 @@ class PostgresKeywords:
         found = {term: read[term] if term in read else cached[term] for term in terms}
         self._cache = found
         return found
-
-
-def _best(ids: Numbers, scores: Floats, limit: int) -> tuple[Numbers, Floats]:
-    """The best few, and all that tie with the last of them."""
-    if len(ids) <= limit:
-        return ids, scores
-    kept = scores >= np.partition(scores, -limit)[-limit]
-    return ids[kept], scores[kept]

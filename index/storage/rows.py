@@ -14,7 +14,6 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, NamedTuple
 
-from corpus import join_context
 from corpus.errors import DamagedIndexError
 from index.storage.database import REPAIR, checksum
 
@@ -78,6 +77,8 @@ class StoredPassage:
     @property
     def encoder_text(self) -> str:
         """What the encoder reads of it."""
+        from corpus import join_context  # a search by words alone needs no splitter
+
         return join_context(self.context, self.text[self.body :])
 
 

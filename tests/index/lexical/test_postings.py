@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from index.lexical import postings
 from index.lexical.posting_blocks import BLOCK
 from index.lexical.postings import MAX_WEIGHT, PostingList, Postings, pack, unpack
 
@@ -27,12 +29,18 @@ def packed(several: Sequence[Mapping[int, int]]) -> list[PostingList]:
 
 
 @settings(max_examples=100, deadline=None)
-@given(several=lists, data=st.data())
-def test_lists_are_unpacked_in_any_company(several: list[dict[int, int]], data: st.DataObject) -> None:
-    """Those that were packed together, in another order and beside others."""
+@given(several=lists, piece=st.sampled_from([1, 8, 16_384]), data=st.data())
+def test_lists_are_unpacked_in_any_company(several: list[dict[int, int]], piece: int, data: st.DataObject) -> None:
+    """Those that were packed together, in another order and beside others, from starts of their own."""
     order = data.draw(st.permutations(range(len(several))))
-    found = unpack([packed(several)[i] for i in order])
-    expected = [pair for i in order for pair in sorted(several[i].items())]
+    starts = data.draw(st.lists(st.integers(0, 9 * BLOCK), min_size=len(order), max_size=len(order)))
+    with patch.object(postings, "_PIECE", piece):
+        found = unpack([packed(several)[i] for i in order], np.array(starts, dtype=np.int64))
+    expected = [
+        (start + place, weight)
+        for i, start in zip(order, starts, strict=True)
+        for place, weight in sorted(several[i].items())
+    ]
     assert list(zip(found.positions.tolist(), found.weights.tolist(), strict=True)) == expected
     assert found.counts.tolist() == [len(several[i]) for i in order]
 
@@ -47,4 +55,4 @@ def test_a_list_that_is_cut_is_refused(several: list[dict[int, int]], data: st.D
     cut = PostingList(count, content[: data.draw(st.integers(0, len(content) - 1))])
     for wrong in (cut, PostingList(count + 1, content), PostingList(count - 1, content)):
         with pytest.raises(ValueError, match="a posting list"):
-            unpack([*found[:which], wrong, *found[which + 1 :]])
+            unpack([*found[:which], wrong, *found[which + 1 :]], np.zeros(len(found), dtype=np.int64))
