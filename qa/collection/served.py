@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from corpus.errors import UsageError
 from index import Index
 from qa.answer.pdf_boxes import BoxFinder
 from qa.answer.results import IndexInfo, Result, json_value
@@ -136,6 +137,11 @@ class ServedCollection:
         self.note = ""
         self._tell(opened.note)
 
+    @property
+    def root(self) -> Path:
+        """The collection's folder."""
+        return self._retriever.root
+
     @contextmanager
     def reading(self) -> Iterator[Served]:
         """Yield the newest state, after small changes of files were indexed, if it is time to look for them."""
@@ -155,9 +161,13 @@ class ServedCollection:
 
     def _look(self) -> None:
         began = time.monotonic()
-        self._settings = read_settings(self._retriever.root)
+        note = ""
+        try:
+            self._settings = read_settings(self.root)
+        except UsageError as error:
+            note = f"{error} Until then, what was set before holds."
         opened = refresh_if_small(self._retriever)
-        self._tell(opened.note)
+        self._tell(note or opened.note)
         now = time.monotonic()
         # What it took to index a change says nothing of the next look.
         rest = _REST * (now - began) if opened.report is None else 0.0

@@ -27,6 +27,7 @@ from qa.web.api.parameters import (
     K,
     Parameter,
 )
+from qa.web.service.private import public_body
 from qa.web.service.problems import NOT_FOUND, problem
 from qa.web.service.service import Service
 
@@ -84,7 +85,7 @@ async def _answer(service: Service, endpoint: Endpoint, request: Request) -> Res
 
 
 def _body(endpoint: Endpoint, given: Arguments, served: Served) -> dict[str, Any]:
-    return served.body(endpoint.name, given)
+    return public_body(served.body(endpoint.name, given), served.root)
 
 
 async def _health(service: Service, request: Request) -> Response:

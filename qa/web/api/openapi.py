@@ -59,5 +59,5 @@ def _problem() -> Schema:
     types = ["about:blank", *(f"/api/v1/docs#{kind.name}" for kind in KINDS)]
     return {
         **object_of(type={"enum": types}, title=PLAIN[str], status=COUNT, detail=PLAIN[str]),
-        "description": "RFC 9457; `detail` is the tool's own message.",
+        "description": "RFC 9457; `detail` is the tool's own message, if the request is wrong and not the server.",
     }

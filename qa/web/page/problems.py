@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from starlette.exceptions import HTTPException
 
 from corpus.errors import QAError, UsageError
-from qa.web.service.problems import BUG, kind_of
+from qa.web.service.problems import BUG, told
 
 _log = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ def problem_of(error: Exception, refused: str = "Refused") -> PageProblem:
     if isinstance(error, HTTPException):
         return PageProblem("Busy" if error.status_code in (429, 503) else refused, error.detail, error.status_code)
     if isinstance(error, QAError):
-        kind = kind_of(error)
-        return PageProblem(refused if type(error) is UsageError else kind.title, str(error), kind.status)
+        kind, detail = told(error)
+        return PageProblem(refused if type(error) is UsageError else kind.title, detail, kind.status)
     _log.error("internal error", exc_info=error)
-    return PageProblem(BUG.title, "This is a bug in qa; the terminal of qa serve says more.", BUG.status)
+    return PageProblem(BUG.title, "A bug in qa. The terminal of the server says more.", BUG.status)

@@ -53,9 +53,16 @@ _KINDS: dict[type[QAError], ProblemKind] = {
 KINDS = (*_KINDS.values(), NOT_FOUND, BUG)
 
 
-def kind_of(error: QAError) -> ProblemKind:
-    """Return what an error of the tool is called."""
-    return next((kind for each, kind in _KINDS.items() if isinstance(error, each)), BUG)
+def told(error: QAError) -> tuple[ProblemKind, str]:
+    """Return what an error of the tool is called, and what a client is told of it.
+
+    What is wrong with the server itself is said on its terminal alone: it names folders, hosts and commands there.
+    """
+    kind = next((kind for each, kind in _KINDS.items() if isinstance(error, each)), BUG)
+    if kind.status < HTTPStatus.INTERNAL_SERVER_ERROR:
+        return kind, str(error)
+    _log.warning("%s", error)
+    return kind, "The terminal of the server says more."
 
 
 def problem(kind: ProblemKind, detail: str, headers: dict[str, str] | None = None) -> Response:
@@ -71,10 +78,7 @@ def _response(body: dict[str, Any], status: int, headers: dict[str, str] | None)
 
 def on_tool_error(_request: Request, error: Exception) -> Response:
     """Answer a request that failed for a reason that the tool knows."""
-    kind = kind_of(error) if isinstance(error, QAError) else BUG
-    if kind.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        _log.warning("%s", error)
-    return problem(kind, str(error))
+    return problem(*told(error)) if isinstance(error, QAError) else on_bug(_request, error)
 
 
 def on_http_error(_request: Request, error: Exception) -> Response:
@@ -91,4 +95,4 @@ def on_bug(_request: Request, error: Exception) -> Response:
     """Answer a request that failed for no known reason; what it was stays on the server's side."""
     _log.warning("internal error: %s: %s. This is a bug in qa; QA_DEBUG=1 shows where.", type(error).__name__, error)
     _log.debug("unexpected error", exc_info=error)
-    return problem(BUG, "A bug in qa; what it was is on the server's terminal.")
+    return problem(BUG, "A bug in qa. The terminal of the server says more.")

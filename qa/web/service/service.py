@@ -7,8 +7,10 @@ from typing import TypeVar
 
 from starlette.requests import Request
 
+from corpus.errors import UsageError
 from qa.collection.served import Served, ServedCollection
 from qa.web.service.limits import Lane, cores
+from qa.web.service.private import without_folder
 
 _T = TypeVar("_T")
 
@@ -28,8 +30,11 @@ class Service:
         lane = self._looks if slow else self._questions
 
         def answer() -> _T:
-            with self.collection.reading() as served:
-                return call(served)
+            try:
+                with self.collection.reading() as served:
+                    return call(served)
+            except UsageError as error:
+                raise type(error)(without_folder(str(error), self.collection.root)) from error
 
         return await lane.run(client, answer)
 

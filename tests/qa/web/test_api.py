@@ -60,7 +60,6 @@ def without_times(value: dict[str, Any]) -> dict[str, Any]:
             ["show", "awards.md:12-16", "-C", "1"],
             id="show",
         ),
-        pytest.param({"name": "status"}, ["status"], id="status"),
     ],
 )
 def test_bodies_are_those_of_the_command_line(server: RunningServer, path: dict[str, Any], command: list[str]) -> None:
@@ -70,6 +69,11 @@ def test_bodies_are_those_of_the_command_line(server: RunningServer, path: dict[
     assert reply.headers["content-type"] == "application/json"
     printed = qa(*command, "--json", "--index", server.root)
     assert without_times(reply.json) == without_times(json.loads(printed.stdout))
+
+
+def test_status_is_that_of_the_command_line_but_for_the_folder(server: RunningServer) -> None:
+    printed = json.loads(qa("status", "--json", "--index", server.root).stdout)
+    assert server.api("status").json == {**printed, "index": ".qa"}
 
 
 def test_search_gives_the_passages_of_a_ranking_alone(server: RunningServer) -> None:

@@ -80,6 +80,21 @@ def test_large_changes_are_said_once_and_wait(following: RunningServer) -> None:
     assert said.count("70 new or changed files are not indexed yet") == 1
 
 
+def test_settings_that_cannot_be_read_stop_nothing(following: RunningServer) -> None:
+    """What was set before holds, and whoever runs the server is told once."""
+    (following.root / "qa.toml").write_text("k = 1\n")
+    for _ in range(200):
+        if len(following.api("ask", question="leaves", rerank="false").json["passages"]) == 1:
+            break
+        time.sleep(0.1)
+    (following.root / "qa.toml").write_text("colour = 7\n")
+    for _ in range(3):
+        time.sleep(1.2)
+        assert len(following.api("ask", question="leaves", rerank="false").json["passages"]) == 1
+    _, said = following.stop()
+    assert said.count("unknown key 'colour'") == 1
+
+
 def test_a_new_index_is_served_by_the_next_request(folder: Path) -> None:
     """Also where files are not looked at."""
     with running(folder, "--no-update") as server:

@@ -13,7 +13,7 @@ import pytest
 from corpus import errors
 from qa.web.api.endpoints import ENDPOINTS
 from qa.web.api.openapi import describe
-from qa.web.service.problems import kind_of
+from qa.web.service.problems import told
 from tests.qa.web.servers import RunningServer
 
 GIVEN: dict[str, dict[str, str]] = {
@@ -77,7 +77,7 @@ def test_fields_are_described_in_words() -> None:
 
 def test_every_error_of_the_tool_has_a_problem() -> None:
     """With a status of its own kind: what the request did wrong is below 500."""
-    kinds = {name: kind_of(thing("x")) for name, thing in vars(errors).items() if is_error(thing)}
+    kinds = {name: told(thing("x"))[0] for name, thing in vars(errors).items() if is_error(thing)}
     assert {name: (kind.name, kind.status) for name, kind in kinds.items()} == {
         "QAError": ("internal-error", 500),
         "UsageError": ("invalid-request", 400),

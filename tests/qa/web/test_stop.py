@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import http.client
+import os
 import signal
 import socket
+import time
 from pathlib import Path
 from threading import Thread
 from urllib.parse import quote
@@ -70,6 +72,27 @@ def test_without_an_index_nothing_is_served(tmp_path: Path) -> None:
     assert done.exit_code == 3
     assert "Build one with" in done.stderr
     assert done.stdout == ""
+
+
+def test_open_opens_the_page_in_the_browser(served_folder: Path, tmp_path: Path) -> None:
+    """With its token, so that it opens; where there is no display, that is said."""
+    opened = tmp_path / "opened"
+    (program := tmp_path / "xdg-open").write_text(f'#!/bin/sh\nprintf %s "$1" > {opened}\n')
+    program.chmod(0o755)
+    display = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "DISPLAY": ":0", "QA_TOKEN": "x" * 20}
+    with running(served_folder, "--open", environ=display) as server:
+        for _ in range(200):
+            if opened.exists() and (url := opened.read_text()):
+                break
+            time.sleep(0.05)
+        else:
+            raise AssertionError("nothing was opened")
+        assert url == server.url == f"http://127.0.0.1:{server.place[1]}/?token={'x' * 20}"
+        assert server.get(f"/?token={'x' * 20}").status == 303
+        assert "browser" not in server.stop()[1]
+    with running(served_folder, "--open", environ={"DISPLAY": "", "WAYLAND_DISPLAY": ""}) as server:
+        assert server.get("/").status == 200
+        assert server.stop()[1].endswith("No browser could be opened.\n")
 
 
 def test_the_log_is_readable_and_has_no_token(served_folder: Path) -> None:
