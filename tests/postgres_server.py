@@ -73,10 +73,28 @@ class Server:
     def kill(self) -> None:
         """End it as a power cut would, but for what the system has in memory."""
         assert self.process is not None
+        self.process.send_signal(signal.SIGSTOP)  # or it would start what is ended
+        for child, _ in self._children():
+            with suppress(OSError):
+                os.kill(child, signal.SIGKILL)
         self.process.kill()
         self.process.wait()
-        # Its children notice by themselves; a new one refuses to start before they have.
         (self.data / "postmaster.pid").unlink(missing_ok=True)
+
+    def processor_seconds(self) -> float:
+        """Return what it has used so far, with its children, also those that have ended."""
+        assert self.process is not None
+        own = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()[11:15]
+        ticks = sum(map(int, own)) + sum(used for _, used in self._children())
+        return ticks / os.sysconf("SC_CLK_TCK")
+
+    def _children(self) -> Iterator[tuple[int, int]]:
+        """Yield the process ids of those that serve connections and the like, and the ticks that each has used."""
+        for status in Path("/proc").glob("[0-9]*/stat"):
+            with suppress(OSError):
+                fields = status.read_text().rpartition(")")[2].split()
+                if self.process is not None and int(fields[1]) == self.process.pid:
+                    yield int(status.parent.name), int(fields[11]) + int(fields[12])
 
     def stop(self, how: signal.Signals) -> None:
         """Have it end: at once by SIGQUIT, with all written by SIGINT."""
@@ -106,7 +124,7 @@ def kept_server(folder: Path, *settings: str) -> Iterator[Server]:
     folder.chmod(0o755)
     binaries, data = _binaries(folder), folder / "data"
     server = Server(binaries, data, _free_port(), settings or ("shared_buffers=32MB",))
-    if not data.exists():
+    if not (data / "PG_VERSION").exists():
         make_private(data)
         server.make("initdb", "-D", str(data), "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C")
     server.start()
@@ -116,9 +134,23 @@ def kept_server(folder: Path, *settings: str) -> Iterator[Server]:
         server.stop(signal.SIGINT)
 
 
+@contextmanager
+def running_standby(primary: Server) -> Iterator[Server]:
+    """Yield a server that follows another, and has its data beside that one's."""
+    data = primary.data.with_name("standby")
+    make_private(data)
+    primary.make("pg_basebackup", "-d", primary.url, "-D", str(data), "-R", "-c", "fast", "--no-sync")
+    server = Server(primary.binaries, data, _free_port(), primary.settings)
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop(signal.SIGQUIT)
+
+
 def make_private(folder: Path) -> None:
     """Make a folder that only the server may read."""
-    folder.mkdir(0o700)
+    folder.mkdir(0o700, exist_ok=True)
     if os.geteuid() == 0:
         shutil.chown(folder, _NOBODY, _NOBODY)
 

@@ -28,7 +28,7 @@ def vector_digest(fingerprint: str, encoder_text: str) -> bytes:
     return hashlib.blake2b(data, digest_size=16).digest()
 
 
-def vector_checksum(digest: bytes, data: bytes) -> int:
+def vector_checksum(digest: bytes, data: bytes | memoryview) -> int:
     """CRC-32 of a vector's row: a question reads hundreds of them."""
     return zlib.crc32(data, zlib.crc32(digest))
 
@@ -82,7 +82,7 @@ def read_vectors(connection: sqlite3.Connection, file: Path, ids: Sequence[int],
         raise damaged(file, f"vector {missing[0]} is missing")
     data = b"".join([found[number] for number in ids])
     vectors: Stored = np.frombuffer(data, dtype="<f2").reshape(len(ids), dimension)
-    if not _are_unit(vectors):
+    if not are_unit(vectors):
         raise not_unit(file)
     return vectors
 
@@ -101,10 +101,11 @@ def is_usable(dimension: int, digest: object, data: object, check: object) -> bo
     """Whether a row is sound and has a unit vector of this dimension."""
     if not is_sound(digest, data, check) or not isinstance(data, bytes) or len(data) != 2 * dimension:
         return False
-    return _are_unit(np.frombuffer(data, dtype="<f2").reshape(1, dimension))
+    return are_unit(np.frombuffer(data, dtype="<f2").reshape(1, dimension))
 
 
-def _are_unit(vectors: Stored) -> bool:
+def are_unit(vectors: Stored) -> bool:
+    """Return whether all of some stored vectors are of unit length."""
     norms = np.linalg.norm(vectors.astype(np.float32), axis=1)
     # Written so that NaN fails too.
     return bool((np.abs(norms - 1) < _ROUNDED).all())

@@ -122,7 +122,8 @@ class ReadingPool:
     def rows(self, query: str, values: Sequence[object] = ()) -> list[Row]:
         """Return the rows of a query; where the connection is lost it is asked again on another."""
         for i, pause in enumerate(_RETRIES):
-            time.sleep(pause)
+            if pause:
+                time.sleep(pause)
             try:
                 with self._connection() as connection:
                     return connection.execute(query, values, binary=True).fetchall()

@@ -24,6 +24,8 @@ WRITER_LOCK = 0  # beside the collection's number, where readers have the genera
 GRAPH_FROM = 20_000
 # So many vectors without a passage are kept for undo, or as many as are in use.
 _SPARE = 10_000
+# So long a generation that was replaced is kept for readers on a standby.
+STANDBY_SECONDS = 900
 # Files that are written at once.
 _FILES = 64
 _DOCUMENT_COLUMNS = "added, " + DOCUMENT.replace("d.", "")
@@ -91,7 +93,8 @@ class GenerationWriter:
             self._run("SET LOCAL maintenance_work_mem = '512MB'")
             self._run(
                 f"CREATE INDEX IF NOT EXISTS vectors_graph_{dimension:d} ON vectors USING hnsw "
-                f"((vector::halfvec({dimension:d})) halfvec_ip_ops) WHERE vector_dims(vector) = {dimension:d}"
+                f"((vector::halfvec({dimension:d})) halfvec_ip_ops) WITH (ef_construction = 128) "
+                f"WHERE vector_dims(vector) = {dimension:d}"
             )
 
     def info(self, change: ChangeSet, before: Info | None) -> Info:
@@ -169,10 +172,11 @@ def clear(connection: psycopg.Connection, collection: int, generation: int) -> N
     A reader takes its lock and then looks whether its generation was cleared. So those that do not see what is cleared
     here had their lock before, and are seen when the locks are read again.
     """
-    oldest = _oldest_held(connection, collection, generation)
+    oldest = min(_oldest_held(connection, collection, generation), _oldest_on_standbys(connection, generation))
     _set(connection, "cleared", oldest)
     oldest = _oldest_held(connection, collection, oldest)
     with connection.transaction():
+        _set(connection, "deleted", oldest)
         for query in _CLEAR:
             connection.execute(query.format(oldest=oldest, now=generation).encode())
         for segment, passages in _cleared_segments(connection, oldest):
@@ -214,6 +218,16 @@ def _oldest_held(connection: psycopg.Connection, collection: int, newest: int) -
         b"AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
     )
     row = connection.execute(query, (newest, collection)).fetchone()
+    return newest if row is None else min(newest, int(row[0]))
+
+
+def _oldest_on_standbys(connection: psycopg.Connection, newest: int) -> int:
+    """The generation that was replaced first in the last minutes, where there is a standby: its locks are not seen."""
+    query = (
+        b"SELECT coalesce(min(generation) - 1, %s) FROM generations WHERE published > now() - %s * interval '1 second' "
+        b"AND EXISTS (SELECT FROM pg_stat_replication)"
+    )
+    row = connection.execute(query, (newest, STANDBY_SECONDS)).fetchone()
     return newest if row is None else min(newest, int(row[0]))
 
 

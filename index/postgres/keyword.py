@@ -9,6 +9,7 @@ import hashlib
 import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -18,14 +19,18 @@ from index.lexical.posting_blocks import Floats
 from index.lexical.postings import Numbers
 from index.lexical.scoring import bm25, highest, idf, length_norms
 from index.postgres.connection import Row
-from index.postgres.rows import damage
+from index.postgres.rows import damage, ids_text
 
 # Places in a segment are 16 bits.
 SEGMENT_MOST = 65_536
 # A longer term, such as an encoded picture's, is stored by its digest.
 _LONGEST = 128
 
+# Bytes of posting lists that a reader keeps, as a question's common words are in the next one too.
+_KEPT = 32 * 1024 * 1024
+
 Rows = Callable[[str, Sequence[object]], list[Row]]
+PostingList = tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint8]]
 
 
 class KeywordSegment(NamedTuple):
@@ -53,11 +58,10 @@ def segment_checksum(segment: int, passages: bytes, lengths: bytes, terms: int) 
     return zlib.crc32(lengths, zlib.crc32(passages, zlib.crc32(b"%d %d" % (segment, terms))))
 
 
-def unpack(data: bytes) -> tuple[Numbers, Floats]:
+def unpack(data: bytes) -> PostingList:
     """Return the places in a segment, ascending, and the weights of a posting list."""
     count = len(data) // 3
-    places = np.frombuffer(data, dtype="<u2", count=count).astype(np.int64)
-    return places, np.frombuffer(data, dtype=np.uint8, offset=2 * count).astype(np.float64)
+    return np.frombuffer(data, dtype="<u2", count=count), np.frombuffer(data, dtype=np.uint8, offset=2 * count)
 
 
 class PostgresKeywords:
@@ -68,7 +72,9 @@ class PostgresKeywords:
         self._generation = generation
         self._passages = passages
         self._place = place
-        self._cache: dict[str, dict[int, tuple[Numbers, Floats]]] = {}
+        self._kept: dict[str, dict[int, PostingList]] = {}
+        self._kept_bytes = 0
+        self._lock = Lock()
 
     def frequencies(self, terms: Collection[str]) -> dict[str, int]:
         """Return in how many passages each term occurs."""
@@ -88,7 +94,7 @@ class PostgresKeywords:
             for term, weight in weights.items():
                 if number in postings[term]:
                     places, counts = postings[term][number]
-                    found[places] += bm25(weight, counts, self._norms[number][places])
+                    found[places] += bm25(weight, counts.astype(np.float64), self._norms[number][places])
             if among is not None:
                 found[~np.isin(segment.passages, among)] = 0.0
             there = np.flatnonzero(found)
@@ -121,19 +127,33 @@ class PostgresKeywords:
         mean = total / max(self._passages, 1)
         return {number: length_norms(one.lengths, mean) for number, one in self.segments.items()}
 
-    def _postings(self, terms: Collection[str]) -> dict[str, dict[int, tuple[Numbers, Floats]]]:
-        """The posting lists of terms by segment, without passages that are gone; those of the last call are kept."""
-        cached = self._cache
-        keys = {term_key(term): term for term in terms if term not in cached}
-        read: dict[str, dict[int, tuple[Numbers, Floats]]] = {term: {} for term in keys.values()}
-        query = "SELECT segment, term, data, checksum FROM postings WHERE segment = ANY(%s) AND term = ANY(%s)"
-        for number, key, data, check in self._rows(query, (list(self.segments), list(keys))) if keys else ():
+    def _postings(self, terms: Collection[str]) -> dict[str, dict[int, PostingList]]:
+        """The posting lists of terms by segment, without passages that are gone."""
+        with self._lock:
+            found = {term: self._kept[term] for term in terms if term in self._kept}
+        keys = {term_key(term): term for term in terms if term not in found}
+        read: dict[str, dict[int, PostingList]] = {term: {} for term in keys.values()}
+        query = "SELECT segment, term, data, checksum FROM postings WHERE segment = ANY(%s::int[]) AND term = ANY(%s)"
+        for number, key, data, check in self._rows(query, (ids_text(self.segments), list(keys))) if keys else ():
             if postings_checksum(number, key, data) != check:
                 raise damage(self._place, f"checksum mismatch in segment {number} of the keyword index")
             places, weights = unpack(data)
             live = self.segments[number].live[places]
             if live.any():
-                read[keys[key]][number] = places[live], weights[live]
-        found = {term: read[term] if term in read else cached[term] for term in terms}
-        self._cache = found
-        return found
+                read[keys[key]][number] = (places, weights) if live.all() else (places[live], weights[live])
+        self._keep(read)
+        return {term: found[term] if term in found else read[term] for term in terms}
+
+    def _keep(self, read: Mapping[str, dict[int, PostingList]]) -> None:
+        """Keep posting lists for later questions, in place of those that were read first."""
+        with self._lock:
+            for term, lists in read.items():
+                if term not in self._kept:
+                    self._kept[term] = lists
+                    self._kept_bytes += _bytes(lists)
+            while self._kept_bytes > _KEPT:
+                self._kept_bytes -= _bytes(self._kept.pop(next(iter(self._kept))))
+
+
+def _bytes(lists: Mapping[int, PostingList]) -> int:
+    return 200 + sum(3 * len(places) for places, _ in lists.values())

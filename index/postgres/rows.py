@@ -12,7 +12,7 @@ import numpy as np
 
 from corpus.errors import DamagedIndexError
 from index.dense.faiss_segments import Stored
-from index.dense.vector_rows import is_usable
+from index.dense.vector_rows import are_unit, vector_checksum
 from index.encoder.protocol import Vectors
 from index.postgres.connection import Row, restored
 from index.storage.database import checksum
@@ -70,23 +70,31 @@ def passages_of(rows: Iterable[Row], place: str) -> Iterator[StoredPassage]:
 
 def links_of(rows: Iterable[Row], place: str) -> Iterator[Link]:
     """Yield the links of rows of `LINK`."""
-    for *fields, check in rows:
-        link = Link(*fields)
+    for number, key, document, vector, start, stop, check in rows:
+        link = Link(number, key, document, vector, start, stop)
         if link_checksum(link) != check:
-            raise damage(place, f"checksum mismatch in passage {link.id}")
+            raise damage(place, f"checksum mismatch in passage {number}")
         yield link
 
 
-def vectors_of(rows: Iterable[Row], dimension: int, place: str) -> tuple[list[int], Stored]:
+def vectors_of(rows: Sequence[Row], dimension: int, place: str) -> tuple[list[int], Stored]:
     """Return the ids and vectors, `(n, dim)`, of rows `(id, digest, vector, checksum)`."""
-    ids, parts = [], []
-    for number, digest, sent, check in rows:
-        data = vector_bytes(sent)
-        if not is_usable(dimension, digest, data, check):
+    size = 4 + 2 * dimension
+    # What has another dimension is no vector of this collection.
+    sent = b"".join(row[2] if len(row[2]) == size else bytes(size) for row in rows)
+    stored = np.frombuffer(sent, dtype=">f2").reshape(len(rows), 2 + dimension)[:, 2:].astype("<f2")
+    data = memoryview(stored.tobytes())
+    for i, (number, digest, _, check) in enumerate(rows):
+        if vector_checksum(digest, data[i * 2 * dimension : (i + 1) * 2 * dimension]) != check:
             raise damage(place, f"checksum mismatch in vector {number}")
-        ids.append(number)
-        parts.append(data)
-    return ids, np.frombuffer(b"".join(parts), dtype="<f2").reshape(len(ids), dimension)
+    if not are_unit(stored):
+        raise damage(place, "a vector is not of unit length")
+    return [row[0] for row in rows], stored
+
+
+def ids_text(ids: Iterable[int]) -> str:
+    """Return ids as an array that PostgreSQL reads; psycopg would look at each one's size, and prepare for each."""
+    return "{" + ",".join(map(str, ids.tolist() if isinstance(ids, np.ndarray) else ids)) + "}"
 
 
 def vector_bytes(sent: bytes) -> bytes:

@@ -1,63 +1,67 @@
-"""A collection in PostgreSQL beside the same one in its folder: ranking, seconds, bytes, clients, filters.
+"""A collection in PostgreSQL: ranking beside the embedded index, questions, edits, filters; readers and kills.
 
+    python -m tests.benchmarks.postgres prepare BASE --at DIR --passages 100000
+    python -m tests.benchmarks.postgres size SQUAD --at DIR --out FILE.json
     python -m tests.benchmarks.postgres overlap DATA... --out FILE.json      (each with files/ and questions.jsonl)
-    python -m tests.benchmarks.postgres size SQUAD --passages 100000 --out FILE.json
-    python -m tests.benchmarks.postgres kills WORK --kills 34
+    python -m tests.benchmarks.postgres readers --questions 10000 --out FILE.json
+    python -m tests.benchmarks.postgres kills --kills 17 --out FILE.json
+    python -m tests.benchmarks.postgres full --out FILE.json
 
-`overlap` builds with the real model, copies the index to a server, and asks both 200 questions of each set without
-re-ranking. `size` makes passages of two sentences each that occur in the set, with vectors from a random direction for
-each word (so no time is the model's), and measures with a server of its own on this machine (fsync off). `kills` ends
-the writer, the server and the connection at random moments, so often each, and looks after each what a reader finds.
+`prepare` makes a server's data of an indexed folder, such as SQuAD's paragraphs: passages of two sentences each, with
+vectors mixed of those of real passages (see `postgres_collection`). `size` asks it 1,000 questions of SQuAD, by 1 and
+by 16 processes at once, with the model and with vectors that are known; edits a file; and compares what is found with
+comparing all vectors. `overlap` builds with the real model, copies the index to a server, and asks both 200 questions
+of each set without re-ranking. The other three end writers, servers and disks: see `postgres_faults`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
-import resource
 import shutil
+import statistics
 import tempfile
 import time
-import zlib
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from index import Encoder, Hint, Index, load_encoder, open_index
 from index.encoder.protocol import Vectors
-from index.stores import open_index, use_store, verify_index
 from index.update.copy import copy_index
 from qa import Retriever, build_index
-from tests.encoders import BagEncoder
-from tests.index.postgres import test_store
+from tests.benchmarks.common import machine
+from tests.benchmarks.postgres_collection import documents, prepare, prepared, questions
+from tests.benchmarks.postgres_faults import full_disk, kills, readers
 from tests.postgres_server import Server, running_server
 
 _QUESTIONS = 200
-_FILES = 100  # passages in a file
+_ASKED = 1000
+_EDITS = 3
 _SHARES = (0.001, 0.01, 0.25)
+_CLIENTS = (1, 16)
+_FIGURES = ("median_ms", "p95_ms", "questions_per_second", "client_cpu_ms", "server_cpu_ms")
 
 
-class WordVectors(BagEncoder):
-    """A text is the unit sum of a random direction for each of its words, the rarer the longer."""
+class KnownQuestions:
+    """The real model, but for questions whose vectors are known: what is measured is the store."""
 
-    def __init__(self) -> None:
-        super().__init__(name="words", fingerprint="w" * 64, max_tokens=100)
-        self.dimension = 384
-        self._known: dict[str, Vectors] = {}
+    def __init__(self, model: Encoder, known: dict[str, Vectors]) -> None:
+        self._model = model
+        self._known = known
 
-    def _embed(self, text: str) -> Vectors:
-        total = np.full(self.dimension, 1e-6, dtype=np.float32)
-        for word in text.lower().split():
-            if word not in self._known:
-                dice = np.random.default_rng(zlib.crc32(word.encode()))
-                self._known[word] = dice.standard_normal(self.dimension).astype(np.float32) * min(len(word), 10)
-            total += self._known[word]
-        unit: Vectors = total / np.linalg.norm(total)
-        return unit
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._model, name)
+
+    def encode_query(self, text: str) -> Vectors:
+        """Embed a question, if it is not known."""
+        return self._known[text] if text in self._known else self._model.encode_query(text)
 
 
 def overlap(data: Sequence[Path], server: Server) -> dict[str, Any]:
@@ -91,142 +95,173 @@ def _first(retriever: Retriever, text: str) -> list[tuple[str, float]]:
     return [(hit.id, hit.score) for hit in retriever.search(text, k=10, rerank=False)]
 
 
-def size(squad: Path, passages: int, server: Server) -> dict[str, Any]:
-    """Return what a collection of so many passages costs."""
-    found: dict[str, Any] = {"passages": passages}
-    address = f"{server.url}#size"
-    with tempfile.TemporaryDirectory() as name:
-        root = Path(name) / "docs"
-        _make_corpus(squad, root, passages)
-        encoder = WordVectors()
-        use_store(root / ".qa", address)
-        found["build"] = _timed(lambda: build_index(root, encoder=encoder))
-        edited = next(root.rglob("*.md"))
-        edited.write_text(edited.read_text() + "\n\n## New\n\nA passage that was not there before.\n")
-        found["one_file_edited"] = _timed(lambda: build_index(root, encoder=encoder))
+def size(squad: Path, at: Path) -> dict[str, Any]:
+    """Return what a prepared collection costs."""
+    found: dict[str, Any] = {"machine": machine()}
+    texts = questions(squad, _ASKED)
+    with prepared(at) as (server, address):
+        root = documents(at, address)
         with open_index(root / ".qa") as index:
-            found["passages"], found["bytes"] = index.info.passages, index.size()
-            tables = "SELECT relname, pg_total_relation_size(oid)::bigint FROM pg_class WHERE relnamespace = "
-            tables += "'qa_size'::regnamespace AND relkind = 'r'"
-            found["bytes_of"] = {
-                str(one): size for one, size in server.run(tables) if isinstance(size, int) and size > 1e5
-            }
-            found["recall_at_10"] = _recall(index, encoder)
-        texts = _questions(squad)
-        for clients in (1, 16):
-            found[f"clients_{clients}"] = _clients(address, texts, clients)
+            encoder = load_encoder(index.info.model, hint=Hint.LATENCY)
+            found |= {"passages": index.info.passages, "bytes": index.size()}
+            used = time.process_time()
+            vectors = {text: encoder.encode_query(text) for text in texts}
+            found["model_cpu_ms"] = round(1000 * (time.process_time() - used) / len(texts), 2)
+            found["recall_at_10"] = _recall(index, [vectors[text] for text in texts[:40]])
+        tables = (
+            "SELECT relname, pg_total_relation_size(oid)::bigint FROM pg_class WHERE relkind = 'r' AND relnamespace = "
+        )
+        sizes = server.run(tables + "'qa_size'::regnamespace")
+        found["bytes_of"] = {str(one): size for one, size in sizes if isinstance(size, int) and size > 1e5}
+        found["one_file_edited"] = _edits(root, encoder)
+        with tempfile.TemporaryDirectory() as name:
+            np.save(Path(name) / "known.npy", np.array(list(vectors.values())))
+            for known in (None, Path(name) / "known.npy"):
+                for clients in _CLIENTS:
+                    kind = "with the model" if known is None else "vectors known"
+                    found[f"{clients}, {kind}"] = _clients(server, address, texts, clients, known)
     return found
 
 
-def _make_corpus(squad: Path, root: Path, passages: int) -> None:
-    texts = [json.loads(line)["text"] for line in (squad / "corpus.jsonl").read_text().splitlines()]
-    sentences = [one.strip() for text in texts for one in text.split(". ") if 40 < len(one) < 200]
-    dice = random.Random(0)  # noqa: S311 - the same each time
-    for number in range(passages // _FILES):
-        folder = root / f"f{number % 100:02}"
-        folder.mkdir(parents=True, exist_ok=True)
-        body = (f"## Section {i}\n\n{'. '.join(dice.sample(sentences, 2))}.\n" for i in range(_FILES))
-        (folder / f"{number}.md").write_text("\n".join(body))
+def _edits(root: Path, encoder: Encoder) -> dict[str, float]:
+    """Add a passage to a file, and take it away again, several times."""
+    edited = sorted(root.rglob("*.md"))[0]
+    before = edited.read_text()
+    build_index(root, encoder=encoder)
+    timed, embedded = [], []
+    for number in range(_EDITS):
+        edited.write_text(f"{before}\n## New\n\nThe passage {time.time_ns()} that was not there before, {number}.\n")
+        for text in (None, before):
+            if text is not None:
+                edited.write_text(text)
+            began = time.perf_counter()
+            embedded.append(build_index(root, encoder=encoder).embedded)
+            timed.append(time.perf_counter() - began)
+    return {"median_s": round(statistics.median(timed), 2), "most_s": round(max(timed), 2), "embedded": max(embedded)}
 
 
-def _questions(squad: Path) -> list[str]:
-    texts = [json.loads(line)["text"] for line in (squad / "queries.jsonl").read_text().splitlines()]
-    return random.Random(1).sample(texts, 1000)  # noqa: S311 - the same each time
-
-
-def _recall(index: Any, encoder: WordVectors) -> dict[str, float]:
+def _recall(index: Index, queries: Sequence[Vectors]) -> dict[str, float]:
     """Of the ten nearest by comparing all, how many are found: of everything, and within some of the documents."""
     columns = index.columns()
     vectors = index.vectors(columns.vectors.tolist()).astype(np.float32)
-    documents = np.unique(columns.documents)
-    queries = [encoder.encode_query(f"what is {one}") for one in ("the river", "a treaty", "oxygen", "the law")]
-    queries += list(vectors[:: len(vectors) // 40])
+    every = np.unique(columns.documents)
     found = {}
     for share in (*_SHARES, 1.0):
-        several = [np.random.default_rng(i).permutation(documents) for i in range(len(queries))]
-        chosen = [frozenset(one[: max(1, round(share * len(documents)))].tolist()) for one in several]
+        several = [np.random.default_rng(i).permutation(every) for i in range(len(queries))]
+        chosen = [frozenset(one[: max(1, round(share * len(every)))].tolist()) for one in several]
         hits = []
         for query, among in zip(queries, chosen, strict=True):
-            inside = np.isin(columns.documents, list(among))
-            cosines = np.where(inside, vectors @ query, -2)
+            cosines = np.where(np.isin(columns.documents, list(among)), vectors @ query, -2)
             least = np.partition(cosines, -10)[-10] - 1e-3
-            answer = index.dense(query, 10, documents=None if share == 1 else among)
-            hits += [one.score >= least for one in answer]
+            hits += [one.score >= least for one in index.dense(query, 10, documents=None if share == 1 else among)]
         found[f"{share:.1%}"] = round(sum(hits) / (10 * len(queries)), 4)
     return found
 
 
-def _clients(address: str, texts: list[str], clients: int) -> dict[str, float]:
+def _clients(server: Server, address: str, texts: list[str], clients: int, known: Path | None) -> dict[str, float]:
+    """Ask all questions once, divided among processes that have asked some already."""
     parts = [texts[i::clients] for i in range(clients)]
-    with ProcessPoolExecutor(clients) as pool:
-        list(pool.map(_ask, [address] * clients, [part[:1] for part in parts]))
-        began = time.perf_counter()
-        spent = [one for several in pool.map(_ask, [address] * clients, parts) for one in several]
-        wall = time.perf_counter() - began
-    return {"median_ms": round(1000 * float(np.median(spent)), 1), "questions_per_second": round(len(texts) / wall, 1)}
+    with ProcessPoolExecutor(clients, mp_context=get_context("spawn")) as pool:
+        several = [(address, texts, part, known) for part in parts]
+        list(pool.map(_open, several))
+        list(pool.map(_ask, [part[:5] for part in parts]))
+        server_used, began = server.processor_seconds(), time.perf_counter()
+        answers = list(pool.map(_ask, parts))
+        wall, server_used = time.perf_counter() - began, server.processor_seconds() - server_used
+    spent = [one for each, _ in answers for one in each]
+    return {
+        "median_ms": round(1000 * statistics.median(spent), 1),
+        "p95_ms": round(1000 * float(np.percentile(spent, 95)), 1),
+        "questions_per_second": round(len(texts) / wall, 1),
+        "client_cpu_ms": round(1000 * sum(used for _, used in answers) / len(texts), 2),
+        "server_cpu_ms": round(1000 * server_used / len(texts), 2),
+    }
 
 
-_OPEN: dict[str, Retriever] = {}
+_OPEN: list[Retriever] = []
 
 
-def _ask(address: str, texts: list[str]) -> list[float]:
-    if address not in _OPEN:
-        _OPEN[address] = Retriever.open(store=address, encoder=WordVectors(), reader=False)
-    spent = []
+def _open(how: tuple[str, list[str], list[str], Path | None]) -> None:
+    address, texts, _, known = how
+    if _OPEN:
+        return
+    retriever = Retriever.open(store=address, reader=False)
+    if known is not None:
+        vectors = dict(zip(texts, np.load(known), strict=True))
+        encoder = cast("Encoder", KnownQuestions(retriever.encoder, vectors))
+        retriever.close()
+        retriever = Retriever.open(store=address, encoder=encoder, reader=False)
+    _OPEN.append(retriever)
+
+
+def _ask(texts: list[str]) -> tuple[list[float], float]:
+    spent, used = [], time.process_time()
     for text in texts:
         began = time.perf_counter()
-        _OPEN[address].search(text, k=10, rerank=False)
+        _OPEN[0].search(text, k=10, rerank=False)
         spent.append(time.perf_counter() - began)
-    return spent
+    return spent, time.process_time() - used
 
 
-def kills(work: Path, times: int, server: Server) -> dict[str, Any]:
-    """Return what was found after so many kills of each kind: the generation that was reported last, or the next."""
-    found: dict[str, Any] = {}
-    dice = random.Random(0)  # noqa: S311 - the same each time
-    for what, kill in test_store.KILLS.items():
-        root = work / what
-        root.mkdir(parents=True)
-        use_store(root / ".qa", f"{server.url}#kill-{what}")
-        first, outcomes = 100, []
-        for _ in range(times):
-            process = test_store.writing(root, first)
-            reported, seen = test_store.killed(server, process, kill, root, dice.uniform(0, 0.25))
-            intact = verify_index(root / ".qa").problems == ()
-            outcomes.append({0: "old", 1: "new"}.get(seen - reported, "WRONG") if intact else "DAMAGED")
-            first = reported + 2
-        found[what] = dict(Counter(outcomes))
-    return found
-
-
-def _timed(call: Callable[[], object]) -> dict[str, float]:
-    began, used = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF)
-    call()
-    now = resource.getrusage(resource.RUSAGE_SELF)
-    cpu = now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime
-    return {"seconds": round(time.perf_counter() - began, 2), "client_cpu_seconds": round(cpu, 2)}
+def table(results: dict[str, Any]) -> str:
+    """The measurements in Markdown."""
+    size, readers, kills = results["size"], results["readers"], results["kills"]
+    rows = [
+        "| clients | median, ms | p95, ms | questions/s | client, ms of processor | server, ms of processor |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    for name, one in size.items():
+        if isinstance(one, dict) and "questions_per_second" in one:
+            figures = (
+                one[key] for key in ("median_ms", "p95_ms", "questions_per_second", "client_cpu_ms", "server_cpu_ms")
+            )
+            rows.append(f"| {name} | " + " | ".join(f"{figure:,.1f}" for figure in figures) + " |")
+    edited, cores = size["one_file_edited"], size["machine"]["cores"]
+    recall = ", ".join(f"{found:.3f} of {share}" for share, found in size["recall_at_10"].items())
+    outcomes = "; ".join(f"{what}: {', '.join(f'{n} {kind}' for kind, n in of.items())}" for what, of in kills.items())
+    return "\n".join(rows) + (
+        f"\n\n{size['passages']:,} passages, {size['bytes'] / 1e6:,.0f} MB, server and clients on the same {cores} "
+        f"cores; embedding a question takes {size['model_cpu_ms']:.1f} ms of the processor. Recall@10 under filters: "
+        f"{recall}. One file edited: {edited['median_s']:.2f} s, {edited['embedded']} passage embedded. "
+        f"{readers['questions']:,} questions by {readers['readers']} readers beside a writer of "
+        f"{readers['generations']:,} generations: {readers['torn']} torn. Generation after a kill: {outcomes}.\n"
+    )
 
 
 def main() -> None:
     """Measure, and write what was found."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("what", choices=["overlap", "size", "kills"])
-    options.add_argument("data", nargs="+", type=Path)
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("what", choices=["prepare", "size", "overlap", "readers", "kills", "full"])
+    options.add_argument("data", nargs="*", type=Path)
+    options.add_argument("--at", type=Path, help="folder of the prepared server")
     options.add_argument("--passages", type=int, default=100_000)
-    options.add_argument("--kills", type=int, default=34)
+    options.add_argument("--questions", type=int, default=10_000)
+    options.add_argument("--kills", type=int, default=17, help="of each kind and moment")
     options.add_argument("--out", type=Path)
     chosen = options.parse_args()
-    with running_server() as server:
-        if chosen.what == "overlap":
-            found = overlap(chosen.data, server)
-        elif chosen.what == "size":
-            found = size(chosen.data[0], chosen.passages, server)
-        else:
-            found = kills(chosen.data[0], chosen.kills, server)
+    if chosen.what == "prepare":
+        prepare(chosen.data[0], chosen.at, chosen.passages)
+        return
+    with tempfile.TemporaryDirectory() as name:
+        os.environ["XDG_CONFIG_HOME"] = name
+        found = _measured(chosen, Path(name))
     text = json.dumps(found, indent=1)
     print(text)
     if chosen.out:
         chosen.out.write_text(text + "\n")
+
+
+def _measured(chosen: argparse.Namespace, work: Path) -> dict[str, Any]:
+    if chosen.what == "size":
+        return size(chosen.data[0], chosen.at)
+    if chosen.what == "full":
+        return full_disk(work)
+    with running_server() as server:
+        if chosen.what == "overlap":
+            return overlap(chosen.data, server)
+        return (
+            readers(work, chosen.questions, server) if chosen.what == "readers" else kills(work, chosen.kills, server)
+        )
 
 
 if __name__ == "__main__":

@@ -1,0 +1,102 @@
+"""A process that writes generations, and ways to end it, its server or its connection at a moment."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psycopg
+
+from index.protocol import Index
+from index.stores import open_index
+from tests.encoders import BagEncoder
+from tests.paths import REPOSITORY
+from tests.postgres_server import Server
+
+# Builds a folder again and again, each time with another number in every file, and says when it publishes one.
+_WRITER = """
+import sys
+from pathlib import Path
+from index.postgres.store import PostgresStore
+from index.update.report import Request
+from index.update.update import update_index
+from tests.encoders import BagEncoder
+from tests.index.postgres.killing import write_number
+publish = PostgresStore._publish
+def announced(*values):
+    print("publishing", flush=True)
+    publish(*values)
+PostgresStore._publish = announced
+root, first = Path(sys.argv[1]), int(sys.argv[2])
+for number in range(first, first + 100_000):
+    write_number(root, number)
+    update_index(Request(root, BagEncoder()))
+    print(number, flush=True)
+"""
+
+Kill = Callable[[Server, "subprocess.Popen[str]", psycopg.Connection], None]
+
+
+def write_number(root: Path, number: int) -> None:
+    """Make all files say one number."""
+    for i in range(4):
+        (root / f"{i}.txt").write_text(f"Number {number} is in file {i}.\n\nAnd {number} again.\n")
+
+
+def numbers_of(text: str) -> set[str]:
+    """The numbers that a text says, but for those of files."""
+    return {word for word in text.replace(".", " ").split() if word.isdigit() and len(word) > 2}
+
+
+def numbers_in(index: Index) -> set[str]:
+    """The numbers that the texts of one generation say, by every way to read it."""
+    found = [one for file in index.documents() for one in index.passages_of(file.path)]
+    found += index.passages([one.passage for one in index.keyword("number again", 100)])
+    found += index.passages([one.passage for one in index.dense(BagEncoder().encode_query("Number again"), 100)])
+    return set().union(*(numbers_of(one.text) for one in found))
+
+
+def writing(folder: Path, first: int) -> subprocess.Popen[str]:
+    """A process that builds again and again."""
+    command = [sys.executable, "-c", _WRITER, str(folder), str(first)]
+    return subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def killed(server: Server, folder: Path, first: int, kill: Kill, *, pause: float, publishing: bool) -> tuple[int, int]:
+    """Return the last number that a writer reported before it was ended, and the one that is in the index then.
+
+    The moment is so many seconds after it has reported one, or has begun to publish the next.
+    """
+    process = writing(folder, first)
+    assert process.stdout is not None
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        lines = [process.stdout.readline() for _ in range(3 if publishing else 2)]  # "publishing", a number, ...
+        time.sleep(pause)
+        kill(server, process, connection)
+    lines += process.communicate()[0].splitlines()
+    with open_index(folder / ".qa") as index:
+        (found,) = numbers_in(index)
+    return max(int(line) for line in lines if line.strip().isdigit()), int(found)
+
+
+def _kill_writer(_: Server, process: subprocess.Popen[str], __: psycopg.Connection) -> None:
+    process.send_signal(signal.SIGKILL)
+
+
+def _kill_server(server: Server, process: subprocess.Popen[str], _: psycopg.Connection) -> None:
+    server.kill()
+    process.wait()
+    server.start()
+
+
+def _cut_connection(_: Server, process: subprocess.Popen[str], connection: psycopg.Connection) -> None:
+    while process.poll() is None:
+        connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'qa'")
+        time.sleep(0.001)
+
+
+KILLS: dict[str, Kill] = {"writer": _kill_writer, "server": _kill_server, "connection": _cut_connection}

@@ -1,0 +1,66 @@
+"""A standby serves readers: it has what the primary has, and nobody there sees which generations are read."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from corpus.errors import NoIndexError, StorageError
+from index.postgres import generation_writer
+from index.stores import open_store, use_store
+from index.update.report import Request
+from index.update.update import update_index
+from qa import Retriever
+from tests.encoders import BagEncoder
+from tests.index.postgres.killing import numbers_in, write_number
+from tests.postgres_server import Server, running_standby
+
+
+@pytest.fixture(scope="module")
+def standby(server: Server) -> Iterator[Server]:
+    with running_standby(server) as found:
+        yield found
+
+
+def build(root: Path, number: int, server: Server, standby: Server) -> None:
+    """Publish a generation, and wait until the standby has it."""
+    write_number(root, number)
+    update_index(Request(root, BagEncoder()))
+    ((written,),) = server.run("SELECT pg_current_wal_lsn()")
+    for _ in range(500):
+        if standby.run(f"SELECT pg_last_wal_replay_lsn() >= '{written}'") == [(True,)]:
+            return
+        time.sleep(0.01)
+    raise TimeoutError("the standby does not follow")
+
+
+def test_readers_keep_their_generation_for_some_minutes(
+    remote: Path, address: str, server: Server, standby: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And once it is gone, that is said: what is left of it is never taken for all."""
+    for path in [one for one in remote.rglob("*.*") if one.is_file() and ".qa" not in one.parts]:
+        path.unlink()
+    build(remote, 100, server, standby)
+    there = address.replace(str(server.port), str(standby.port))
+    with open_store(there) as index, Retriever.open(store=there, encoder=BagEncoder(), reader=False) as asked:
+        assert numbers_in(index) == {"100"}
+        for number in (101, 102):
+            build(remote, number, server, standby)
+            assert numbers_in(index) == {"100"}
+        monkeypatch.setattr(generation_writer, "STANDBY_SECONDS", 0)
+        build(remote, 103, server, standby)
+        vector = BagEncoder().encode_query("number again")
+        for use in (lambda: index.dense(vector, 5), lambda: index.keyword("number", 5), index.documents):
+            with pytest.raises(NoIndexError, match="has changed, and what was opened is gone"):
+                use()
+        assert asked.reload()
+        assert {"103" in hit.text for hit in asked.search("number again")} == {True}
+
+
+def test_writing_there_is_refused(root: Path, address: str, server: Server, standby: Server) -> None:
+    use_store(root / ".qa", address.replace(str(server.port), str(standby.port)))
+    with pytest.raises(StorageError, match="this account or server only reads"):
+        update_index(Request(root, BagEncoder()))
