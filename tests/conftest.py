@@ -12,6 +12,8 @@ settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 # No test depends on the settings of whoever runs it, also not in a process that it starts.
 os.environ["XDG_CONFIG_HOME"] = os.devnull
+# Two processes share the cores: threads of torch and FAISS that wait are to sleep, as spinning takes half the time.
+os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
 
 TRUST = ("tests/robustness/", "tests/index/test_machine.py", "tests/index/integrity/test_salvage.py")
 

@@ -10,6 +10,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from fnmatch import fnmatch
+from functools import cache
 
 import pytest
 
@@ -85,8 +86,13 @@ MAY_CHANGE = {
 }
 
 
-def imported(name: str) -> Iterator[str]:
+@cache
+def imported(name: str) -> tuple[str, ...]:
     """Dotted names of what a module imports, wherever in it; relative imports made absolute."""
+    return tuple(_imported(name))
+
+
+def _imported(name: str) -> Iterator[str]:
     package = name.rpartition("/")[0].replace("/", ".")
     for node in ast.walk(MODULES[name]):
         if isinstance(node, ast.Import):

@@ -67,7 +67,7 @@ def test_eight_threads_ask_as_one_does(sample: Path, answers: tuple[Result, ...]
     shutil.copytree(sample, root)
     text = (root / "numbers.md").read_bytes()
     with Retriever.open(root) as retriever, ThreadPoolExecutor(8) as pool:
-        asking = [pool.submit(retriever.ask, one.question, k=5, question_id=one.id) for one in answers]
+        asking = [pool.submit(retriever.ask, one.question, k=5, question_id=one.id) for one in answers[:16]]
         for data in (text + b"\nOne more line.\n", text):
             (root / "numbers.md").write_bytes(data)
             build_index(root)
@@ -75,7 +75,7 @@ def test_eight_threads_ask_as_one_does(sample: Path, answers: tuple[Result, ...]
         found = [each.result() for each in asking]
     generations = {one.index.generation for one in found}
     plain = [replace(one, timings_ms={}, index=answers[0].index) for one in found]
-    assert plain == [replace(one, timings_ms={}) for one in answers]
+    assert plain == [replace(one, timings_ms={}) for one in answers[:16]]
     assert generations <= {1, 3}
 
 
@@ -151,20 +151,23 @@ def test_answers_are_quoted(answers: tuple[Result, ...]) -> None:
         assert answer.found == (answer.confidence >= 0.5)
 
 
-def test_a_batch_on_the_command_line(sample: Path, answers: tuple[Result, ...]) -> None:
+def test_a_batch_on_the_command_line(sample: Path, answers: tuple[Result, ...], tmp_path: Path) -> None:
     """`qa ask --batch --json` gives the same: an object a line, with the same ids, in order."""
+    # Two questions were mistyped on purpose.
+    asked, batch = (0, 14, 7, 34), tmp_path / "questions.jsonl"
+    lines = QUESTIONS.read_text(encoding="utf-8").splitlines()
+    batch.write_text("\n".join(lines[number] for number in asked), encoding="utf-8")
     done = CliRunner().invoke(
-        main.app, ["ask", "--batch", str(QUESTIONS), "--json", "--index", str(sample)], prog_name="qa"
+        main.app, ["ask", "--batch", str(batch), "--json", "--index", str(sample)], prog_name="qa"
     )
     assert done.exit_code == 0
-    # Two questions were mistyped on purpose.
     assert done.stderr.splitlines() == [
-        'Batch line 15: No passage contains "agian"; searched for "again"',
-        'Batch line 35: No passage contains "reveiwers"; searched for "reviewers"',
+        'Batch line 2: No passage contains "agian"; searched for "again"',
+        'Batch line 4: No passage contains "reveiwers"; searched for "reviewers"',
     ]
     printed = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [_untimed(line) for line in printed] == [_untimed(answer.as_json()) for answer in answers]
-    assert [line["id"] for line in printed] == [f"SQ{number:03}" for number in range(1, 41)]
+    assert [_untimed(line) for line in printed] == [_untimed(answers[number].as_json()) for number in asked]
+    assert [line["id"] for line in printed] == ["SQ001", "SQ015", "SQ008", "SQ035"]
 
 
 def test_topics_load_no_model(sample: Path) -> None:

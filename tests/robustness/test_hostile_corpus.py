@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from corpus.chunking import splitter
-from corpus.chunking.splitter import MAX_PASSAGES, split
+from corpus.chunking.splitter import split
 from corpus.discovery.walk import walk
 from corpus.errors import Unreadable
 from corpus.formats import MAX_BYTES
@@ -106,15 +106,17 @@ def test_time_grows_with_size_alone(case: Case, tmp_path: Path) -> None:
     check_growth(cut, made(0.003125), made(0.0125))
 
 
-def test_a_document_has_so_many_passages_at_most(tmp_path: Path) -> None:
+def test_a_document_has_so_many_passages_at_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One more and it is left out with a reason; an index that has it lets it go."""
+    assert splitter.MAX_PASSAGES == 20_000
+    monkeypatch.setattr(splitter, "MAX_PASSAGES", 1000)
     (tmp_path / "a.md").write_text("# T\n\nHealthy.\n", encoding="utf-8")
     small = "# h\n\nx\n\n" * 9
     (tmp_path / "b.txt").write_text(small, encoding="utf-8")
     assert build(tmp_path).passages == 10
-    (tmp_path / "b.txt").write_text("# h\nx\n" * (MAX_PASSAGES + 1), encoding="utf-8")
+    (tmp_path / "b.txt").write_text("# h\nx\n" * 1001, encoding="utf-8")
     report = build(tmp_path)
-    reason = "more than 20,000 passages; split it into smaller files"
+    reason = "more than 1,000 passages; split it into smaller files"
     assert [(skip.path, skip.reason) for skip in report.skipped] == [("b.txt", reason)]
     assert (report.added, report.changed, report.removed, report.documents, report.passages) == (0, 0, 1, 1, 1)
     again = build(tmp_path)

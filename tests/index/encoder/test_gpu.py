@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,6 +27,11 @@ from index.encoder.transformer import Output
 TEXTS = ["The meeting was moved to Thursday.", "Who reads this?", *(f"Note {number} on robots." for number in range(8))]
 
 
+@cache
+def _network() -> Any:
+    return load_network(find())
+
+
 class CpuAsGpu(TorchEncoder):
     """What would run on a GPU, on the CPU.
 
@@ -40,9 +45,9 @@ class CpuAsGpu(TorchEncoder):
     fails_after = 99
     noise = 0.0
 
-    @cached_property
+    @property
     def network(self) -> Any:
-        return load_network(self._model)
+        return _network()
 
     def _run_passages(self, encoded: Sequence[TokenIds], *, tokens: bool) -> Iterator[tuple[int, Output]]:
         self.ran.append((self._device, len(encoded)))
@@ -64,7 +69,9 @@ def simulated(monkeypatch: pytest.MonkeyPatch) -> type[CpuAsGpu]:
     monkeypatch.setattr(devices, "_has_driver", lambda: True)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch, "set_float32_matmul_precision", lambda precision: None)
-    monkeypatch.setattr(torch_backend, "_GPU_TOKENS", 256)  # the CPU is slow with what a GPU needs
+    # The CPU is slow with what a GPU needs.
+    monkeypatch.setattr(torch_backend, "_GPU_TOKENS", 32)
+    monkeypatch.setattr(torch_backend, "_ROWS", 2)
     monkeypatch.setattr(load, "TorchEncoder", Simulated)
     return Simulated
 

@@ -36,18 +36,18 @@ def encoder(request: pytest.FixtureRequest) -> TransformerEncoder:
 def test_a_vector_depends_on_its_text_alone(encoder: TransformerEncoder) -> None:
     """Bit for bit: in any order, in any company, alone, and where a text fills its batch's whole width."""
     rng = random.Random(1)  # noqa: S311 - reproducible, not secret
-    lengths = [1, 13, 14, 15, 29, 30, 31, 253, 254, *(rng.randint(1, 120) for _ in range(20))]
+    lengths = [1, 13, 14, 15, 29, 30, 31, 253, 254, *(rng.randint(1, 60) for _ in range(9))]
     texts = [" ".join(rng.choice(["cat", "dog", "talk", "sea", "two"]) for _ in range(size)) for size in lengths]
     expected = encoder.encode_passages(texts)
     order = rng.sample(range(len(texts)), len(texts))
     shuffled = encoder.encode_passages([texts[place] for place in order])
     assert np.array_equal(shuffled, expected[order])
-    alone = [0, 1, 2, 3, 5, 8, 12]
+    alone = [0, 2, 5, 8, 12]
     assert all(np.array_equal(encoder.encode_passages([texts[place]])[0], expected[place]) for place in alone)
-    tokens = encoder.encode_passage_tokens(texts[:10])
+    tokens = encoder.encode_passage_tokens(texts[:7])
     assert all(
         np.array_equal(encoder.encode_passage_tokens([texts[place]])[0].vectors, tokens[place].vectors)
-        for place in range(0, 10, 3)
+        for place in range(0, 7, 3)
     )
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Protocol
 
 import pytest
+from click.testing import Result
 
 from corpus.errors import UsageError
 from index.update.report import Request
@@ -19,6 +17,7 @@ from qa.cli import open_file
 from qa.collection.show import ShowTarget
 from tests.corpus.readers.samples import pdf
 from tests.encoders import BagEncoder
+from tests.qa.commands import qa
 
 FILES = {
     "talks.md": "# Talks\n\nThe keynote is about whales.\n",
@@ -68,22 +67,17 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Programs:
     return put
 
 
-def show(root: Path, *args: str) -> subprocess.CompletedProcess[str]:
-    """The real program."""
-    return subprocess.run(
-        [sys.executable, "-m", "qa", "show", "--open", "--index", str(root), *args],
-        cwd=root, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}, stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, check=False, timeout=600,
-    )  # fmt: skip
+def show(root: Path, *args: str) -> Result:
+    return qa("show", "--open", "--index", root, *args)
 
 
 def started(root: Path) -> list[str]:
     """The name and arguments that a program wrote down, once it has."""
     log = root.parent / "log"
-    for _ in range(6000):
+    for _ in range(30_000):
         if log.exists():
             break
-        time.sleep(0.1)
+        time.sleep(0.02)
     return log.read_text().splitlines()
 
 
@@ -101,7 +95,7 @@ def test_an_editor_goes_to_the_line(root: Path, programs: Programs, editor: str,
     programs(name, editor=editor)
     done = show(root, "talks.md:3")
     where = "" if name == "own" else " at line 3"
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", f"Opened talks.md{where} with {name}.\n")
+    assert (done.exit_code, done.stdout, done.stderr) == (0, "", f"Opened talks.md{where} with {name}.\n")
     assert started(root) == [argument.format(root / "talks.md") for argument in arguments]
 
 
@@ -111,11 +105,13 @@ def test_odd_names_are_only_names(root: Path, programs: Programs, monkeypatch: p
     programs("nano", "xdg-open")
     monkeypatch.setenv("VISUAL", "nano")
     done = show(root, "--", f"{name}:1")
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr
     assert started(root) == ["nano", "+1", str(root / name)]
     assert not (root / "x").exists()
 
 
+# A viewer outlives what started it.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(
     ("viewer", "place", "arguments"),
     [
@@ -130,7 +126,7 @@ def test_a_viewer_opens_the_page(root: Path, programs: Programs, viewer: str, pl
     """One that can open a PDF at a page; otherwise the system's program for the file."""
     programs(viewer)
     done = show(root, place)
-    assert (done.returncode, done.stdout) == (0, "")
+    assert (done.exit_code, done.stdout) == (0, "")
     file = root / place.partition(",")[0]
     with_what = " with the default program." if viewer == "xdg-open" else f" at page 2 with {viewer}."
     assert done.stderr == f"Opened {file.name}{with_what}\n"
@@ -142,7 +138,7 @@ def test_without_a_display_the_text_is_shown(root: Path, programs: Programs, mon
     monkeypatch.delenv("DISPLAY")
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
     done = show(root, "river.pdf, p. 2")
-    assert (done.returncode, done.stderr) == (0, "There is no display; here is the text.\n")
+    assert (done.exit_code, done.stderr) == (0, "There is no display; here is the text.\n")
     assert "Page 2 is about soup" in done.stdout
     assert not (root.parent / "log").exists()
 

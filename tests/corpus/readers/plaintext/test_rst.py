@@ -7,6 +7,7 @@ import pytest
 from corpus.readers.plaintext.rst import read_rst
 from corpus.types import BlockKind
 from tests.documents import check_passages, count_words, document
+from tests.growth import check_growth
 
 
 def blocks(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
@@ -108,25 +109,14 @@ def test_without_a_title_it_is_plain_text() -> None:
 @pytest.mark.parametrize(
     "piece",
     [
-        *(
-            ".. a::\n",
-            ".. class:: x\n",
-            "== ==\n",
-            "+-+\n",
-            "`" * 50,
-            ":" * 50,
-            "- ",
-            ".. ",
-            "::\n",
-            "a\n b\n",
-            "=\n",
-            ".. _a:\n",
-        )
+        *(".. a::\n", ".. class:: x\n", "== ==\n", "+-+\n", "`" * 50, ":" * 50, "- ", ".. ", "::\n", "a\n b\n", "=\n"),
+        ".. _a:\n",
     ],
 )
 def test_hostile_repetition_takes_linear_time(piece: str) -> None:
-    """Each construct a great many times, also ever further in: quadratic time would be hours, and the test hang."""
-    nested = "".join(" " * min(i, 500) + piece.strip() + "\n\n" for i in range(2000))
-    for text in (f"T\n=\n\n{piece * (400_000 // len(piece))}\n", f"T\n=\n\n{nested}"):
-        read_rst(text)
+    """Each construct a great many times, also ever further in."""
+    nested = [" " * min(i, 500) + piece.strip() + "\n\n" for i in range(2000)]
+    for many in ([piece] * (100_000 // len(piece)), nested):
+        quarter, whole = (f"T\n=\n\n{''.join(many[:count])}\n" for count in (len(many) // 4, len(many)))
+        check_growth(read_rst, quarter, whole)
     check_passages(document(f"T\n=\n\n{piece * 50}", path="a.rst"), count_tokens=count_words, max_tokens=60)
