@@ -92,21 +92,6 @@ def merged(path: Texts, only: Filter | None) -> Filter:
     return replace(only or EVERYTHING, paths=_several(path))
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """One part of a filter that looks at whole files.
-
-    Attributes:
-        words: As a message says it.
-        among: The row ids of the documents for which it holds.
-        near: What is like it, as a sentence, or "".
-    """
-
-    words: str
-    among: Callable[[Index, Sequence[StoredDocument]], frozenset[int]]
-    near: Callable[[Sequence[StoredDocument]], str]
-
-
 def select(snapshot: Index, only: Filter) -> Among:
     """Return what passes a filter: documents by row id, or passages where some records of a file pass; None for all.
 
@@ -117,17 +102,17 @@ def select(snapshot: Index, only: Filter) -> Among:
         return None
     documents = snapshot.documents()
     found = frozenset(document.id for document in documents)
-    conditions = list(_conditions(only))
-    for one in conditions:
-        here = one.among(snapshot, documents)
+    words = []
+    for what, here, near in _conditions(snapshot, documents, only):
         if not here:
-            raise UsageError(f"no indexed file {one.words}.{one.near(documents)}")
+            raise UsageError(f"no indexed file {what}.{near()}")
+        words.append(what)
         found &= here
     among = _with_fields(snapshot, [one for one in documents if one.id in found], only.where) if only.where else found
     if not among:
-        words = [one.words for one in conditions] + [f"has {name}={value}" for name, value in only.where]
-        near = _near_field(snapshot, documents, only.where)
-        raise UsageError(f"nothing in the collection {', and '.join(words)}.{near}")
+        words += [f"has {name}={value}" for name, value in only.where]
+        like = _near_field(snapshot, documents, only.where)
+        raise UsageError(f"nothing in the collection {', and '.join(words)}.{like}")
     # A search of everything is the fastest.
     return None if among == frozenset(document.id for document in documents) else among
 
@@ -152,28 +137,26 @@ def _with_fields(
     return snapshot.scope(frozenset(passages))
 
 
-def _conditions(only: Filter) -> Iterator[Condition]:
+def _conditions(
+    snapshot: Index, documents: Sequence[StoredDocument], only: Filter
+) -> Iterator[tuple[str, frozenset[int], Callable[[], str]]]:
+    """What is asked of whole files, as a message says it, the documents of which it holds, and what is like it."""
+
+    def those(holds: Callable[[StoredDocument], bool]) -> frozenset[int]:
+        return frozenset(one.id for one in documents if holds(one))
+
     if only.paths:
-        yield Condition(
-            f"matches the path {' or '.join(map(repr, only.paths))}",
-            lambda snapshot, _: snapshot.match_paths(*only.paths),
-            lambda documents: near_paths(only.paths[0], (one.path for one in documents)),
-        )
+        what = f"matches the path {' or '.join(map(repr, only.paths))}"
+        near = partial(near_paths, only.paths[0], (one.path for one in documents))
+        yield what, snapshot.match_paths(*only.paths), near
     if only.types:
-        yield Condition(
-            f"is of type {' or '.join(only.types)}",
-            _each(lambda one: any(_has_type(one, kind) for kind in only.types)),
-            lambda documents: _near(only.types[0], (PurePosixPath(one.path).suffix[1:].lower() for one in documents)),
-        )
+        suffixes = (PurePosixPath(one.path).suffix[1:].lower() for one in documents)
+        found = those(lambda one: any(_has_type(one, kind) for kind in only.types))
+        yield f"is of type {' or '.join(only.types)}", found, partial(_near, only.types[0], suffixes)
     for name, time in (("since", only.since), ("before", only.until)):
         if time is not None:
-            yield Condition(f"was changed {name} {time:%Y-%m-%d %H:%M}", _each(partial(_changed, name, time)), _times)
-
-
-def _each(
-    holds: Callable[[StoredDocument], bool],
-) -> Callable[[Index, Sequence[StoredDocument]], frozenset[int]]:
-    return lambda _, documents: frozenset(one.id for one in documents if holds(one))
+            found = those(partial(_changed, name, time))
+            yield f"was changed {name} {time:%Y-%m-%d %H:%M}", found, partial(_times, documents)
 
 
 def _has_type(document: StoredDocument, kind: str) -> bool:

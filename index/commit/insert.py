@@ -15,6 +15,8 @@ from corpus.types import Passage
 from index.commit.change import SplitFile
 from index.lexical.writer import Fields, LexicalWriter
 from index.storage.rows import (
+    DOCUMENT_COLUMNS,
+    PASSAGE_COLUMNS,
     Link,
     StoredDocument,
     StoredPassage,
@@ -25,6 +27,10 @@ from index.storage.rows import (
     text_digest,
 )
 
+_INSERT_DOCUMENT, _INSERT_PASSAGE = (
+    f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+    for table, columns in (("documents", DOCUMENT_COLUMNS), ("passages", PASSAGE_COLUMNS))
+)
 # Words of what a file states about itself, by which each of its passages is found.
 _MAX_ABOUT = 60
 # Its place in a passage's row, which ends with the checksum.
@@ -54,22 +60,13 @@ class Inserter:
         self._connection.executemany("DELETE FROM free_ids WHERE passage = ?", [(number,) for number in taken])
 
     def _insert(self, document: StoredDocument, file: SplitFile, ids: Iterator[int]) -> None:
-        self._connection.execute(
-            "INSERT INTO documents (id, path, sha256, size, mtime_ns, checked_ns, media_type, title, passages, "
-            "records, metadata, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (*astuple(document), document_checksum(document)),
-        )
+        self._connection.execute(_INSERT_DOCUMENT, (*astuple(document), document_checksum(document)))
         rows = []
         for passage, digest in zip(file.passages, file.digests, strict=True):
             passage_id = next(ids)
             rows.append(self._row(passage_id, document, passage, digest))
             self._lexical.add(passage_id, fields_of(document, passage))
-        self._connection.executemany(
-            "INSERT INTO passages (id, key, document, vector, start, end, link_checksum, body, line_first, line_last, "
-            "page, anchor, title, heading, context, text, text_digest, checksum) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            rows,
-        )
+        self._connection.executemany(_INSERT_PASSAGE, rows)
 
     def _row(self, number: int, document: StoredDocument, passage: Passage, digest: bytes) -> tuple[Any, ...]:
         (vector,) = self._connection.execute("SELECT id FROM vectors WHERE digest = ?", (digest,)).fetchone()

@@ -8,7 +8,7 @@ import json
 import os
 import sqlite3
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from types import UnionType
@@ -93,21 +93,19 @@ class Link(NamedTuple):
     end: int
 
 
-_DOCUMENT = (
-    "d.id, d.path, d.sha256, d.size, d.mtime_ns, d.checked_ns, d.media_type, d.title, d.passages, d.records, "
-    "d.metadata, d.checksum"
-)
-_DOCUMENT_TYPES = (int, str, str, int, int, int, str, str, int, int, str, bytes)
+# Columns of both tables in the order of their checksums, by the types of their values.
+DOCUMENT_COLUMNS: Mapping[str, type | UnionType] = {
+    "id": int, "path": str, "sha256": str, "size": int, "mtime_ns": int, "checked_ns": int, "media_type": str,
+    "title": str, "passages": int, "records": int, "metadata": str, "checksum": bytes,
+}  # fmt: skip
+PASSAGE_COLUMNS: Mapping[str, type | UnionType] = {
+    "id": int, "key": str, "document": int, "vector": int, "start": int, "end": int, "link_checksum": int, "body": int,
+    "line_first": int | None, "line_last": int | None, "page": int | None, "anchor": str | None, "title": str | None,
+    "heading": str, "context": str, "text": str, "text_digest": bytes, "checksum": bytes,
+}  # fmt: skip
+_DOCUMENT = ", ".join(f"d.{name}" for name in DOCUMENT_COLUMNS)
+_PASSAGE = ", ".join(f"p.{name}" for name in PASSAGE_COLUMNS)
 _LINK = "id, key, document, vector, start, end, link_checksum"
-_PASSAGE = (
-    "p.id, p.key, p.document, p.vector, p.start, p.end, p.link_checksum, p.body, p.line_first, p.line_last, p.page, "
-    "p.anchor, p.title, p.heading, p.context, p.text, p.text_digest, p.checksum"
-)
-_LINE = int | None
-_PASSAGE_TYPES = (
-    *(int, str, int, int, int, int, int, int, _LINE, _LINE, int | None),
-    *(str | None, str | None, str, str, str, bytes, bytes),
-)
 # Ids are bound as one JSON list, whose length has no limit.
 AMONG = "(SELECT value FROM json_each(?))"
 
@@ -155,7 +153,7 @@ def document_checksum(document: StoredDocument) -> bytes:
 
 def document_of(row: Sequence[Any], file: Path) -> StoredDocument:
     """Return the document of a row of a store, `file`; raises DamagedIndexError where that is damaged."""
-    if checksum(*row[:-1]) != row[-1] or not have_types(row, _DOCUMENT_TYPES) or not _stays_inside(row[1]):
+    if checksum(*row[:-1]) != row[-1] or not have_types(row, DOCUMENT_COLUMNS.values()) or not _stays_inside(row[1]):
         raise damaged(file, f"checksum mismatch in document {row[0]}")
     found = StoredDocument(*row[:-1])
     if min(found.passages, found.records) < 0:
@@ -172,7 +170,7 @@ def _are_pairs(metadata: str) -> bool:
     return False
 
 
-def have_types(row: Sequence[object], types: Sequence[type | UnionType]) -> bool:
+def have_types(row: Sequence[object], types: Collection[type | UnionType]) -> bool:
     """Return whether the values have these types: SQLite stores any value in any column, and so may damage."""
     return len(row) == len(types) and all(map(isinstance, row, types))
 
@@ -208,7 +206,7 @@ def read_passages(
 ) -> Iterator[StoredPassage]:
     """Yield passages (`p`) of documents (`d`) that meet an SQL condition."""
     query = f"SELECT {_PASSAGE}, {_DOCUMENT} FROM passages p JOIN documents d ON d.id = p.document WHERE {condition}"
-    width = _PASSAGE.count(",") + 1
+    width = len(PASSAGE_COLUMNS)
     documents: dict[tuple[Any, ...], StoredDocument] = {}
     for row in connection.execute(query, tuple(values)):
         whole = row[width:]
@@ -224,7 +222,7 @@ def passage_checksum(path: str, fields: Sequence[object]) -> bytes:
 
 def passage_of(row: Sequence[Any], document: StoredDocument, file: Path) -> StoredPassage:
     """Return the passage of a row of a store, `file`; raises DamagedIndexError where that is damaged."""
-    if passage_checksum(document.path, row[:-1]) != row[-1] or not have_types(row, _PASSAGE_TYPES):
+    if passage_checksum(document.path, row[:-1]) != row[-1] or not have_types(row, PASSAGE_COLUMNS.values()):
         raise damaged(file, f"checksum mismatch in passage {row[0]}")
     number, key, _, vector, start, end, _, body, first, last, page, anchor, title, heading, context, text, digest, _ = (
         row
