@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from corpus.chunking.splitter import encoder_text, join_context, split, splitter_version
     from corpus.discovery.filenames import INDEX_FOLDER, SETTINGS_FILE, from_os_name, to_os_name
     from corpus.discovery.gitignore import literal_pattern
+    from corpus.discovery.limits import lies_in, outermost
     from corpus.discovery.safe_read import read_bytes
-    from corpus.discovery.scope import lies_in, outermost
     from corpus.discovery.walk import FoundFile, SkippedFile, walk
     from corpus.loading.load import digest, load, read_file
     from corpus.loading.prefetch import LoadedFile, load_all
@@ -27,7 +27,7 @@ _NAMES = {
     "discovery.filenames": "INDEX_FOLDER SETTINGS_FILE from_os_name to_os_name",
     "discovery.gitignore": "literal_pattern",
     "discovery.safe_read": "read_bytes",
-    "discovery.scope": "lies_in outermost",
+    "discovery.limits": "lies_in outermost",
     "discovery.walk": "FoundFile SkippedFile walk",
     "loading.load": "digest load read_file",
     "loading.prefetch": "LoadedFile load_all",

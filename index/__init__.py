@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from index.commit.change import BuildMode
     from index.compiled.bert import MINILM, BertBuilder
-    from index.compiled.copy import CompiledCopy, Hint
+    from index.compiled.compiled_copy import CompiledCopy, Hint
     from index.compiled.runtime import CompileError, openvino
-    from index.dense.filters import Among, Scope
+    from index.dense.scope import Among, Scope
     from index.dense.search import Candidate
     from index.dense.vector_rows import PassageColumns
     from index.encoder.cross_encoder import CrossEncoderModel, load_cross_encoder
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 # The public names by module. One is imported when first asked for, so that a question pays only for what it uses.
 _NAMES = {
     "commit.change": "BuildMode",
-    "dense.filters": "Among Scope",
+    "dense.scope": "Among Scope",
     "dense.search": "Candidate",
     "dense.vector_rows": "PassageColumns",
     "encoder.cross_encoder": "CrossEncoderModel load_cross_encoder",
@@ -59,7 +59,7 @@ _NAMES = {
     "encoder.load": "load_encoder",
     "encoder.model_files": "DEFAULT_MODEL ModelFiles find",
     "compiled.bert": "MINILM BertBuilder",
-    "compiled.copy": "CompiledCopy Hint",
+    "compiled.compiled_copy": "CompiledCopy Hint",
     "compiled.runtime": "CompileError openvino",
     "encoder.protocol": "Encoder TokenVectors Vectors",
     "encoder.tokenizer": "ModelTokenizer TokenIds",

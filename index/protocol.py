@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from corpus.errors import IncompatibleError
-from index.dense.filters import Scope, documents_matching
+from index.dense.scope import Scope, documents_matching
 from index.lexical.query_terms import analyse
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from index.commit.change import ChangeSet, SplitFile
     from index.commit.staging import Staging
     from index.dense.faiss_segments import Floats, Stored
-    from index.dense.filters import Among
+    from index.dense.scope import Among
     from index.dense.search import Candidate
     from index.dense.vector_rows import PassageColumns
     from index.encoder.protocol import Vectors

@@ -80,7 +80,7 @@ CHANGING_MODULES = {"tempfile", "fileinput", "mmap"}
 SHUTIL_LOOKS = {"shutil.get_terminal_size", "shutil.which", "shutil.disk_usage"}
 # OpenVINO saves its graph itself, into a folder that the module then syncs and renames step by step.
 MAY_CHANGE = {
-    "index/compiled/copy.py: .save_model",
+    "index/compiled/compiled_copy.py: .save_model",
     # In a folder of the reader process that vanishes: what its library converts.
     "corpus/readers/office/office97.py: tempfile.TemporaryDirectory",
 }

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from corpus import formats
 from corpus.chunking.units import CountTokens, Unit, balanced, bounded, units_of
 from corpus.errors import Unreadable
-from corpus.readers.assemble.coverage import MAX_GAP
+from corpus.readers.assemble.gaps import MAX_GAP
 from corpus.text.lines import BULLETS, FileLines
 from corpus.text.path_words import path_words
 from corpus.types import Block, BlockKind, Document, Passage, Record

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from corpus.discovery import gitignore
 from corpus.discovery.filenames import IGNORE_FILES, SETTINGS_FILE, from_os_name, to_os_name
-from corpus.discovery.left_out import LeftOut, kind_of
+from corpus.discovery.generated_files import LeftOut, kind_of
+from corpus.discovery.limits import Limits
 from corpus.discovery.safe_read import read_bytes, too_large
-from corpus.discovery.scope import Limits
 from corpus.errors import CorpusError, Unreadable
 from corpus.formats import MIB, format_of, read_as, size_limit
 

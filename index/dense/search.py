@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from index.dense.faiss_segments import Floats, Ids, Stored, VectorIndex, cosines, open_all
-from index.dense.filters import Scope
+from index.dense.scope import Scope
 from index.dense.vector_refs import read_ref_table, ref_table_of
 from index.dense.vector_rows import not_unit, read_vectors
 from index.encoder.protocol import Vectors

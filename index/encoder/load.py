@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from index.compiled.copy import Hint
+from index.compiled.compiled_copy import Hint
 from index.compiled.runtime import CompileError
 from index.encoder.devices import Device, find_gpu
 from index.encoder.model_files import DEFAULT_MODEL, ModelFiles, find

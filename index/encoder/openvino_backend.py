@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from index.compiled.copy import CompiledCopy, Hint
+from index.compiled.compiled_copy import CompiledCopy, Hint
 from index.compiled.runtime import openvino
 from index.encoder.model_files import ModelFiles
 from index.encoder.openvino_graph import encoder_copy

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from index.compiled.bert import MINILM, BertBuilder
-from index.compiled.copy import CompiledCopy
+from index.compiled.compiled_copy import CompiledCopy
 from index.compiled.runtime import CompileError
 from index.encoder.model_files import DEFAULT_MODEL, ModelFiles
 from index.encoder.openvino_conversion import converted

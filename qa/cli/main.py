@@ -100,11 +100,11 @@ def index(
     inside an existing collection, they update it.
     """
     from index import BuildMode, Device
-    from qa.collection import build, scope
+    from qa.collection import build, named_files
 
     if path and index is not None:
         raise UsageError("name the folder once: as an argument or with --index.")
-    collection = scope.collection_of((index,) if index else path)
+    collection = named_files.collection_of((index,) if index else path)
     root, style = collection.root, session.style()
     # Without patterns, those of the last build apply; empty ones clear them.
     wanted, unwanted = include or None, exclude or None
@@ -127,9 +127,9 @@ def index(
             device=Device(device),
             store=store,
         )
-    for each in scope.without_documents(root, collection.paths, report):
+    for each in named_files.without_documents(root, collection.paths, report):
         answers.note(answers.problem(f"nothing was indexed from {each}: it is empty, or excluded"))
-    answers.note(reports.remembered(scope.remembered_patterns(root), include=wanted, exclude=unwanted))
+    answers.note(reports.remembered(named_files.remembered_patterns(root), include=wanted, exclude=unwanted))
     answers.out(session.as_line(reports.build_json(report)) if as_json else reports.build(report, style))
     return FOUND
 

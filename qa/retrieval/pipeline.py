@@ -15,7 +15,7 @@ from corpus.errors import ModelError, UsageError
 from index import Among, CompileError, CrossEncoderModel, Encoder, Index, StoredPassage
 from qa.answer import confidence
 from qa.answer.citation import cited
-from qa.answer.exact import exact_answer
+from qa.answer.exact_answer import exact_answer
 from qa.answer.extract import Extract, SpanScore, extract
 from qa.answer.results import MAX_HITS, Hit, IndexInfo, Mode, Result
 from qa.filters import Filter, select

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from corpus.errors import UsageError
-from index.dense.filters import Scope
+from index.dense.scope import Scope
 from index.snapshot import Snapshot
 from index.update.report import Request
 from index.update.update import update_index

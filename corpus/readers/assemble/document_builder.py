@@ -8,7 +8,7 @@ from itertools import accumulate
 
 from corpus.errors import Unreadable
 from corpus.formats import MAX_BYTES, MAX_LINES, MIB
-from corpus.readers.assemble.coverage import fill_gaps
+from corpus.readers.assemble.gaps import fill_gaps
 from corpus.text.headings import MAX_HEADING, HeadingStack, TopHeading, heading_title
 from corpus.types import Block, BlockKind, Extracted, Record
 

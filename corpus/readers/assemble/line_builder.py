@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from corpus.readers.assemble.coverage import fill_gaps
 from corpus.readers.assemble.document_builder import one_line
+from corpus.readers.assemble.gaps import fill_gaps
 from corpus.text.headings import MAX_HEADING, HeadingStack, heading_title
 from corpus.types import Block, BlockKind, Extracted, Record
 

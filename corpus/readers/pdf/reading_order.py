@@ -16,7 +16,7 @@ import pypdfium2.raw as pdfium
 from corpus.readers.pdf.characters import Box, characters
 from corpus.readers.pdf.line import Line
 from corpus.readers.pdf.line_numbers import Run, without_line_numbers
-from corpus.readers.pdf.scripts import in_their_lines, with_marks_apart
+from corpus.readers.pdf.superscripts import in_their_lines, with_marks_apart
 
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
 _LINE_END = re.compile(r"[\r\n]")

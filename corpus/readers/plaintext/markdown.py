@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock, table
 from markdown_it.token import Token
 
-from corpus.readers.assemble.coverage import fill_gaps
+from corpus.readers.assemble.gaps import fill_gaps
 from corpus.readers.plaintext.front_matter import find_front_matter
 from corpus.readers.plaintext.plain import name_of_note, read_plain
 from corpus.text.encodings import decode_lines

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from corpus.readers.assemble.coverage import fill_gaps, is_blank
+from corpus.readers.assemble.gaps import fill_gaps, is_blank
 from corpus.readers.plaintext.record_pages import find_records
 from corpus.text.encodings import decode_lines
 from corpus.text.headings import (

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from corpus.readers.assemble.coverage import fill_gaps
+from corpus.readers.assemble.gaps import fill_gaps
 from corpus.readers.plaintext.plain import read_plain
 from corpus.text.encodings import decode_lines
 from corpus.text.headings import MAX_HEADING, HeadingStack, TopHeading

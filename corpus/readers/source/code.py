@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from corpus.formats import format_of
-from corpus.readers.assemble.coverage import fill_gaps
+from corpus.readers.assemble.gaps import fill_gaps
 from corpus.readers.source.grammars import Definition, definitions
 from corpus.text.encodings import decode_lines
 from corpus.text.lines import LineMap

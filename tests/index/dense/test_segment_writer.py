@@ -38,7 +38,7 @@ def test_compressed_segments_find_nearly_all_that_brute_force_finds(
     queries = clustered(20, seed=5)
     with Snapshot(tmp_path) as snapshot:
         assert recall(snapshot, queries) >= 0.95
-        monkeypatch.setattr("index.dense.filters._FEW", 0)
+        monkeypatch.setattr("index.dense.scope._FEW", 0)
         assert recall(snapshot, queries, scope(snapshot, ["0.txt", "2.txt", "4.txt"])) >= 0.95
 
 
@@ -67,7 +67,7 @@ def test_several_exact_segments_give_what_brute_force_gives(tmp_path: Path, monk
     commit(tmp_path, rows, {"b.txt": range(90, 120)})
     info = commit(tmp_path, rows, {"c.txt": range(120, 130)})
     assert [segment.held for segment in info.segments] == [90, 30, 10]
-    monkeypatch.setattr("index.dense.filters._FEW", 0)
+    monkeypatch.setattr("index.dense.scope._FEW", 0)
     with Snapshot(tmp_path) as snapshot:
         for documents in (None, scope(snapshot, ["a.txt", "c.txt"]), scope(snapshot, ["c.txt"])):
             truth = Truth(snapshot, documents)

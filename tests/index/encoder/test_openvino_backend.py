@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from index.compiled import copy
-from index.compiled.copy import Hint
+from index.compiled import compiled_copy
+from index.compiled.compiled_copy import Hint
 from index.compiled.runtime import CompileError
 from index.encoder.load import FastestEncoder, load_encoder
 from index.encoder.model_files import find
@@ -121,7 +121,7 @@ def test_where_nothing_can_be_kept_torch_serves(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     expected = CompiledEncoder(find()).encode_query(QUESTION)
-    monkeypatch.setattr(copy, "cache_folder", lambda: None)
+    monkeypatch.setattr(compiled_copy, "cache_folder", lambda: None)
     with pytest.raises(CompileError, match="no cache folder"):
         CompiledEncoder(find()).prepare()
     encoder = FastestEncoder(find())
@@ -132,7 +132,7 @@ def test_where_nothing_can_be_kept_torch_serves(
 
 def test_a_cache_that_cannot_be_written_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
-    monkeypatch.setattr(copy, "cache_folder", lambda: tmp_path / "file")
+    monkeypatch.setattr(compiled_copy, "cache_folder", lambda: tmp_path / "file")
     with pytest.raises(CompileError, match="cannot be kept in"):
         CompiledEncoder(find()).prepare()
 
@@ -147,12 +147,12 @@ def test_a_copy_that_disagrees_with_its_model_is_refused() -> None:
 
 def test_a_failing_converter_is_an_error_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever goes wrong in making a copy, nothing is left behind and torch can still serve."""
-    monkeypatch.setattr(copy, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(compiled_copy, "cache_folder", lambda: tmp_path)
 
     def fail(*_: object) -> object:
         raise RuntimeError("no such operation")
 
-    monkeypatch.setattr(copy, "_load", fail)
+    monkeypatch.setattr(compiled_copy, "_load", fail)
     model = find()
     with pytest.raises(CompileError, match="cannot be compiled: no such operation"):
         CompiledEncoder(model).prepare()
@@ -161,7 +161,7 @@ def test_a_failing_converter_is_an_error_of_ours(tmp_path: Path, monkeypatch: py
 
 def test_a_copy_that_does_not_load_is_an_error_of_ours(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(made))
-    monkeypatch.setattr(copy, "_load", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(compiled_copy, "_load", lambda *_, **__: 1 / 0)
     with pytest.raises(CompileError, match="cannot be loaded: division by zero"):
         CompiledEncoder(find()).prepare()
 
@@ -174,7 +174,7 @@ def test_models_that_pool_without_their_prompt_are_not_compiled(
         "1_Pooling/config.json": {"include_prompt": False},
     }
     model = find(str(default_with(tmp_path / "model", changes)))
-    monkeypatch.setattr(copy, "cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(compiled_copy, "cache_folder", lambda: tmp_path / "cache")
     with pytest.raises(CompileError, match="pools without its prompt"):
         CompiledEncoder(model).prepare()
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from qa.answer.exact import asks_for_words, contradicts, exact_answer, is_same
+from qa.answer.exact_answer import asks_for_words, contradicts, exact_answer, is_same
 from qa.answer.extract import extract
 from qa.answer.results import Alternative, Answer
 from qa.reader.reading import Reading

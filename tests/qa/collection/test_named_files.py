@@ -13,7 +13,7 @@ from index import BuildMode
 from index.update.report import Request
 from index.update.update import rebuild_index, update_index
 from qa.collection import build
-from qa.collection.scope import Collection, collection_of, without_documents
+from qa.collection.named_files import Collection, collection_of, without_documents
 from tests.encoders import BagEncoder
 from tests.qa.commands import documents
 

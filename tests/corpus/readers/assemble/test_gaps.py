@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from corpus.readers.assemble.coverage import fill_gaps, is_blank
+from corpus.readers.assemble.gaps import fill_gaps, is_blank
 from corpus.types import Block, BlockKind
 
 

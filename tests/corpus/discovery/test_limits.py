@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from corpus.discovery.scope import outermost
+from corpus.discovery.limits import outermost
 from corpus.discovery.walk import walk
 
 FILES = ("papers/a.md", "papers/b.txt", "papers/deep/c.md", "papers [1]/d.md", "notes/e.md", "notes/f.txt", "talk.md")
