@@ -144,9 +144,8 @@ def discard_unpublished(connection: psycopg.Connection) -> None:
         return
     row = connection.execute("SELECT coalesce(max(generation), 0) FROM generations").fetchone()
     last = 0 if row is None else int(row[0])
-    connection.execute(
-        f"DELETE FROM postings WHERE segment IN (SELECT segment FROM segments WHERE added > {last:d})".encode()
-    )
+    segments = connection.execute(f"SELECT segment FROM segments WHERE added > {last:d}".encode()).fetchall()
+    connection.execute(b"DELETE FROM postings WHERE segment = ANY(%s)", ([number for (number,) in segments],))
     for table in _VERSIONED:
         connection.execute(f"DELETE FROM {table} WHERE added > {last:d}".encode())
         query = f"UPDATE {table} SET removed = {NEVER} WHERE removed > {last:d} AND removed < {NEVER}"
@@ -154,8 +153,8 @@ def discard_unpublished(connection: psycopg.Connection) -> None:
     connection.execute(f"DELETE FROM dead WHERE removed > {last:d}".encode())
     # Vectors that the deleted passages had are in no list: they are spare again.
     connection.execute(
-        f"INSERT INTO spare_vectors SELECT id, {last:d} FROM vectors v WHERE NOT EXISTS "
-        "(SELECT 1 FROM passages p WHERE p.vector = v.id) ON CONFLICT DO NOTHING".encode()
+        f"INSERT INTO spare_vectors SELECT id, {last:d} FROM "
+        "(SELECT id FROM vectors EXCEPT SELECT vector FROM passages) v ON CONFLICT DO NOTHING".encode()
     )
     connection.execute("DELETE FROM meta WHERE key = 'writing'")
 
@@ -203,12 +202,16 @@ def _cleared_segments(connection: psycopg.Connection, oldest: int) -> Iterator[t
 
 def _prune_vectors(connection: psycopg.Connection) -> None:
     """Delete the vectors that were unused for longest."""
-    row = connection.execute("SELECT (SELECT count(*) FROM spare_vectors), (SELECT count(*) FROM vectors)").fetchone()
-    spare, stored = row or (0, 0)
+    spare, stored = (
+        sum(number for (number,) in connection.execute(f"SELECT count(*) FROM {table}".encode()))
+        for table in ("spare_vectors", "vectors")
+    )
     over = spare - max(_SPARE, stored - spare)
     if over > 0:
         oldest = b"SELECT vector FROM spare_vectors ORDER BY since, vector LIMIT %s"
-        connection.execute(b"DELETE FROM vectors WHERE id IN (" + oldest + b")", (over,))
+        ids = [number for (number,) in connection.execute(oldest, (over,))]
+        connection.execute(b"DELETE FROM vectors WHERE id = ANY(%s)", (ids,))
+        connection.execute(b"DELETE FROM spare_vectors WHERE vector = ANY(%s)", (ids,))
 
 
 def _oldest_held(connection: psycopg.Connection, collection: int, newest: int) -> int:

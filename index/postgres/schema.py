@@ -109,7 +109,15 @@ CREATE TABLE dead (  -- passages that were removed, as long as a segment lists t
     removed int NOT NULL
 );
 """,
+    # As Citus has it: what is unique has the column that decides the shard, and keys to shards are no foreign keys.
+    """
+ALTER TABLE spare_vectors DROP CONSTRAINT spare_vectors_vector_fkey;
+ALTER TABLE vectors DROP CONSTRAINT vectors_pkey, DROP CONSTRAINT vectors_digest_key, ADD PRIMARY KEY (digest);
+CREATE INDEX vectors_id ON vectors (id);
+""",
 )
+# What is divided among the nodes of Citus, by which column; all other tables stay with the coordinator.
+DISTRIBUTED = {"vectors": "digest", "postings": "term"}
 VERSION = len(MIGRATIONS)
 
 
@@ -181,7 +189,17 @@ def migrate(connection: psycopg.Connection, collection: str, place: str) -> None
         for version in range(_version(connection) + 1, VERSION + 1):
             connection.execute(MIGRATIONS[version - 1])
             connection.execute("INSERT INTO migrations (version) VALUES (%s)", (version,))
+        if connection.execute("SELECT 1 FROM pg_extension WHERE extname = 'citus'").fetchone():
+            _distribute(connection)
     require_current(connection, place)
+
+
+def _distribute(connection: psycopg.Connection) -> None:
+    """Divide the large tables among the nodes of Citus, unless they are."""
+    query = "SELECT 1 FROM pg_dist_partition WHERE logicalrelid = %s::regclass"
+    for table, column in DISTRIBUTED.items():
+        if not connection.execute(query, (table,)).fetchone():
+            connection.execute("SELECT create_distributed_table(%s, %s)", (table, column))
 
 
 def _version(connection: psycopg.Connection) -> int:

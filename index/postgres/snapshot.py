@@ -109,8 +109,8 @@ class PostgresSnapshot(PinnedGeneration):
     def _keyword(self, terms: Mapping[str, float], limit: int, scope: Scope | None) -> Iterable[Candidate]:
         ids, scores = self._keywords.search(terms, limit, None if scope is None else scope.passages)
         rows = self._rows(
-            f"SELECT {_VECTOR}, {LINK} FROM passages p JOIN vectors v ON v.id = p.vector "
-            f"WHERE p.id = ANY(%s::bigint[]) AND {self._live('p')}",
+            f"WITH p AS MATERIALIZED (SELECT {LINK} FROM passages p WHERE p.id = ANY(%s::bigint[]) AND "
+            f"{self._live('p')}) SELECT {_VECTOR}, {LINK} FROM p JOIN vectors v ON v.id = p.vector",
             (ids_text(ids),),
         )
         links = {link.id: link for link in links_of((row[_WIDTH:] for row in rows), self._place)}

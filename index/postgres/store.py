@@ -111,14 +111,19 @@ class PostgresStore(IndexWriter):
 
     def adopt_vectors(self, rows: Sequence[tuple[bytes, bytes]]) -> None:
         add = (
-            "WITH added AS (INSERT INTO vectors (digest, vector, checksum) VALUES (%s, %s::halfvec, %s) ON CONFLICT "
-            "(digest) DO UPDATE SET vector = excluded.vector, checksum = excluded.checksum RETURNING id) "
-            f"INSERT INTO spare_vectors SELECT id, {self._next_generation():d} FROM added WHERE NOT EXISTS "
-            "(SELECT 1 FROM passages p WHERE p.vector = added.id) ON CONFLICT DO NOTHING"
+            b"INSERT INTO vectors (digest, vector, checksum) VALUES (%s, %s::halfvec, %s) ON CONFLICT (digest) "
+            b"DO UPDATE SET vector = excluded.vector, checksum = excluded.checksum"
+        )
+        spare = (
+            b"INSERT INTO spare_vectors SELECT id, %s FROM unnest(%s::bigint[]) id "
+            b"WHERE NOT EXISTS (SELECT FROM passages p WHERE p.vector = id) ON CONFLICT DO NOTHING"
         )
         texts = [(digest, vector_text(data), vector_checksum(digest, data)) for digest, data in rows]
         with self._transaction(), self._connection.cursor() as cursor:
-            cursor.executemany(add.encode(), texts)
+            cursor.executemany(add, texts)
+            added = cursor.execute(b"SELECT id FROM vectors WHERE digest = ANY(%s)", ([digest for digest, _ in rows],))
+            ids = [number for (number,) in added.fetchall()]
+            cursor.execute(spare, (self._next_generation(), ids))
 
     def require_intact(self) -> None:
         # Where something is damaged all is deleted but the vectors.

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from corpus.errors import UsageError
+from index.postgres.schema import VERSION
 from index.stores import open_index, store_of
 from qa import Retriever, State, build_index
 from qa.cli.main import app
@@ -69,7 +70,7 @@ def test_status_and_check(root: Path, address: str) -> None:
     with_files = json.loads(run("status", str(root), "--json").stdout)
     alone = json.loads(run("status", "--store", address, "--json").stdout)
     assert with_files["index"] == alone["index"] == address
-    assert (with_files["passages"], with_files["format"]) == (alone["passages"], alone["format"]) == (4, 1)
+    assert (with_files["passages"], with_files["format"]) == (alone["passages"], alone["format"]) == (4, VERSION)
     assert with_files["changes"]["removed"] == 1
     assert alone["changes"]["problem"] == "its files are not looked at"
     intact = f"{address} is intact: 3 documents, 4 passages; all checksums match\n"

@@ -1,0 +1,109 @@
+"""What Citus asks of tables that it divides, and of statements about them: by its rules, as it cannot be run here.
+
+The rules are those of its documentation (SQL support and workarounds); see index/DESIGN.md for the run by hand.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from index.postgres import schema
+from index.postgres.address import remembered_address
+from index.stores import open_index, verify_index
+from index.update.report import Request
+from index.update.update import rebuild_index, update_index
+from tests.encoders import BagEncoder
+from tests.postgres_server import Server
+
+_TABLES = "|".join(schema.DISTRIBUTED)
+_MODIFIED = re.compile(r"\b(?:(?:INSERT INTO|DELETE FROM|COPY) |UPDATE (?=\w+ SET))(\w+)")
+
+
+@pytest.fixture
+def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """All that is sent to the server from now on."""
+    sent: list[str] = []
+    for name in ("execute", "executemany", "copy"):
+        original = getattr(psycopg.Cursor, name)
+
+        def recorded(cursor: Any, query: Any, *values: Any, _as: Any = original, **options: Any) -> Any:
+            sent.append(query.decode() if isinstance(query, bytes) else str(query))
+            return _as(cursor, query, *values, **options)
+
+        monkeypatch.setattr(psycopg.Cursor, name, recorded)
+    return sent
+
+
+def test_statements(remote: Path, statements: list[str]) -> None:
+    """Divided tables are changed alone, without subqueries, and joined with results only."""
+    update_index(Request(remote, BagEncoder()))
+    (remote / "birds.txt").write_text("Birds sing at night.\n")
+    update_index(Request(remote, BagEncoder()))
+    rebuild_index(Request(remote, BagEncoder()))
+    with open_index(remote / ".qa") as index:
+        passages = index.passages(index.columns().passages.tolist())
+        scope = index.match_paths("*.txt")
+        index.dense(BagEncoder().encode_query("birds"), 5)
+        index.dense(BagEncoder().encode_query("birds"), 5, documents=scope)
+        index.keyword("birds", 5)
+        index.vectors([one.vector for one in passages])
+        index.duplicates(passages)
+    assert verify_index(remote / ".qa").problems == ()
+    about = [one for one in statements if re.search(rf"\b({_TABLES})\b", one) and not one.lstrip().startswith("CREATE")]
+    assert len({*about}) > 10
+    for one in about:
+        changed = {*_MODIFIED.findall(one)}
+        if changed & schema.DISTRIBUTED.keys():
+            assert "SELECT" not in one, one
+            assert len(changed) == 1, one
+        elif changed:
+            assert not one.lstrip().startswith("WITH"), one
+        for other in re.findall(rf"(?:FROM|JOIN) (?:{_TABLES}) \w+ (?:LEFT |RIGHT |FULL )?JOIN (\w+)", one):
+            raise AssertionError(f"joined with {other}: {one}")
+        for other in re.findall(rf"FROM (\w+)(?: \w+)? (?:LEFT |RIGHT |FULL )?JOIN (?:{_TABLES})\b", one):
+            assert f"WITH {other} AS MATERIALIZED" in one, one
+        assert "FOR UPDATE" not in one, one
+
+
+def test_tables(remote: Path, server: Server) -> None:
+    """What is unique has the column that decides the shard; no foreign key has to do with a divided table."""
+    update_index(Request(remote, BagEncoder()))
+    address = remembered_address(remote / ".qa")
+    assert address is not None
+    name = schema.PREFIX + address.collection
+    for table, column in schema.DISTRIBUTED.items():
+        query = (
+            "SELECT i.indexrelid::regclass::text, bool_or(a.attname = '{}') FROM pg_index i JOIN pg_attribute a "
+            "ON a.attrelid = i.indrelid AND a.attnum = ANY(i.indkey) WHERE i.indrelid = '{}.{}'::regclass "
+            "AND i.indisunique GROUP BY 1"
+        )
+        keys = server.run(query.format(column, name, table))
+        assert keys
+        assert all(has for _, has in keys), keys
+        tied = "SELECT conname FROM pg_constraint WHERE contype = 'f' AND '{}.{}'::regclass IN (conrelid, confrelid)"
+        assert server.run(tied.format(name, table)) == []
+
+
+def test_where_citus_is_its_tables_are_divided_once(remote: Path, server: Server) -> None:
+    """With functions of its names that only note what they are asked for."""
+    update_index(Request(remote, BagEncoder()))
+    address = remembered_address(remote / ".qa")
+    assert address is not None
+    server.run(
+        "CREATE TABLE public.pg_dist_partition (logicalrelid regclass, by text); CREATE FUNCTION "
+        "public.create_distributed_table(regclass, text) RETURNS void LANGUAGE sql AS "
+        "$$INSERT INTO public.pg_dist_partition VALUES ($1, $2)$$"
+    )
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        for _ in range(2):
+            schema.use(connection, address.collection, address.url)
+            schema._distribute(connection)
+    found = server.run("SELECT logicalrelid::text, by FROM public.pg_dist_partition")
+    own = schema.PREFIX + address.collection
+    assert sorted(found) == sorted((f"{own}.{table}", column) for table, column in schema.DISTRIBUTED.items())
+    server.run("DROP TABLE public.pg_dist_partition; DROP FUNCTION public.create_distributed_table")
