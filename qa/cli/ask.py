@@ -21,7 +21,7 @@ from qa.cli import session
 from qa.cli.batch import BatchItem, questions_of
 from qa.cli.errors import FOUND, NOT_FOUND, guarded
 from qa.cli.options import ASKED, COUNT, JSON, RANKING, READER, STORE, filtered
-from qa.cli.views import show_place
+from qa.cli.views import show_place, show_view
 from qa.cli.writing import ProseWriter, writing
 from qa.filters import Filter
 from qa.retrieval.question_text import LONGEST_QUESTION
@@ -117,7 +117,9 @@ def ask(
     with opened as retriever, BoxFinder(root) as boxes:
         answering = Answering(retriever, boxes, form, writer)
         if talks:
-            return _talk(answering, asking, None if no_update else session.Refresher(retriever, device))
+            is_followed = store is None and not no_update
+            refresh = session.Refresher(retriever, device) if is_followed else retriever.reload
+            return _talk(answering, asking, refresh, store or str(root))
         found = [answering.answer(each, asking) for each in questions]
     return FOUND if batch is not None or all(found) else NOT_FOUND
 
@@ -160,7 +162,7 @@ class Answering:
         return found
 
 
-def _talk(answering: Answering, asking: dict[str, Any], refresh: session.Refresher | None) -> int:
+def _talk(answering: Answering, asking: dict[str, Any], refresh: Callable[[], object], name: str) -> int:
     """Answer one line after another until the last; what goes wrong in one is a line on the screen."""
     from qa.conversation.conversation import ENDS, Asking, Conversation, Screen
     from qa.conversation.history import LineHistory, history_file
@@ -169,22 +171,34 @@ def _talk(answering: Answering, asking: dict[str, Any], refresh: session.Refresh
     retriever = answering.retriever
     screen = Screen(
         answer=lambda found, form: answering.show(found, form, "", answers.brief),
-        show=partial(show_place, retriever.root, context=_CONTEXT, opens=False),
-        open=partial(show_place, retriever.root, context=_CONTEXT, opens=True),
+        show=partial(_show, retriever, opens=False),
+        open=partial(_show, retriever, opens=True),
         say=lambda line: answers.out(session.style().paint(clean(line), answers.DIM) + "\n"),
     )
     started = Asking(**asking, form=answering.form)
-    conversation = Conversation(retriever, started, screen, refresh or retriever.reload)
+    conversation = Conversation(retriever, started, screen, refresh)
     read = line_input(LineHistory(history_file()), [*conversation.commands, *ENDS])
     info = retriever.snapshot.info
     size = f"{reports.count(info.documents, 'document')}, {reports.count(info.passages, 'passage')}"
-    screen.say(f"{clean_name(str(retriever.root))}: {size}. Ask away; /help lists commands, Ctrl-D ends.")
+    screen.say(f"{clean_name(name)}: {size}. Ask away; /help lists commands, Ctrl-D ends.")
     going = True
     while going:
         # However often Ctrl-C is pressed, it drops a line or stops a question.
         with suppress(KeyboardInterrupt):
             going = _turn(conversation, read)
     return FOUND
+
+
+def _show(retriever: Retriever, place: str, *, opens: bool) -> None:
+    """Show a place in its context, or open its file; where only the store is here, that is the indexed text."""
+    if retriever.snapshot.folder is not None:
+        show_place(retriever.root, place, context=_CONTEXT, opens=opens)
+        return
+    from qa.collection.show import show_indexed
+
+    with retriever.reading() as snapshot:
+        view = show_indexed(retriever.root, snapshot, place)
+    show_view(view, answers.Places(retriever.root, retriever.root))
 
 
 def _turn(conversation: Conversation, read: ReadLine) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,6 +18,9 @@ from qa.cli.options import COLLECTION, FOLDER, JSON, STORE, complete_files, filt
 from qa.filters import Filter
 from qa.terminal import answers, reports
 from qa.terminal.text import clean_name
+
+if TYPE_CHECKING:
+    from qa.collection.show import View
 
 
 @click.command()
@@ -55,7 +59,11 @@ def show_place(root: Path, place: str, *, context: int, opens: bool, as_json: bo
     if as_json:
         answers.out(session.as_line(view.as_json()))
         return
-    places = answers.Places(root, here)
+    show_view(view, answers.Places(root, here))
+
+
+def show_view(view: View, places: answers.Places) -> None:
+    """Print some lines of a document, and whether they are still what was indexed."""
     if view.marked is None and (view.stored or view.state is not State.VERIFIED):
         answers.note(f"{clean_name(places(view.path))}: {reports.view_state(view)}")
     answers.out(reports.view(view, session.style(), places))

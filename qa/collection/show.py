@@ -74,6 +74,8 @@ def show_indexed(root: Path, snapshot: Index, location: str, *, context: int = 3
 
 def _show(root: Path, snapshot: Index, request: Place, context: int) -> View:
     stored = snapshot.passages_of(request.path)
+    if snapshot.folder is None:  # the store alone is here
+        return _stored_view(request, stored, State.UNCHECKED)
     try:
         document = load(root, request.path, formats=snapshot.info.formats)
     except Unreadable as error:

@@ -164,11 +164,16 @@ def view(found: View, style: TerminalStyle, place: Places) -> str:
     return "\n".join(lines) + "\n"
 
 
+_GONE: dict[State | None, str] = {
+    State.MISSING: "the file is missing",
+    State.UNCHECKED: "its file is not on this machine",
+}
+
+
 def view_state(found: View) -> str:
     """Return in words whether what is shown is what was indexed."""
     if found.stored:
-        reason = "the file is missing" if found.state is State.MISSING else "no longer in the file"
-        return f"{reason}; this is the indexed text"
+        return f"{_GONE.get(found.state, 'no longer in the file')}; this is the indexed text"
     if found.state is None:
         return "not in the index"
     return "as indexed" if found.state is State.VERIFIED else "changed since it was indexed"

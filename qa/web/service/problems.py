@@ -48,7 +48,7 @@ _KINDS: dict[type[QAError], ProblemKind] = {
     DamagedIndexError: ProblemKind("index-damaged", 500, "The index is damaged"),
     IncompatibleError: ProblemKind("index-incompatible", 500, "The index is of another version or model"),
     LockedError: ProblemKind("index-locked", 503, "The index is being written"),
-    StorageError: ProblemKind("storage", 500, "The disk refused"),
+    StorageError: ProblemKind("storage", 503, "The index cannot be read now"),
 }
 KINDS = (*_KINDS.values(), NOT_FOUND, BUG)
 

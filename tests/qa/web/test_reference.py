@@ -87,7 +87,7 @@ def test_every_error_of_the_tool_has_a_problem() -> None:
         "IncompatibleError": ("index-incompatible", 500),
         "ModelError": ("index-incompatible", 500),
         "LockedError": ("index-locked", 503),
-        "StorageError": ("storage", 500),
+        "StorageError": ("storage", 503),
     }
 
 

@@ -1,0 +1,84 @@
+"""The faces of a collection in PostgreSQL: each as for one in files, with the real models."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from anyio.from_thread import start_blocking_portal
+from mcp import Client, StdioServerParameters
+
+from qa import build_index
+from qa.integrations.langchain import QARetriever
+from tests.paths import REPOSITORY
+from tests.postgres_server import Server
+from tests.qa.conversation.terminal import READY, Terminal
+from tests.qa.web.servers import run_qa, running
+
+QUESTION = "When does the ferry leave?"
+
+
+@pytest.fixture(scope="module")
+def address(server: Server) -> str:
+    return f"{server.url}#faces"
+
+
+@pytest.fixture(scope="module")
+def ferries(tmp_path_factory: pytest.TempPathFactory, address: str) -> Path:
+    root = tmp_path_factory.mktemp("faces") / "ferries"
+    root.mkdir()
+    (root / "ferry.md").write_text("# Ferries\n\nThe ferry to the island leaves at nine.\n")
+    (root / "train.md").write_text("# Trains\n\nThe train to the lake takes an hour.\n")
+    build_index(root, store=address)
+    return root
+
+
+def test_it_is_served_and_followed(ferries: Path, server: Server) -> None:
+    """Through updates, and where the connections are lost; nobody is told the address."""
+    with running(ferries) as served:
+        found = served.api("ask", question=QUESTION).json
+        assert (found["answer"]["text"], found["passages"][0]["source"]["state"]) == ("nine", "verified")
+        status = served.api("status")
+        assert (status.json["files"], server.url.encode() in status.body) == (2, False)
+        assert b"leaves at nine" in served.get("/?q=ferry&open=ferry.md").body
+        assert served.api("similar", place="ferry.md").json["passages"][0]["source"]["path"] == "train.md"
+        (ferries / "bus.md").write_text("The bus to the hill is yellow.\n")
+        run_qa(ferries, "index", ".")
+        found = served.api("search", question="What colour is the bus?", k=1).json
+        assert found["passages"][0]["source"]["path"] == "bus.md"
+        server.run(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
+        )
+        assert served.api("ask", question=QUESTION).json["answer"]["text"] == "nine"
+        assert served.stop() == (0, f"Serving {ferries} (Ctrl-C to stop)\n")
+
+
+def test_agents_and_frameworks_ask_it(ferries: Path, config_home: Path) -> None:
+    environ = {"PYTHONPATH": str(REPOSITORY), "XDG_CONFIG_HOME": str(config_home)}
+    asked = StdioServerParameters(command=sys.executable, args=["-m", "qa", "mcp", str(ferries)], env=environ)
+    client: Any = Client(asked)
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(client):
+        found = portal.call(client.call_tool, "ask", {"question": QUESTION}).structured_content
+        text = portal.call(client.read_resource, "qa://ferries/document/ferry.md").contents[0].text
+    assert (found["answer"]["text"], text.splitlines()[-1]) == ("nine", "The ferry to the island leaves at nine.")
+    documents = QARetriever(folder=str(ferries), k=1).invoke(QUESTION)
+    assert [one.metadata["citation"] for one in documents] == ["ferry.md:1-3"]
+
+
+def test_a_conversation_has_the_store_alone(ferries: Path, address: str, tmp_path: Path) -> None:
+    """Files of the working directory are not looked at, and passages are shown as they were indexed."""
+    (tmp_path / "ferry.md").write_text("Another file.\n")
+    terminal = Terminal("ask", "--store", address, cwd=tmp_path, environ={"XDG_STATE_HOME": str(tmp_path)})
+    assert f"{address}: " in terminal.until(READY)
+    answer = terminal.say(QUESTION)
+    assert "nine [1]" in answer
+    assert "not indexed" not in answer
+    for line in ("1", "/open 1"):
+        shown = terminal.say(line)
+        assert "ferry.md  its file is not on this machine; this is the indexed text" in shown
+        assert "3  The ferry to the island leaves at nine." in shown
+    terminal.type("\x04")
+    assert terminal.close() == 0
