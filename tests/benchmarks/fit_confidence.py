@@ -27,7 +27,7 @@ from qa.evaluation.evidence import Gold
 from qa.evaluation.metrics import auroc
 from qa.evaluation.questions import read_questions, sample
 from qa.retrieval.pipeline import Asked
-from tests import scoring
+from tests import gold_questions
 from tests.benchmarks.common import copied, parser, tell
 
 Array = npt.NDArray[np.float64]
@@ -90,7 +90,7 @@ def ask_all(given: argparse.Namespace, pairs: Sequence[Sequence[str]]) -> Sets:
         asked = sample(read_questions(Path(file)), given.sample)
         with copied(Path(corpus)) as root:
             build_index(root)
-            golds = sample(scoring.read_questions(Path(file), root), given.sample)
+            golds = sample(gold_questions.read_questions(Path(file), root), given.sample)
             reads = not (given.no_reader or given.no_rerank)
             features, labels = gather(root, golds, reads=reads, rerank=not given.no_rerank)
         found.append((features, labels, [each.file for each in asked], np.array([each.answerable for each in asked])))

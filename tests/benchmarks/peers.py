@@ -47,7 +47,7 @@ from tests.benchmarks.peer_tools import (
     install,
     versions,
 )
-from tests.scoring import read_questions
+from tests.gold_questions import read_questions
 
 _QUESTIONS = 200
 _MEBI = 1024 * 1024

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks import formats, peers, scale, serve
+from tests.benchmarks import peers, scale, serve
 from tests.paths import REPOSITORY
 
 RESULTS = Path(__file__).with_name("results")
@@ -59,7 +59,6 @@ def quality() -> str:
 
 TABLES: dict[str, Callable[[], str]] = {
     "encoding": encoding,
-    "formats": lambda: formats.table(read("formats.json")),
     "peers": lambda: peers.table(read("peers.json")),
     "peers-squad": lambda: peers.table(read("peers-squad.json")),
     "quality": quality,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +10,7 @@ import pytest
 from index.compiled import compiled_copy
 from index.compiled.compiled_copy import Hint
 from index.compiled.runtime import CompileError
-from index.encoder.load import FastestEncoder, load_encoder
+from index.encoder.load import FastestEncoder
 from index.encoder.model_files import find
 from index.encoder.openvino_backend import CompiledEncoder, balanced_batches
 from index.encoder.openvino_graph import _require_agreement
@@ -97,24 +95,6 @@ def test_what_is_prepared_for_the_processor_changes_no_vector(
         assert np.array_equal(CompiledEncoder(find(), hint=hint).encode_passages(TEXTS), expected)
         sound = [file for file in both if len(read_sealed(file) or b"") > 100_000]
         assert len(sound) == (2 if damage == "none" else count)
-
-
-def test_a_question_loads_neither_torch_nor_telemetry() -> None:
-    load_encoder().encode_query("the copy is there")
-    code = (
-        "import sys\nfrom index.encoder.load import load_encoder\n"
-        "load_encoder().encode_query('who won?')\n"
-        "heavy = {'torch', 'transformers', 'sentence_transformers', 'huggingface_hub', 'openvino_telemetry'}\n"
-        "print(sorted(heavy & {name for name, module in sys.modules.items() if module is not None}))"
-    )
-    found = subprocess.run(
-        [sys.executable, "-c", code],
-        env={"PYTHONPATH": ":".join(sys.path), "HOME": str(Path.home())},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert found.stdout == "[]\n"
 
 
 def test_where_nothing_can_be_kept_torch_serves(

@@ -16,18 +16,7 @@ from index.compiled.runtime import CompileError
 from index.encoder.model_files import find
 from index.encoder.openvino_backend import CompiledEncoder
 from index.encoder.openvino_graph import REFERENCE_VECTORS
-from index.encoder.torch_backend import load_network
 from tests.reference_vectors import reference_vectors
-
-TEXTS = ["Why?", "The harbour closes at dusk. " * 20, "1. Zürich › 東京: 3,704 of 11,603 (32 %) 🙂", "", "a " * 254]
-
-
-def test_vectors_are_those_of_the_sentence_transformer() -> None:
-    """For texts of several lengths beside one another and alone, in the precision that suits the processor."""
-    expected = load_network(find()).encode(TEXTS)
-    encoder = CompiledEncoder(find())
-    for found in (encoder.encode_passages(TEXTS), [encoder.encode_query(text) for text in TEXTS]):
-        assert (np.array(found) * expected).sum(axis=1).min() > 0.9999
 
 
 def test_the_stored_vectors_are_those_of_the_sentence_transformer() -> None:

@@ -20,10 +20,10 @@ SENTENCES = [
     "Where is the poster session?",
     "NeurIPS 2023 took place in New Orleans.",
     "naïve café, résumé",
-    "3.5 per cent of 1,000 papers",
+    "1. Zürich › 東京: 3,704 of 11,603 (32 %) 🙂",
     "x",
     "",
-    "A longer sentence that goes on and on about how encoders read text, " * 8,
+    "a " * 254,
 ]
 
 
@@ -62,9 +62,10 @@ def test_vectors_are_those_of_the_sentence_transformer(encoder: TransformerEncod
     assert passages.shape == (10, 384)
     assert passages.dtype == np.float32
     assert np.allclose(np.linalg.norm(passages, axis=1), 1.0, atol=1e-6)
-    assert np.min(np.sum(passages * expected, axis=1)) >= 0.999
+    least = 0.9999 if isinstance(encoder, CompiledEncoder) else 0.999
+    assert np.min(np.sum(passages * expected, axis=1)) >= least
     queries = np.array([encoder.encode_query(text) for text in SENTENCES])
-    assert np.min(np.sum(queries * expected, axis=1)) >= 0.999
+    assert np.min(np.sum(queries * expected, axis=1)) >= least
 
 
 def test_token_vectors_stand_for_their_characters(encoder: TransformerEncoder) -> None:

@@ -1,10 +1,8 @@
-"""`qa similar` and `qa topics` as a person runs them; `qa ask` imports nothing of them."""
+"""`qa similar` and `qa topics` as a person runs them."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,6 @@ from index.encoder.protocol import Encoder
 from qa.retrieval import retriever
 from qa.retrieval.retriever import Retriever
 from tests.encoders import BagEncoder
-from tests.paths import REPOSITORY
 from tests.qa.commands import qa
 
 
@@ -92,13 +89,3 @@ def test_map(real: Path) -> None:
 def test_they_are_listed(real: Path) -> None:
     listed = {line.split()[0] for line in qa("--help").stdout.splitlines() if line.strip()}
     assert {"similar", "topics", "map"} <= listed
-
-
-def test_a_question_imports_nothing_of_it() -> None:
-    program = (
-        "import sys; import qa.cli.main, qa.retrieval.retriever; print([n for n in sys.modules if 'explore' in n])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=True, timeout=60
-    )
-    assert done.stdout == "[]\n"

@@ -219,9 +219,11 @@ def test_a_question_loads_nothing_of_other_faces(sample: Path) -> None:
     program = (
         "import sys\nfrom qa.cli.main import app\n"
         "try: app(['ask', sys.argv[1], 'who won the award?'], prog_name='qa')\nexcept SystemExit: pass\n"
-        "print(sorted({name.partition('.')[0] for name in sys.modules} & {'prompt_toolkit', 'readline', 'mcp', "
-        "'pydantic', 'anyio', 'starlette', 'fastapi', 'uvicorn', 'jinja2', 'httpx', 'httpx2', 'langchain_core', "
-        "'llama_index', 'haystack', 'asyncio', 'torch', 'sklearn'} | {name for name in sys.modules if name.startswith(("
+        "names = [name for name, module in sys.modules.items() if module is not None]\n"
+        "print(sorted({name.partition('.')[0] for name in names} & {'prompt_toolkit', 'readline', 'mcp', 'pydantic', "
+        "'anyio', 'starlette', 'fastapi', 'uvicorn', 'jinja2', 'httpx', 'httpx2', 'langchain_core', 'llama_index', "
+        "'haystack', 'asyncio', 'torch', 'transformers', 'sentence_transformers', 'huggingface_hub', "
+        "'openvino_telemetry', 'sklearn'} | {name for name in names if name.startswith(("
         "'qa.conversation', 'qa.web', 'qa.mcp', 'qa.integrations', 'qa.explore.'))}))"
     )
     done = subprocess.run(

@@ -1,0 +1,15 @@
+"""Questions whose evidence is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from corpus.discovery.walk import walk
+from qa.evaluation import questions
+from qa.evaluation.evidence import DocumentLookup, Gold, resolve_evidence
+
+
+def read_questions(file: Path, root: Path) -> list[Gold]:
+    """Read questions, a JSON object a line, and find their evidence in the files under `root`."""
+    collection = DocumentLookup(root, [found.path for found in walk(root).files])
+    return [resolve_evidence(asked, collection) for asked in questions.read_questions(file)]
