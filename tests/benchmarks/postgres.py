@@ -42,7 +42,7 @@ from tests.benchmarks.postgres_faults import full_disk, kills, readers
 from tests.postgres_server import Server, running_server
 
 _QUESTIONS = 200
-_ASKED = 1000
+_ASKED, _READ = 1000, 10_000
 _EDITS = 3
 _SHARES = (0.001, 0.01, 0.25)
 _CLIENTS = (1, 16)
@@ -95,10 +95,10 @@ def _first(retriever: Retriever, text: str) -> list[tuple[str, float]]:
     return [(hit.id, hit.score) for hit in retriever.search(text, k=10, rerank=False)]
 
 
-def size(squad: Path, at: Path) -> dict[str, Any]:
+def size(squad: Path, at: Path, asked: int) -> dict[str, Any]:
     """Return what a prepared collection costs."""
     found: dict[str, Any] = {"machine": machine()}
-    texts = questions(squad, _ASKED)
+    texts = questions(squad, asked)
     with prepared(at) as (server, address):
         root = documents(at, address)
         with open_index(root / ".qa") as index:
@@ -235,7 +235,7 @@ def main() -> None:
     options.add_argument("data", nargs="*", type=Path)
     options.add_argument("--at", type=Path, help="folder of the prepared server")
     options.add_argument("--passages", type=int, default=100_000)
-    options.add_argument("--questions", type=int, default=10_000)
+    options.add_argument("--questions", type=int, help=f"of `size`, {_ASKED:,}, or of `readers`, {_READ:,}")
     options.add_argument("--kills", type=int, default=17, help="of each kind and moment")
     options.add_argument("--out", type=Path)
     chosen = options.parse_args()
@@ -253,7 +253,7 @@ def main() -> None:
 
 def _measured(chosen: argparse.Namespace, work: Path) -> dict[str, Any]:
     if chosen.what == "size":
-        return size(chosen.data[0], chosen.at)
+        return size(chosen.data[0], chosen.at, chosen.questions or _ASKED)
     if chosen.what == "full":
         return full_disk(work)
     with running_server() as server:
