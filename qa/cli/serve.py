@@ -8,6 +8,7 @@ import gc
 import os
 import secrets
 import signal
+import sys
 from contextlib import ExitStack, closing, suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,7 +18,7 @@ import click
 from corpus.errors import UsageError
 from qa import locate
 from qa.cli import session
-from qa.cli.errors import FOUND, INTERRUPTED
+from qa.cli.errors import FOUND, INTERRUPTED, leave
 from qa.cli.options import COLLECTION, FOLDER, NO_UPDATE
 from qa.terminal import answers
 from qa.terminal.text import clean_name
@@ -87,6 +88,10 @@ def agents(*, folders: tuple[Path, ...], no_update: bool) -> int:
     except ModuleNotFoundError as error:
         raise UsageError('qa mcp needs the package mcp. Run: pip install "qa-passages[mcp]"') from error
 
+    # The server's own end waits for stdin; an update that is cut off leaves the index as it was.
+    signal.signal(signal.SIGINT, lambda *_: leave(INTERRUPTED))
+    if sys.stdin is not None and sys.stdin.isatty():
+        answers.note("Waiting for an agent on stdin, which its configuration starts (Ctrl-C to stop)")
     serve_agents(roots, follow=not no_update, version=qa.__version__)
     return FOUND
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -251,6 +254,26 @@ def test_nothing_but_the_protocol_is_on_stdout(sample: Path) -> None:
         said = process.stderr.read()
         assert process.wait(timeout=60) == 0
     assert all(noise in said for noise in ("a library prints", "so does C", "and a process"))
+
+
+def test_ctrl_c_ends_it_at_once(sample: Path) -> None:
+    """Though stdin is open, as it is for a person who tries it on a terminal and is told what it waits for."""
+    parent, child = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "qa", "mcp", str(sample)],
+        cwd=REPOSITORY, stdin=child, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        os.write(parent, (json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}) + "\n").encode())
+        assert process.stdout is not None
+        assert process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == 130
+        assert process.stderr is not None
+        assert process.stderr.read() == (
+            "Waiting for an agent on stdin, which its configuration starts (Ctrl-C to stop)\n"
+        )
+    os.close(parent)
+    os.close(child)
 
 
 def test_a_folder_without_an_index_ends_it_at_once(tmp_path: Path) -> None:
