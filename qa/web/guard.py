@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from qa.web.access import Access
-from qa.web.login import LOGIN, login_form, token_in_address
+from qa.web.login import LOGIN, LOOKS, login_form, token_in_address
 from qa.web.service.problems import on_http_error
 
 API = "/api/"
@@ -78,7 +78,7 @@ class Guard:
         is_page = not request.url.path.startswith(API)
         if is_page and (onward := token_in_address(request, self._access)) is not None:
             return onward
-        if request.url.path in (HEALTH, LOGIN) or self._access.has_token(request.headers):
+        if request.url.path in (HEALTH, LOGIN, *LOOKS) or self._access.has_token(request.headers):
             return None
         if is_page and "text/html" in request.headers.get("accept", ""):
             return login_form(request)

@@ -12,15 +12,18 @@ from starlette.routing import Route
 from qa.web.access import Access
 
 LOGIN = "/login"
+# What the form looks like needs no token, and says nothing of the collection.
+LOOKS = ("/static/page.css", "/static/icon.svg")
 _PAGE = """<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><title>qa: token</title><meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark"></head>
-<body><main><h1>qa</h1>
+<head><meta charset="utf-8"><title>qa: token</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+<link rel="icon" href="{icon}" type="image/svg+xml"><link rel="stylesheet" href="{style}"></head>
+<body><main class="token"><h1 class="logo">qa</h1>
 <form method="post" action="{login}">
-<p><label for="token">Token, as <code>qa serve</code> printed it</label></p>
-<p><input id="token" name="token" type="password" required autofocus autocomplete="current-password">
-<input type="hidden" name="next" value="{next}"> <button>Continue</button></p>
+<label for="token">Token, as <code>qa serve</code> printed it</label>
+<input id="token" name="token" type="password" required autofocus autocomplete="current-password">
+<input type="hidden" name="next" value="{next}"><button>Continue</button>
 <p role="alert">{problem}</p>
 </form></main></body></html>
 """
@@ -69,4 +72,6 @@ def _onward(access: Access, wanted: str) -> Response:
 
 
 def _form(wanted: str, problem: str, status: int) -> Response:
-    return HTMLResponse(_PAGE.format(login=LOGIN, next=escape(wanted), problem=escape(problem)), status)
+    style, icon = LOOKS
+    shown = {"next": escape(wanted), "problem": escape(problem)}
+    return HTMLResponse(_PAGE.format(login=LOGIN, style=style, icon=icon, **shown), status)

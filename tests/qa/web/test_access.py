@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -95,6 +96,9 @@ def test_a_browser_without_the_token_gets_a_form(open_server: RunningServer) -> 
     assert b'name="token"' in reply.body
     assert b"<script>" not in reply.body
     assert b'value="/?q=%22%3E%3Cscript%3E"' in reply.body
+    needed = re.findall(rb'<link [^>]*href="([^"]+)"', reply.body)
+    assert [open_server.get(one.decode()).status for one in needed] == [200, 200]
+    assert open_server.get("/static/page.js").status == 401
 
 
 @pytest.mark.parametrize(
