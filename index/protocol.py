@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from index.commit.change import ChangeSet, SplitFile
     from index.commit.staging import Staging
-    from index.dense.faiss_segments import Floats, Stored
+    from index.dense.exact_segments import Floats, Stored
     from index.dense.scope import Among
     from index.dense.search import Candidate
     from index.dense.vector_rows import PassageColumns

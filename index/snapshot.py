@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from corpus.errors import IncompatibleError, NoIndexError
-from index.dense.faiss_segments import Floats, Stored
+from index.dense.exact_segments import Floats, Stored
 from index.dense.scope import Scope, read_scope, scope_of
 from index.dense.search import Candidate, DenseIndex
 from index.dense.vector_rows import PassageColumns, read_columns, read_vectors

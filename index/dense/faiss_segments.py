@@ -1,8 +1,8 @@
-"""Nearest vectors through FAISS. Its files are derived data, rebuilt from the stored vectors whenever one is unusable.
+"""Nearest vectors. Files are derived data, rebuilt from the stored vectors whenever one is unusable.
 
 A segment is one file, written once. Up to `EXACT_MOST` vectors are kept as they are stored, in float16; more are
-compressed to one bit a dimension and a few numbers, RaBitQ of Gao and Long (https://arxiv.org/abs/2405.12497), and what
-is found there is scored again with the stored vectors.
+compressed by FAISS to one bit a dimension and a few numbers, RaBitQ of Gao and Long (https://arxiv.org/abs/2405.12497),
+and what is found there is scored again with the stored vectors.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from index.dense.exact_segments import ExactSegment, Ids, Stored, unpack
 from index.encoder.protocol import Vectors
 from index.storage import disk
 from index.storage.files import write_atomically
@@ -43,10 +43,6 @@ _LOADING = threading.Lock()
 # Of the process that loaded this module.
 _PROCESS = os.getpid()
 
-Ids = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-# Stored vectors, of unit length before rounding.
-Stored = npt.NDArray[np.float16]
 Fetch = Callable[[Ids], Stored]
 
 
@@ -55,10 +51,10 @@ class VectorIndex:
 
     def __init__(self, parts: Sequence[Any], fetch: Fetch) -> None:
         self._fetch = fetch
-        self._exact = [_exact(part) for part in parts if _is_exact(part) and part.ntotal]
-        self._compressed = [part for part in parts if not _is_exact(part)]
+        self._exact = [part for part in parts if isinstance(part, ExactSegment) and len(part.ids)]
+        self._compressed = [part for part in parts if not isinstance(part, ExactSegment)]
         self._side_by_side = _shards(self._compressed)
-        self.held = sum(int(part.ntotal) for part in parts)
+        self.held = sum(len(part.ids) for part in self._exact) + sum(int(part.ntotal) for part in self._compressed)
 
     def search(self, vector: Vectors, limit: int) -> tuple[Ids, float]:
         """Find the vectors that are likely the nearest.
@@ -71,17 +67,16 @@ class VectorIndex:
             Row numbers, in no order, and the highest score that anything left out of an exact segment can have, in
             float32; minus infinity if nothing was left out.
         """
-        query = np.ascontiguousarray(vector, dtype=np.float32).reshape(1, -1)
+        query = np.ascontiguousarray(vector, dtype=np.float32)
         found = [np.empty(0, dtype=np.int64)]
         bound = -np.inf
         for part in self._exact:
-            ids, scores = _search(part.index, query, limit)
+            ids, highest = part.search(query, limit)
             found.append(ids)
-            if len(ids) < len(part.ids):
-                bound = max(bound, float(scores[-1]))
+            bound = max(bound, highest)
         if self._side_by_side is not None:
-            wanted = _OVERSAMPLE * limit + int(_EXTRA / query.shape[1] ** 0.5)
-            found.append(_search(self._side_by_side, query, wanted)[0])
+            wanted = _OVERSAMPLE * limit + int(_EXTRA / len(query) ** 0.5)
+            found.append(_search(self._side_by_side, query.reshape(1, -1), wanted))
         return np.concatenate(found), bound
 
     def stored(self, ids: Ids) -> Stored:
@@ -100,35 +95,12 @@ class VectorIndex:
         return found
 
 
-class _Exact(NamedTuple):
-    """An exact segment: FAISS's index, its row numbers, ascending, and its vectors, which are the index's memory."""
-
-    index: Any
-    ids: Ids
-    vectors: Stored
-
-
-def _exact(index: Any) -> _Exact:
-    import faiss
-
-    codes: Any = faiss.downcast_index(index.index).codes  # type: ignore[attr-defined]
-    data = faiss.rev_swig_ptr(codes.data(), codes.size())
-    ids = members(index)
-    return _Exact(index, ids, data.view("<f2").reshape(len(ids), index.d))
-
-
-def _is_exact(part: Any) -> bool:
-    import faiss
-
-    return isinstance(faiss.downcast_index(part.index), faiss.IndexScalarQuantizer)
-
-
 def _shards(parts: Sequence[Any]) -> Any:
     """One index over several, each searched in a thread of its own; they must outlive it."""
-    import faiss
-
     if len(parts) < 2:
         return parts[0] if parts else None
+    import faiss
+
     threaded, renumbered = True, False
     joined: Any = faiss.IndexShards(parts[0].d, threaded, renumbered)  # type: ignore[call-arg]
     for part in parts:
@@ -136,71 +108,67 @@ def _shards(parts: Sequence[Any]) -> Any:
     return joined
 
 
-def _search(index: Any, query: Vectors, limit: int) -> tuple[Ids, Vectors]:
-    wanted = min(limit, int(index.ntotal))
-    if wanted < 1:
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
+def _search(index: Any, query: Vectors, limit: int) -> Ids:
     with _one_thread():
-        scores, ids = index.search(query, wanted)
-    there = ids[0] >= 0
-    return ids[0][there], scores[0][there]
+        _, ids = index.search(query, min(limit, int(index.ntotal)))
+    found: Ids = ids[0][ids[0] >= 0]
+    return found
 
 
 def build(ids: Ids, fetch: Fetch, *, dimension: int) -> Any:
-    """The FAISS index of a segment with these row numbers, ascending; `fetch` reads their vectors, a few at a time."""
+    """A segment with these row numbers, ascending; `fetch` reads their vectors, a few at a time."""
+    chunks = [ids[start : start + _CHUNK] for start in range(0, len(ids), _CHUNK)]
+    if len(ids) <= EXACT_MOST:
+        none = np.empty((0, dimension), dtype=np.float16)
+        return ExactSegment(ids, np.concatenate([none, *map(fetch, chunks)]))
     import faiss
 
     # In a forked process FAISS would wait forever for threads that only its parent has.
     with _one_thread() if os.getpid() != _PROCESS else contextlib.nullcontext():
-        kind: Any
-        if len(ids) > EXACT_MOST:
-            kind = faiss.IndexRaBitQFastScan(dimension, faiss.METRIC_INNER_PRODUCT)
-            # It learns the centroid only.
-            kind.train(fetch(ids[:: -(-len(ids) // _CHUNK)]).astype(np.float32))
-        else:
-            kind = faiss.IndexScalarQuantizer(dimension, faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT)
+        kind: Any = faiss.IndexRaBitQFastScan(dimension, faiss.METRIC_INNER_PRODUCT)
+        # It learns the centroid only.
+        kind.train(fetch(ids[:: -(-len(ids) // _CHUNK)]).astype(np.float32))
         index = faiss.IndexIDMap(kind)
-        for start in range(0, len(ids), _CHUNK):
-            chunk = ids[start : start + _CHUNK]
+        for chunk in chunks:
             index.add_with_ids(fetch(chunk).astype(np.float32), chunk)
     return index
 
 
 def save(index: Any, folder: Path, *, number: int, generation: int) -> Segment:
     """Write a segment under a new name and return its record, or raise StorageError; a generation is to name it."""
-    import faiss
-
-    data: Any = memoryview(faiss.serialize_index(index))  # type: ignore[arg-type]
+    data = index.packed() if isinstance(index, ExactSegment) else _serialized(index)
     name = f"vectors-{generation}-{number}.faiss"
     write_atomically(folder / name, data)
-    return Segment(number, name, len(data), _digest(data), int(index.ntotal))
+    return Segment(number, name, len(data), _digest(data), len(members(index)))
+
+
+def _serialized(index: Any) -> Any:
+    import faiss
+
+    return memoryview(faiss.serialize_index(index))  # type: ignore[arg-type]
 
 
 def load(folder: Path, segment: Segment, *, dimension: int) -> Any:
-    """Read the FAISS index of a segment, and check everything about it.
+    """Read a segment, and check everything about it.
 
     Raises:
         ValueError: The file is not the one that was committed, or is not such an index.
         OSError: It cannot be read.
     """
-    import faiss
-
     file = folder / segment.name
     if file.stat().st_size != segment.size:
         raise ValueError("its size is wrong")
     data = np.fromfile(file, dtype=np.uint8)
     if len(data) != segment.size or _digest(data.data) != segment.digest:
         raise ValueError("checksum mismatch")
+    if segment.held <= EXACT_MOST:
+        return unpack(data, segment.held, dimension)
+    import faiss
+
     try:
         with _LOADING, _bounded_allocation(segment.size):
-            index: Any
-            if segment.held <= EXACT_MOST:
-                reader: Any = faiss.ZeroCopyIOReader(faiss.swig_ptr(data), segment.size)  # type: ignore[attr-defined]
-                index = faiss.read_index(reader)
-                index.referenced_objects = [data]  # the index uses its memory
-            else:
-                # Compressed vectors are reordered anyway.
-                index = faiss.deserialize_index(data)
+            # Compressed vectors are reordered anyway: nothing is gained by their staying where they are.
+            index: Any = faiss.deserialize_index(data)
     except RuntimeError as error:
         raise ValueError(f"FAISS cannot read it: {error}") from error
     _require_sound(index, segment, dimension)
@@ -213,18 +181,17 @@ def _require_sound(index: Any, segment: Segment, dimension: int) -> None:
 
     if not isinstance(index, faiss.IndexIDMap) or (index.d, index.ntotal) != (dimension, segment.held):
         raise ValueError("it is not an index of this kind and size")
-    inner = faiss.downcast_index(index.index)
-    if not isinstance(inner, faiss.IndexScalarQuantizer | faiss.IndexRaBitQFastScan):
+    if not isinstance(inner := faiss.downcast_index(index.index), faiss.IndexRaBitQFastScan):
         raise ValueError("it is not an index of this kind")
     rows = members(index)
     if inner.metric_type != faiss.METRIC_INNER_PRODUCT or (rows < 1).any() or (np.diff(rows) < 1).any():
         raise ValueError("it is not an index of inner products, or its row numbers do not ascend")
-    if _is_exact(index) and inner.codes.size() != 2 * index.d * len(rows):
-        raise ValueError("its vectors are not float16")
 
 
 def members(index: Any) -> Ids:
     """Row numbers of the vectors in a segment, in the order they were added."""
+    if isinstance(index, ExactSegment):
+        return index.ids
     import faiss
 
     found: Ids = faiss.vector_to_array(index.id_map)
@@ -251,13 +218,6 @@ def open_all(
             _LOG.warning("%s is unusable (%s); rebuilt from the stored vectors", folder / segment.name, error)
             parts.append(build(members(segment), fetch, dimension=dimension))
     return VectorIndex(parts, fetch)
-
-
-def cosines(vectors: Stored, query: Vectors) -> Floats:
-    """Cosines of stored vectors with a unit vector, in float64, each independent of the other rows."""
-    wide = vectors.astype(np.float64)
-    scores: Floats = (wide * query.astype(np.float64)).sum(axis=1) / np.sqrt((wide**2).sum(axis=1))
-    return scores
 
 
 def delete_others(folder: Path, kept: Iterable[str]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from corpus.errors import UsageError
-from index.dense.faiss_segments import Ids
+from index.dense.exact_segments import Ids
 from index.storage.rows import AMONG, Link, StoredDocument, damaged, ids_json, read_links
 
 # With so few passages each is compared, instead of searching among all.

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from index.dense.faiss_segments import Floats, Ids, Stored, VectorIndex, cosines, open_all
+from index.dense.exact_segments import Floats, Ids, Stored, cosines
+from index.dense.faiss_segments import VectorIndex, open_all
 from index.dense.scope import Scope
 from index.dense.vector_refs import read_ref_table, ref_table_of
 from index.dense.vector_rows import not_unit, read_vectors

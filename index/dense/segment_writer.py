@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from index.dense.faiss_segments import SEGMENT_MOST, Ids, Stored, build, is_there, save
+from index.dense.exact_segments import Ids, Stored
+from index.dense.faiss_segments import SEGMENT_MOST, build, is_there, save
 from index.dense.merge_policy import plan_merge
 from index.dense.vector_refs import RefTable, read_ref_table, ref_table_of, write_refs
 from index.dense.vector_rows import read_vectors

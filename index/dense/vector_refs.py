@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from index.dense.faiss_segments import Ids
+from index.dense.exact_segments import Ids
 from index.storage.rows import AMONG, damaged, ids_json
 
 # Vector, segment, refcount, unused_since.

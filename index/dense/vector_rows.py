@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from corpus.errors import DamagedIndexError, ModelError
-from index.dense.faiss_segments import Ids, Stored
+from index.dense.exact_segments import Ids, Stored
 from index.encoder.protocol import Vectors
 from index.storage.rows import AMONG, damaged, ids_json, read_links
 

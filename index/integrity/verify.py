@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from corpus.errors import DamagedIndexError
-from index.dense.faiss_segments import Ids, load, members
+from index.dense.exact_segments import Ids
+from index.dense.faiss_segments import load, members
 from index.dense.vector_refs import read_ref_table
 from index.dense.vector_rows import is_sound, read_vectors
 from index.lexical.bm25 import LexicalIndex

@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from corpus.errors import DamagedIndexError
-from index.dense.faiss_segments import Stored
+from index.dense.exact_segments import Stored
 from index.dense.vector_rows import are_unit, vector_checksum
 from index.encoder.protocol import Vectors
 from index.postgres.connection import Row, restored

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from index.dense.faiss_segments import Floats, Ids, Stored, cosines
+from index.dense.exact_segments import Floats, Ids, Stored, cosines
 from index.dense.scope import Scope
 from index.dense.search import Candidate
 from index.dense.vector_rows import PassageColumns

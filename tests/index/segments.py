@@ -7,8 +7,8 @@ import sqlite3
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-import faiss
 import numpy as np
 import pytest
 
@@ -16,7 +16,8 @@ from corpus.types import Passage
 from index.commit.change import BuildMode, ChangeSet, SplitFile
 from index.commit.store import Store
 from index.dense import faiss_segments
-from index.dense.faiss_segments import Ids, Stored, VectorIndex, cosines
+from index.dense.exact_segments import ExactSegment, Ids, Stored, cosines
+from index.dense.faiss_segments import VectorIndex
 from index.dense.search import Candidate
 from index.dense.vector_rows import read_vectors
 from index.encoder.protocol import Vectors
@@ -54,30 +55,18 @@ def stored(rows: Vectors) -> Stored:
     return rows.astype("<f2")
 
 
-def built(rows: Vectors, first: int = 1) -> faiss.IndexIDMap:
+def built(rows: Vectors, first: int = 1) -> Any:
     ids = np.arange(first, first + len(rows), dtype=np.int64)
-    index: faiss.IndexIDMap = faiss_segments.build(
-        ids, lambda wanted: stored(rows[wanted - first]), dimension=rows.shape[1]
-    )
-    return index
+    return faiss_segments.build(ids, lambda wanted: stored(rows[wanted - first]), dimension=rows.shape[1])
 
 
-def searched(*parts: faiss.IndexIDMap) -> VectorIndex:
+def searched(*parts: Any) -> VectorIndex:
     """An index that never needs to fetch."""
 
     def fetch(wanted: Ids) -> Stored:
         raise AssertionError(wanted)
 
     return VectorIndex(parts, fetch)
-
-
-def is_exact(index: faiss.IndexIDMap) -> bool:
-    return isinstance(faiss.downcast_index(index.index), faiss.IndexScalarQuantizer)
-
-
-def members(index: faiss.IndexIDMap) -> list[int]:
-    found: list[int] = faiss.vector_to_array(index.id_map).tolist()
-    return found
 
 
 def digest(number: int) -> bytes:
@@ -140,17 +129,17 @@ def check(folder: Path) -> None:
         living: Counter[int] = Counter()
         for segment in info.segments:
             index = faiss_segments.load(folder, segment, dimension=info.dimension)
-            held = members(index)
+            held = faiss_segments.members(index).tolist()
             assert held == numbers("SELECT vector FROM vector_refs WHERE segment = ?", segment.number)
             live = {*held} & {*used}
             assert (segment.held, segment.dead) == (len(held), len(held) - len(live))
-            assert is_exact(index) is (len(held) <= faiss_segments.EXACT_MOST)
+            assert isinstance(index, ExactSegment) is (len(held) <= faiss_segments.EXACT_MOST)
             assert len(held) <= faiss_segments.SEGMENT_MOST
-            if is_exact(index):
+            if isinstance(index, ExactSegment):
                 stored = numbers("SELECT id FROM vectors")
                 kept = [place for place, number in enumerate(held) if number in stored]
                 given = read_vectors(connection, folder, [held[place] for place in kept], info.dimension)
-                assert np.abs(index.index.reconstruct_n(0, len(held))[kept] - given).max(initial=0) < 1e-3
+                assert index.vectors[kept].tobytes() == given.tobytes()
             living.update(live)
         assert living == Counter(used)
 

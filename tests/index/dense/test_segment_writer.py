@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from index.dense.faiss_segments import cosines
+from index.dense.exact_segments import cosines
 from index.encoder.protocol import Vectors
 from index.snapshot import Snapshot
 from tests.index.segments import Truth, check, clustered, commit, dealt, limit_sizes, scattered, scope, unit
