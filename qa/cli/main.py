@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import gc
+import os
 import signal
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,9 @@ from qa.cli.errors import FOUND, INTERRUPTED, Boundary
 from qa.cli.options import COLLECTION, DEVICE, JSON
 from qa.terminal import answers, reports
 from qa.terminal.text import clean_name
+
+# New ones, before garbage is looked for.
+_OBJECTS = 50_000
 
 
 def _version(ctx: click.Context, _option: click.Parameter, value: Any) -> None:
@@ -210,6 +215,10 @@ def copy(*, source: str, target: str) -> int:
 def main() -> None:
     """Run the command line, as the program `qa`, and end the process."""
     code = errors.BUG
+    # Most objects of a command stay until it ends: looking for garbage among them takes a twentieth of a question.
+    gc.set_threshold(_OBJECTS)
+    # The idle threads of NumPy's OpenBLAS are to sleep at once; else they keep processors busy for a while.
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
     try:
         app(prog_name="qa")
     except SystemExit as end:
