@@ -16,7 +16,7 @@ class QAError(Exception):
     ├── IncompatibleError     the index was made by another format version or another model
     │   └── ModelError        the model is missing, incomplete or fails its hash check
     ├── LockedError           another process is writing this index
-    └── StorageError          the disk refused: full, read-only, failing
+    └── StorageError          the disk refused: full, read-only, failing; a server or workers are gone
 
     Attributes:
         exit_code: Of the command line.
@@ -64,7 +64,7 @@ class LockedError(QAError):
 
 
 class StorageError(QAError):
-    """The disk refused to read or write: full, read-only or failing."""
+    """The disk refused to read or write: full, read-only or failing; or a server or the workers of a build are gone."""
 
 
 class Unreadable(Exception):  # noqa: N818 - it is the file that is unreadable, not an error of ours

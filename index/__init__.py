@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from index.encoder.protocol import Encoder, TokenVectors, Vectors
     from index.encoder.tokenizer import ModelTokenizer, TokenIds
     from index.integrity.salvage import salvaged_model
-    from index.integrity.verify import Verified
     from index.lexical.analyzer import Word, terms, word_terms, words
     from index.lexical.query_terms import STOP_WORDS, Analysis, analyse
     from index.protocol import Index
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from index.storage.disk import append_private
     from index.storage.files import config_folder, write_atomically
     from index.storage.locking import wait_for_writer
-    from index.storage.metadata import Info
+    from index.storage.metadata import Info, Verified
     from index.storage.rows import Link, StoredDocument, StoredPassage
     from index.storage.sealed import read_sealed, write_derived
     from index.stores import (
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
     from index.update.diff import Diff, find_changes
     from index.update.report import BuildReport, Progress, ProgressCallback, Request
     from index.update.update import preview_update, rebuild_derived, rebuild_index, update_index
+    from index.workers.workers import WorkerPlan, open_workers
 
 # The public names by module. One is imported when first asked for, so that a question pays only for what it uses.
 _NAMES = {
@@ -64,7 +64,6 @@ _NAMES = {
     "encoder.protocol": "Encoder TokenVectors Vectors",
     "encoder.tokenizer": "ModelTokenizer TokenIds",
     "integrity.salvage": "salvaged_model",
-    "integrity.verify": "Verified",
     "lexical.analyzer": "Word terms word_terms words",
     "lexical.query_terms": "STOP_WORDS Analysis analyse",
     "protocol": "Index",
@@ -73,7 +72,7 @@ _NAMES = {
     "storage.disk": "append_private",
     "storage.files": "config_folder write_atomically",
     "storage.locking": "wait_for_writer",
-    "storage.metadata": "Info",
+    "storage.metadata": "Info Verified",
     "storage.rows": "Link StoredDocument StoredPassage",
     "storage.sealed": "read_sealed write_derived",
     "stores": "is_built open_index open_store store_of use_store verify_index verify_store",
@@ -81,6 +80,7 @@ _NAMES = {
     "update.diff": "Diff find_changes",
     "update.report": "BuildReport Progress ProgressCallback Request",
     "update.update": "preview_update rebuild_derived rebuild_index update_index",
+    "workers.workers": "WorkerPlan open_workers",
 }
 _HOMES = {name: f"index.{module}" for module, names in _NAMES.items() for name in names.split()}
 

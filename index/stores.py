@@ -26,7 +26,7 @@ from index.storage.database import DATABASE
 from index.storage.files import IGNORE_NAME, make_folder, write_atomically
 
 if TYPE_CHECKING:
-    from index.integrity.verify import Verified
+    from index.storage.metadata import Verified
 
 # Rows of vectors that are salvaged at once.
 _BATCH = 1000

@@ -27,6 +27,7 @@ MODULES = {
 # What is heavy or an extra is imported in these modules alone, a folder standing for all in it.
 ADAPTERS = {
     "psycopg": {"index/postgres/"},
+    "distributed": {"index/workers/dask_cluster.py"},
     "faiss": {"index/dense/faiss_segments.py", "qa/explore/clusters.py"},
     "scipy": {"qa/explore/clusters.py", "qa/evaluation/"},
     "sklearn": {"qa/explore/"},

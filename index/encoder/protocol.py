@@ -25,6 +25,17 @@ class TokenVectors:
     spans: npt.NDArray[np.int32]
 
 
+class Embedder(Protocol):
+    """Embeds the passages of an update in place of an encoder, with which it agrees."""
+
+    @property
+    def batches(self) -> int:
+        """How many batches at once keep it busy now; one more waits."""
+
+    def encode_passages(self, texts: Sequence[str]) -> Vectors:
+        """Embed passages, as `Encoder.encode_passages` does."""
+
+
 class Encoder(Protocol):
     """Turns texts into vectors whose dot product is their similarity.
 

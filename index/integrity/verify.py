@@ -6,7 +6,6 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -19,20 +18,11 @@ from index.dense.vector_rows import is_sound, read_vectors
 from index.lexical.bm25 import LexicalIndex
 from index.storage.database import DATABASE, REPAIR, open_for_reading, translate_errors
 from index.storage.duplicates import read_duplicates
-from index.storage.metadata import Info, read_info, read_skipped
+from index.storage.metadata import Info, Verified, read_info, read_skipped
 from index.storage.rows import damaged, read_documents, read_links, read_passages, require_structure
 from index.storage.wal import require_log_follows
 
 _BATCH = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class Verified:
-    """What was checked."""
-
-    documents: int  # number of documents
-    passages: int  # number of passages
-    problems: tuple[str, ...]  # a message for each part of the index that is damaged
 
 
 def verify(folder: Path) -> Verified:

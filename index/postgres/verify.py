@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from corpus.errors import DamagedIndexError
-from index.integrity.verify import Verified
 from index.postgres.address import StoreAddress
 from index.postgres.keyword import postings_checksum, unpack
 from index.postgres.rows import damage
 from index.postgres.snapshot import PostgresSnapshot
+from index.storage.metadata import Verified
 
 _BATCH = 2000
 

@@ -81,6 +81,15 @@ class Info(BuildConfig):
 
 
 @dataclass(frozen=True, slots=True)
+class Verified:
+    """What was checked."""
+
+    documents: int  # number of documents
+    passages: int  # number of passages
+    problems: tuple[str, ...]  # a message for each part of the index that is damaged
+
+
+@dataclass(frozen=True, slots=True)
 class SkippedRow:
     """A file or folder that was skipped; the stat values are those of the state that was judged."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from corpus import SkippedFile
-from index.encoder.protocol import Encoder
+from index.encoder.protocol import Embedder, Encoder
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,7 @@ class Request:
         allow_empty: Whether an index may lose its last documents.
         retry: Whether files that could not be read are tried again even if they did not change.
         progress: Called with how far it is.
+        workers: Embed instead of the encoder, which agrees with them.
     """
 
     root: Path
@@ -75,3 +76,4 @@ class Request:
     allow_empty: bool = False
     retry: bool = True
     progress: ProgressCallback | None = None
+    workers: Embedder | None = None

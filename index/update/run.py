@@ -149,7 +149,7 @@ class Build:
         self._total = sum(file.size for file in files)
         if self._request.progress is not None and files:
             self._request.progress(Progress(0, self._total))
-        with Embedding(self._encoder, self._store, self._tell) as embedding:
+        with Embedding(self._encoder, self._store, self._tell, workers=self._request.workers) as embedding:
             for read in load_all(self._request.root, files, formats=self._config.formats):
                 stored = self._documents.get(read.file.path)
                 try:

@@ -80,6 +80,10 @@ def app(ctx: click.Context) -> int:
 @click.option(
     "--store", metavar="URL", help="Keep it in PostgreSQL from now on: postgresql://user@host/database#collection."
 )
+@click.option(
+    "--workers", type=click.IntRange(1, 1024), metavar="N", help="Embed in so many processes, which share the cores."
+)
+@click.option("--dask", metavar="ADDRESS", help="Embed on the workers of a Dask cluster, such as tcp://host:8786.")
 @DEVICE
 @JSON
 @COLLECTION
@@ -93,6 +97,8 @@ def index(
     allow_empty: bool,
     dry_run: bool,
     wait: bool,
+    workers: int | None,
+    dask: str | None,
     device: str,
     as_json: bool,
     index: Path | None,
@@ -131,6 +137,8 @@ def index(
             progress=progress,
             device=Device(device),
             store=store,
+            workers=workers or 0,
+            dask=dask or "",
         )
     for each in named_files.without_documents(root, collection.paths, report):
         answers.note(answers.problem(f"nothing was indexed from {each}: it is empty, or excluded"))

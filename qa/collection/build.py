@@ -7,7 +7,9 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from enum import Enum
+from functools import partial
 from pathlib import Path
 
 from corpus import INDEX_FOLDER, SkippedFile, walk
@@ -28,6 +30,7 @@ from index import (
     Encoder,
     ProgressCallback,
     Request,
+    WorkerPlan,
     is_built,
     load_encoder,
     open_index,
@@ -68,6 +71,8 @@ def build_index(
     encoder: Encoder | None = None,
     device: Device = Device.AUTO,
     store: str | None = None,
+    workers: int = 0,
+    dask: str = "",
 ) -> BuildReport:
     """Build or update the index of a folder, and return what was done.
 
@@ -87,21 +92,24 @@ def build_index(
         encoder: Used instead of loading a model.
         device: Where the model embeds passages; `auto` takes a GPU for a large build, if there is one.
         store: Keep the index in PostgreSQL, `postgresql://user@host/database#collection`; the folder remembers it.
+        workers: Embed in so many processes, which divide the cores; 0 for this one.
+        dask: Embed on the Dask cluster whose scheduler has this address, such as `tcp://host:8786`.
 
     Raises:
-        UsageError: A pattern or `qa.toml` is not valid, or the device cannot be used.
+        UsageError: A pattern or `qa.toml` is not valid, or the device or the cluster cannot be used.
         CorpusError: The folder is missing, cannot be read or has no documents.
         ModelError: The model cannot be loaded.
         LockedError: Another process writes this index.
         DamagedIndexError: The index is damaged; `BuildMode.FULL` rebuilds it.
         IncompatibleError: The index has another format version.
-        StorageError: Writing failed; the index is as it was.
+        StorageError: Writing failed, or the workers are gone; the index is as it was.
     """
     root = existing_root(path)
-    from index import rebuild_index, update_index, use_store
+    from index import open_workers, rebuild_index, update_index, use_store
 
     if store is not None:
         use_store(root / INDEX_FOLDER, store)
+    plan = WorkerPlan(workers, dask) if workers or dask else None
     while True:
         if on_locked is OnLocked.WAIT:
             wait_for_writer(root / INDEX_FOLDER)
@@ -114,7 +122,7 @@ def build_index(
             _require_files(root, *chosen, settings.formats)
         request = Request(
             root=root,
-            encoder=encoder or load_encoder(name, ahead=is_first, device=device),
+            encoder=encoder or load_encoder(name, ahead=is_first, device=Device.CPU if plan else device),
             include=chosen[0],
             exclude=chosen[1],
             paths=settings.paths,
@@ -124,7 +132,10 @@ def build_index(
             progress=progress,
         )
         try:
-            report = rebuild_index(request) if mode is BuildMode.FULL else update_index(request)
+            load = partial(load_encoder, name, device=device)
+            with open_workers(plan, request.encoder, load) as pool:
+                request = replace(request, workers=pool)
+                report = rebuild_index(request) if mode is BuildMode.FULL else update_index(request)
         except LockedError:
             if on_locked is OnLocked.FAIL:
                 raise

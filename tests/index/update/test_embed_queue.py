@@ -278,6 +278,6 @@ def test_what_is_finished_is_kept_before_more_is_gathered(tmp_path: Path, store:
     encoder = Chunks()
     with Embedding(encoder, store, untold) as target:
         offer_all(target, ["a", "b", "c", "d"])
-        wait([future for _, future in target._running])
+        wait(target._running)
         offer_all(target, ["e"])
         assert stored(tmp_path) == expected(["a", "b", "c", "d"])

@@ -1,0 +1,87 @@
+"""A Dask cluster on the loopback: a scheduler and workers with one thread each, all processes of their own."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.paths import REPOSITORY
+
+
+@dataclass(slots=True)
+class Cluster:
+    """A running cluster.
+
+    Attributes:
+        folder: For what Dask writes.
+        port: Of the scheduler.
+        scheduler: Its process.
+        workers: Their processes, without anything that starts them again.
+    """
+
+    folder: Path
+    port: int
+    scheduler: subprocess.Popen[bytes]
+    workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    @property
+    def address(self) -> str:
+        """As `--dask` takes it."""
+        return f"tcp://127.0.0.1:{self.port}"
+
+    def add_worker(self, cores: Sequence[int] = ()) -> None:
+        """Start a worker, on some of the cores."""
+        options = ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--local-directory", str(self.folder)]
+        self.workers.append(_started("worker", self.address, *options, cores=cores))
+
+    def stop(self) -> None:
+        """Kill all of it."""
+        for process in (*self.workers, self.scheduler):
+            process.kill()
+            process.wait()
+
+
+@contextmanager
+def running_cluster(workers: int = 2, *, cores: Sequence[Sequence[int]] = ()) -> Iterator[Cluster]:
+    """Yield a cluster that takes connections; its workers may be about to come."""
+    with tempfile.TemporaryDirectory(prefix="qa-dask-") as name, socket.socket() as reserved:
+        reserved.bind(("127.0.0.1", 0))
+        port = reserved.getsockname()[1]
+        reserved.close()
+        options = ["--host", "127.0.0.1", "--port", str(port), "--no-dashboard"]
+        cluster = Cluster(Path(name), port, _started("scheduler", *options))
+        try:
+            for number in range(workers):
+                cluster.add_worker(cores[number] if cores else ())
+            _await(port)
+            yield cluster
+        finally:
+            cluster.stop()
+
+
+def _started(what: str, *options: str, cores: Sequence[int] = ()) -> subprocess.Popen[bytes]:
+    environment = os.environ | {"PYTHONPATH": str(REPOSITORY), "PYTHONWARNINGS": "ignore"}
+    only = ["taskset", "-c", ",".join(map(str, cores))] if cores else []
+    return subprocess.Popen(
+        [*only, sys.executable, "-m", "distributed.cli.dask_" + what, *options],
+        env=environment,
+        cwd="/",
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def _await(port: int) -> None:
+    for _ in range(1200):
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        time.sleep(0.05)
+    raise TimeoutError("the scheduler does not start")

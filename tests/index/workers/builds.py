@@ -1,0 +1,43 @@
+"""Builds with workers that write down what they embed."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from index.stores import open_index
+from index.update.report import BuildReport, Request
+from index.update.update import update_index
+from index.workers.workers import WorkerPlan, open_workers
+from tests.encoders import BagEncoder
+from tests.recorded import load_recorded
+
+
+def build(root: Path, plan: WorkerPlan | None = None, *, seconds: float = 0.0, fault: str = "") -> BuildReport:
+    """Bring an index up to date, workers writing down what they embed beside its folder."""
+    encoder = BagEncoder()
+    load = partial(load_recorded, str(log_of(root)), seconds, fault)
+    with open_workers(plan, encoder, load) as workers:
+        return update_index(Request(root, encoder, workers=workers))
+
+
+def log_of(root: Path) -> Path:
+    """Where workers write down what they embed."""
+    return root.with_name(f"{root.name}.log")
+
+
+def contents(root: Path) -> list[object]:
+    """Every document, passage and vector of an index, but for when files were changed."""
+    from tests.robustness.picture import listing  # takes long to import, and a build needs none of it
+
+    with open_index(root / ".qa") as index:
+        return [[*document[:3], *document[4:]] for document in listing(index)]
+
+
+def write(root: Path, files: int) -> Path:
+    """A folder of so many files with eight passages each, all different."""
+    root.mkdir()
+    for number in range(files):
+        parts = (f"# Part {number}.{place}\n\nThe ferry {number} left harbour {place}.\n\n" for place in range(8))
+        (root / f"{number:02}.md").write_text("".join(parts), encoding="utf-8")
+    return root

@@ -1,0 +1,133 @@
+"""A Dask cluster that embeds: a scheduler and two workers on the loopback."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from corpus.errors import ModelError, StorageError, UsageError
+from index.update.report import Request
+from index.update.update import update_index
+from index.workers import dask_cluster
+from index.workers.workers import WorkerPlan, open_workers
+from tests.dask_cluster import Cluster, running_cluster
+from tests.encoders import BagEncoder
+from tests.index.workers.builds import build, contents, log_of, write
+from tests.index.workers.conftest import BATCH, TEXTS
+from tests.recorded import recorded
+from tests.robustness import worker_kills
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    with running_cluster() as found:
+        yield found
+
+
+def test_two_nodes_make_the_index_that_one_process_makes(cluster: Cluster, folder: Path, plain: list[object]) -> None:
+    """Each text is embedded once, by one of them."""
+    report = build(folder, WorkerPlan(dask=cluster.address), seconds=0.003)
+    assert contents(folder) == plain
+    lines = recorded(log_of(folder))
+    assert report.embedded == len(lines) == len({text for _, _, text in lines}) == TEXTS
+    assert {int(process) for process, _, _ in lines} == {one.pid for one in cluster.workers}
+
+
+FAULTS = [
+    ("error", StorageError, "MemoryError: no more"),
+    ("other model", ModelError, "its files of the model bag differ from those here"),
+    ("other vectors", ModelError, "returns other vectors than this machine (cosine 0."),
+]
+
+
+@pytest.mark.parametrize(("fault", "error", "message"), FAULTS, ids=[fault for fault, _, _ in FAULTS])
+def test_what_goes_wrong_is_one_error_and_the_old_index_stays(
+    cluster: Cluster, folder: Path, fault: str, error: type[Exception], message: str
+) -> None:
+    build(folder)
+    before = contents(folder)
+    (folder / "00.md").write_text("A robot.\n", encoding="utf-8")
+    with pytest.raises(error) as caught:
+        build(folder, WorkerPlan(dask=cluster.address), fault=fault)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert contents(folder) == before
+    assert build(folder).embedded == 1
+
+
+def test_workers_without_what_embeds_are_one_error(
+    cluster: Cluster, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with another version of qa there, or none."""
+    (tmp_path / "only_here.py").write_text("def load():\n    raise AssertionError\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    import only_here  # type: ignore[import-not-found]
+
+    encoder = BagEncoder()
+    with (
+        open_workers(WorkerPlan(dask=cluster.address), encoder, partial(only_here.load)) as workers,
+        pytest.raises(StorageError) as caught,
+    ):
+        update_index(Request(folder, encoder, workers=workers))
+    assert "Has every worker the same version of qa?" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("victim", ["build on nodes", "node"])
+def test_a_kill_costs_the_batches_that_were_under_way(cluster: Cluster, tmp_path: Path, victim: str) -> None:
+    """Another node goes on for one that is gone; of the two, one is left afterwards."""
+    plain = write(tmp_path / "plain", 32)
+    build(plain)
+    assert worker_kills.kill(victim, write(tmp_path / "corpus", 32), contents(plain), 0.3, cluster).wrong == []
+
+
+def test_without_workers_or_a_scheduler_there_is_one_error_and_the_next_build_goes_on(
+    folder: Path, plain: list[object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before the build or in the middle of it."""
+    monkeypatch.setattr(dask_cluster, "_WAIT", 0.5)
+    monkeypatch.setattr(dask_cluster, "_CONNECT", 1)
+    with running_cluster(0) as cluster:
+        plan = WorkerPlan(dask=cluster.address)
+        with pytest.raises(UsageError, match=r"has no workers\. Start some: dask worker tcp://"):
+            build(folder, plan)
+        monkeypatch.setattr(dask_cluster, "_WAIT", 60)
+        cluster.add_worker()
+        ending = threading.Thread(target=_end, args=(cluster, folder))
+        ending.start()
+        with pytest.raises(StorageError) as caught:
+            build(folder, plan, seconds=0.01)
+        ending.join()
+        assert str(caught.value) == (
+            f"the Dask cluster at {cluster.address} is gone. What was embedded is kept: run it again."
+        )
+        with pytest.raises(UsageError, match="there is no Dask scheduler at tcp://127"):
+            build(folder, plan)
+    done = len(recorded(log_of(folder)))
+    report = build(folder)
+    assert contents(folder) == plain
+    assert TEXTS - done <= report.embedded <= TEXTS - done + 3 * BATCH
+
+
+def _end(cluster: Cluster, folder: Path) -> None:
+    worker_kills.until(lambda: len(recorded(log_of(folder))) >= 2 * BATCH)
+    cluster.scheduler.kill()
+
+
+@pytest.mark.parametrize("address", ["nowhere", "http://localhost:80", "tcp://127.0.0.1:1"])
+def test_an_address_where_there_is_no_scheduler(folder: Path, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask_cluster, "_CONNECT", 0.3)
+    with pytest.raises(UsageError) as caught:
+        build(folder, WorkerPlan(dask=address))
+    assert str(caught.value).startswith(f"there is no Dask scheduler at {address}: ")
+
+
+def test_without_its_package_it_says_how_to_install_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(UsageError, match=r"pip install 'qa-passages\[dask\]'"):
+        build(folder, WorkerPlan(dask="tcp://127.0.0.1:1"))

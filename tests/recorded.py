@@ -1,0 +1,57 @@
+"""An encoder for worker processes, which takes its time and writes down what it embeds."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from index.encoder.protocol import Encoder, Vectors
+from tests.encoders import BagEncoder
+
+
+class RecordedEncoder(BagEncoder):
+    """Writes a line for each text it has embedded: its process, the cores and the GPU of that, and the text.
+
+    Args:
+        log: Where.
+        seconds: For each text.
+        fault: "other model" has another fingerprint, "other vectors" embeds differently, "crash" dies over a text with
+            the word robot, "error" raises over it.
+    """
+
+    def __init__(self, log: str, seconds: float = 0.0, fault: str = "") -> None:
+        super().__init__(fingerprint="0" * 64 if fault == "other model" else "f" * 64)
+        self._log = log
+        self._seconds = seconds
+        self._fault = fault
+
+    def encode_passages(self, texts: Sequence[str]) -> Vectors:
+        if any("robot" in text for text in texts):
+            if self._fault == "crash":
+                os.kill(os.getpid(), signal.SIGKILL)
+            if self._fault == "error":
+                raise MemoryError("no more")
+        found = super().encode_passages(texts)
+        time.sleep(self._seconds * len(texts))
+        cores = ",".join(map(str, sorted(os.sched_getaffinity(0))))
+        place = f"{os.getpid()} {cores}@{os.environ.get('CUDA_VISIBLE_DEVICES')}"
+        lines = "".join(f"{place} {text!r}\n" for text in texts).encode()
+        file = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        os.write(file, lines)
+        os.close(file)
+        return np.roll(found, 1, axis=1) if self._fault == "other vectors" else found
+
+
+def load_recorded(log: str, seconds: float, fault: str) -> Encoder:
+    """The same, as workers load it."""
+    return RecordedEncoder(log, seconds, fault)
+
+
+def recorded(log: Path) -> list[list[str]]:
+    """The lines so far: process, cores, text."""
+    return [line.split(" ", 2) for line in log.read_text().splitlines()] if log.exists() else []
