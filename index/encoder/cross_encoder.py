@@ -41,22 +41,16 @@ class CrossEncoderModel:
     """Scores texts with a question, in float32; the same question and texts have the same scores.
 
     `auto` takes a GPU wherever there is one, as torch is needed anyway.
+
+    Attributes:
+        name: The model as the user names it.
     """
 
     def __init__(self, model: ModelFiles, device: Device) -> None:
+        self.name = model.name
         self._model = model
         self._device = device
         self._lock = threading.Lock()
-
-    @property
-    def name(self) -> str:
-        """The model as the user names it."""
-        return self._model.name
-
-    @property
-    def fingerprint(self) -> str:
-        """Digest (hex) of all that shapes the scores."""
-        return self._model.fingerprint
 
     def scores(self, question: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
         """How well each text answers: `(n,)`, higher is better, in the model's own scale; what is too long is cut.

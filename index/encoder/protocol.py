@@ -59,19 +59,23 @@ class Encoder(Protocol):
         """Tokens of a passage that the model reads, prompt and special tokens already taken off."""
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text, special tokens not counted, nothing truncated."""
+        """Tokens of each text, special tokens not counted, nothing truncated; loads no weights."""
 
     def unknown_token_ratio(self, text: str) -> float:
         """Share of a text's letters that the vocabulary has no words for: tokens of one letter, or unknown ones."""
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
-        """Embed passages: `(n, dim) float32`, unit L2 norm, in the order given."""
+        """Embed passages: `(n, dim) float32`, unit L2 norm, in the order given.
+
+        Raises:
+            ValueError: A text has more than `max_tokens` tokens.
+        """
 
     def encode_query(self, text: str) -> Vectors:
         """Embed one question: `(dim,) float32`, unit L2 norm; truncated to the model's maximum length."""
 
     def encode_query_tokens(self, text: str) -> TokenVectors:
-        """Token vectors of one question."""
+        """Token vectors of one question, truncated to the model's maximum length."""
 
     def encode_passage_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
         """Token vectors of each passage.

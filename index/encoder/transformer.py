@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from corpus.errors import ModelError
 from index.encoder.model_files import ModelFiles
-from index.encoder.protocol import TokenVectors, Vectors
+from index.encoder.protocol import Encoder, TokenVectors, Vectors
 from index.encoder.tokenizer import ModelTokenizer, TokenIds
 
 
@@ -27,7 +27,7 @@ class Output(NamedTuple):
 NO_TOKENS = np.empty((0, 0), dtype=np.float32)
 
 
-class TransformerEncoder(ABC):
+class TransformerEncoder(Encoder):
     """An `Encoder` that loads its tokenizer and weights when first used, and then raises ModelError where it cannot."""
 
     def __init__(self, model: ModelFiles, *, tokenizer: ModelTokenizer | None = None) -> None:
@@ -39,12 +39,10 @@ class TransformerEncoder(ABC):
 
     @property
     def name(self) -> str:
-        """The model as the user names it."""
         return self._model.name
 
     @property
     def fingerprint(self) -> str:
-        """Digest (hex) of all that shapes the vectors."""
         return self._model.fingerprint
 
     @cached_property
@@ -53,24 +51,19 @@ class TransformerEncoder(ABC):
 
     @property
     def dimension(self) -> int:
-        """Length of a vector."""
         return self._tokenizer.parameters.dimension
 
     @property
     def max_tokens(self) -> int:
-        """Tokens of a passage that the model reads, prompt and special tokens already taken off."""
         return self._tokenizer.max_tokens
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text, special tokens not counted, nothing truncated; loads no weights."""
         return self._tokenizer.count(texts)
 
     def unknown_token_ratio(self, text: str) -> float:
-        """Share of a text's letters that the model has no words for; loads no weights."""
         return self._tokenizer.unknown_token_ratio(text)
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
-        """Embed passages: `(n, dim) float32`, unit L2 norm; raises ValueError where one has too many tokens."""
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         encoded = self._checked(texts, self._tokenizer.encode(texts, prompt=self._tokenizer.parameters.passage_prompt))
         for i, output in self._run_passages(encoded, tokens=False):
@@ -78,15 +71,12 @@ class TransformerEncoder(ABC):
         return vectors
 
     def encode_query(self, text: str) -> Vectors:
-        """Embed one question: `(dim,) float32`, unit L2 norm; truncated to the model's maximum length."""
         return self._unit(self._query(text)[1].text, self.dimension)
 
     def encode_query_tokens(self, text: str) -> TokenVectors:
-        """Token vectors of one question, truncated to the model's maximum length."""
         return self._token_vectors(*self._query(text))
 
     def encode_passage_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """Token vectors of each passage; raises ValueError where one has more than `max_tokens` tokens."""
         prompt = self._tokenizer.parameters.passage_prompt
         encoded = self._checked(texts, self._tokenizer.tokenise(texts, prompt=prompt))
         outputs = dict(self._run_passages(encoded, tokens=True))

@@ -55,7 +55,7 @@ def test_it_is_loaded_when_it_is_first_used(folder: Path, monkeypatch: pytest.Mo
     """What it needs is missing then."""
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     model = load_cross_encoder(str(folder))
-    assert (model.name, model.fingerprint) == (str(folder), find(str(folder)).fingerprint)
+    assert model.name == str(folder)
     with pytest.raises(ModelError, match="needs torch here, which is missing: pip install sentence-transformers"):
         model.scores(QUESTION, TEXTS)
 
