@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 
+# What would show a name in another order than it has: "gpj.exe" as "exe.jpg".
+_REORDERING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
 @cache
 def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - no answer of the API waits for it
@@ -30,6 +35,7 @@ def _environment() -> Environment:
         auto_reload=False,
     )
     found.globals.update(count=_count, heading_levels=heading_levels, picture_of=_picture)
+    found.filters["name"] = _name
     found.tests["problem"] = lambda value: isinstance(value, PageProblem)
     return found
 
@@ -50,12 +56,17 @@ def _status(content: PageContent) -> str:
     if content.problem:
         return f"{content.problem.title}. {content.problem.detail}"
     if content.similar:
-        return f"{_count(len(content.similar.passages), 'passage')} like {content.similar.place}"
+        return f"{_count(len(content.similar.passages), 'passage')} like {_name(content.similar.place)}"
     result = content.result
     if result is None:
         return ""
     answer = f"Answer: {result.text}. " if result.found and result.text else "" if result.found else "No answer found. "
     return answer + _count(len(result.passages), "passage")
+
+
+def _name(text: str) -> str:
+    r"""A file name as it is shown, such as "\u202egpj.exe"."""
+    return _REORDERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _count(number: int, word: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from urllib.parse import quote
 
 import pytest
 
@@ -56,3 +57,13 @@ def test_a_hostile_document_stays_text(hostile_server: RunningServer, number: in
         assert isinstance(reply.json, dict)
     assert [reply.status for reply in replies[:3]] == [200] * 3
     assert [reply.status for reply in replies[4:]] == [404, 400, 400]
+
+
+def test_no_name_is_shown_in_another_order(hostile_server: RunningServer) -> None:
+    """As its characters stand, so that nobody takes a program for a document."""
+    name = "\u202efdp.exe.txt"
+    number = [known for known, _ in DOCUMENTS].index(name)
+    for address in (f"/?q={word_of(number)}", f"/source?open={quote(name)}", f"/?like={quote(name)}"):
+        body = hostile_server.get(address).body.decode()
+        assert r"\u202efdp.exe.txt" in body
+        assert [line for line in body.splitlines() if "\u202e" in line] == []
