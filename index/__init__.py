@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     )
     from index.update.copy import copy_index
     from index.update.diff import Diff, find_changes
-    from index.update.report import BuildReport, Progress, ProgressCallback, Request
+    from index.update.report import BuildReport, Choice, Progress, ProgressCallback, Request
     from index.update.update import preview_update, rebuild_derived, rebuild_index, update_index
     from index.workers.workers import WorkerPlan, open_workers
 
@@ -78,7 +78,7 @@ _NAMES = {
     "stores": "is_built open_index open_store store_of use_store verify_index verify_store",
     "update.copy": "copy_index",
     "update.diff": "Diff find_changes",
-    "update.report": "BuildReport Progress ProgressCallback Request",
+    "update.report": "BuildReport Choice Progress ProgressCallback Request",
     "update.update": "preview_update rebuild_derived rebuild_index update_index",
     "workers.workers": "WorkerPlan open_workers",
 }

@@ -47,19 +47,33 @@ class BuildReport:
 ProgressCallback = Callable[[Progress], None]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """Which files are to be indexed; None for what the last update chose.
+
+    Attributes:
+        include: Patterns of the files to index, () for all.
+        exclude: Patterns of the files to leave out.
+        paths: Limits the collection to these files, and folders with a slash at the end, relative to the root; () for
+            all of it.
+        formats: Formats of files that their names do not tell.
+        more_paths: Adds files and folders to a new or limited collection; one of the whole root has them already.
+    """
+
+    include: Sequence[str] | None = None
+    exclude: Sequence[str] | None = None
+    paths: Sequence[str] | None = None
+    formats: Sequence[str] | None = None
+    more_paths: Sequence[str] = ()
+
+
 @dataclass(frozen=True, slots=True)
-class Request:
+class Request(Choice):
     """What an update is asked to do.
 
     Attributes:
         root: The corpus root; the index is in its folder `.qa`.
         encoder: Embeds passages.
-        include: Patterns of the files to index, () for all, None for those of the last update.
-        exclude: Patterns of the files to leave out, None for those of the last update.
-        paths: Limits the collection to these files, and folders with a slash at the end, relative to the root; () for
-            all of it, None for those of the last update.
-        formats: Formats of files that their names do not tell; None for those of the last update.
-        more_paths: Adds files and folders to a new or limited collection; one of the whole root has them already.
         allow_empty: Whether an index may lose its last documents.
         retry: Whether files that could not be read are tried again even if they did not change.
         progress: Called with how far it is.
@@ -68,11 +82,6 @@ class Request:
 
     root: Path
     encoder: Encoder
-    include: Sequence[str] | None = None
-    exclude: Sequence[str] | None = None
-    paths: Sequence[str] | None = None
-    formats: Sequence[str] | None = None
-    more_paths: Sequence[str] = ()
     allow_empty: bool = False
     retry: bool = True
     progress: ProgressCallback | None = None

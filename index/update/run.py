@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 
 from corpus import LoadedFile, SkippedFile, encoder_text, load_all, outermost, split, splitter_version
@@ -18,30 +17,22 @@ from index.storage.metadata import BuildConfig, Info, Selection, SkippedRow
 from index.storage.rows import StoredDocument
 from index.update.diff import Diff, compare
 from index.update.embed_queue import Embedding
-from index.update.report import BuildReport, Note, Progress, Request
+from index.update.report import BuildReport, Choice, Note, Progress, Request
 
 _LOG = logging.getLogger(__name__)
 
 
-def select(
-    before: Selection | None,
-    *,
-    include: Sequence[str] | None,
-    exclude: Sequence[str] | None,
-    paths: Sequence[str] | None,
-    formats: Sequence[str] | None,
-    more_paths: Sequence[str],
-) -> Selection:
-    """Return what is asked for, as in `Request`, and where nothing is, what the last update selected."""
+def select(before: Selection | None, choice: Choice) -> Selection:
+    """Return what is chosen, and where nothing is, what the last update selected."""
     last = before or Selection()
-    kept = last.paths if paths is None else tuple(paths)
+    kept = last.paths if choice.paths is None else tuple(choice.paths)
     # More paths widen a limited collection; one of the whole root has them already.
-    is_new = before is None and paths is None
+    is_new = before is None and choice.paths is None
     return Selection(
-        include=last.include if include is None else tuple(filter(str.strip, include)),
-        exclude=last.exclude if exclude is None else tuple(filter(str.strip, exclude)),
-        formats=last.formats if formats is None else tuple(formats),
-        paths=outermost((*kept, *more_paths)) if kept or is_new else (),
+        include=last.include if choice.include is None else tuple(filter(str.strip, choice.include)),
+        exclude=last.exclude if choice.exclude is None else tuple(filter(str.strip, choice.exclude)),
+        formats=last.formats if choice.formats is None else tuple(choice.formats),
+        paths=outermost((*kept, *choice.more_paths)) if kept or is_new else (),
     )
 
 
@@ -106,14 +97,7 @@ class Build:
         self._started = started
         self._before = store.info()
         self._documents = store.documents()
-        selection = select(
-            self._before or salvaged,
-            include=request.include,
-            exclude=request.exclude,
-            paths=request.paths,
-            formats=request.formats,
-            more_paths=request.more_paths,
-        )
+        selection = select(self._before or salvaged, request)
         self._config = BuildConfig(
             **asdict(selection),
             model=self._encoder.name,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from corpus import INDEX_FOLDER, load_all
@@ -28,7 +28,7 @@ from index.storage.metadata import Info, Selection, SkippedRow
 from index.storage.rows import StoredDocument
 from index.stores import make_index_folder, open_index, open_writer, store_of
 from index.update.diff import compare
-from index.update.report import BuildReport, Request
+from index.update.report import BuildReport, Choice, Request
 from index.update.run import Build, Findings, select
 
 _LOG = logging.getLogger(__name__)
@@ -86,15 +86,7 @@ def rebuild_derived(root: Path) -> None:
         store.rebuild_derived()
 
 
-def preview_update(
-    root: Path,
-    *,
-    include: Sequence[str] | None = None,
-    exclude: Sequence[str] | None = None,
-    paths: Sequence[str] | None = None,
-    formats: Sequence[str] | None = None,
-    more_paths: Sequence[str] = (),
-) -> BuildReport:
+def preview_update(root: Path, choice: Choice | None = None) -> BuildReport:
     """Return what `update_index` would do; files are read, nothing is written, and `embedded` and `reused` are 0.
 
     Raises:
@@ -107,7 +99,7 @@ def preview_update(
     with contextlib.suppress(NoIndexError), open_index(root / INDEX_FOLDER) as snapshot:
         info, skipped = snapshot.info, snapshot.skipped()
         documents = {document.path: document for document in snapshot.documents()}
-    selection = select(info, include=include, exclude=exclude, paths=paths, formats=formats, more_paths=more_paths)
+    selection = select(info, choice or Choice())
     diff = compare(root, documents, skipped, selection, retry=True)
     found = Findings()
     for read in load_all(root, (*diff.added, *diff.suspect), formats=selection.formats):

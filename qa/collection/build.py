@@ -11,6 +11,7 @@ from dataclasses import replace
 from enum import Enum
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from corpus import INDEX_FOLDER, SkippedFile, walk
 from corpus.errors import (
@@ -36,7 +37,7 @@ from index import (
     open_index,
     wait_for_writer,
 )
-from qa.collection.settings import read_settings
+from qa.collection.settings import CollectionSettings, read_settings
 from qa.locate import root_of
 from qa.reader.reader import Reader
 
@@ -117,17 +118,13 @@ def build_index(
         settings = read_settings(root)
         is_first = not is_built(root / INDEX_FOLDER)  # then it is sure to embed
         name = _absolute(model) if model else model_of(root)
-        chosen = settings.include if include is None else include, settings.exclude if exclude is None else exclude
+        chosen = _chosen(settings, include, exclude, paths)
         if on_empty is OnEmpty.FAIL and (is_first or mode is BuildMode.FULL):
-            _require_files(root, *chosen, settings.formats)
+            _require_files(root, chosen)
         request = Request(
             root=root,
             encoder=encoder or load_encoder(name, ahead=is_first, device=Device.CPU if plan else device),
-            include=chosen[0],
-            exclude=chosen[1],
-            paths=settings.paths,
-            formats=settings.formats,
-            more_paths=paths,
+            **chosen,
             allow_empty=on_empty is OnEmpty.ALLOW,
             progress=progress,
         )
@@ -155,11 +152,22 @@ def _prepare_reader() -> None:
         _log.debug("the reader is not prepared: %s", error)
 
 
-def _require_files(
-    root: Path, include: Sequence[str] | None, exclude: Sequence[str] | None, formats: tuple[str, ...]
-) -> None:
+def _chosen(
+    settings: CollectionSettings, include: Sequence[str] | None, exclude: Sequence[str] | None, paths: Sequence[str]
+) -> dict[str, Any]:
+    """The fields of `Choice`: as is asked, else as is set."""
+    return {
+        "include": settings.include if include is None else include,
+        "exclude": settings.exclude if exclude is None else exclude,
+        "paths": settings.paths,
+        "formats": settings.formats,
+        "more_paths": paths,
+    }
+
+
+def _require_files(root: Path, chosen: dict[str, Any]) -> None:
     """Look before anything is written, since the wrong folder may have been named."""
-    found = walk(root, include=include or (), exclude=exclude or (), formats=formats)
+    found = walk(root, **{name: chosen[name] or () for name in ("include", "exclude", "formats")})
     if not found.files:
         raise _nothing_to_index(root, found.skipped)
 
@@ -192,18 +200,10 @@ def preview_index(
     paths: Sequence[str] = (),
 ) -> BuildReport:
     """Return what `build_index` would do, without writing; `embedded` and `reused` are 0."""
-    from index import preview_update
+    from index import Choice, preview_update
 
     root = existing_root(path)
-    settings = read_settings(root)
-    return preview_update(
-        root,
-        include=settings.include if include is None else include,
-        exclude=settings.exclude if exclude is None else exclude,
-        paths=settings.paths,
-        formats=settings.formats,
-        more_paths=paths,
-    )
+    return preview_update(root, Choice(**_chosen(read_settings(root), include, exclude, paths)))
 
 
 def existing_root(path: str | os.PathLike[str]) -> Path:

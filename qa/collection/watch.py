@@ -227,12 +227,12 @@ class _Watcher:
             wait_for_writer(self._root / INDEX_FOLDER)
             before = self._look()
             info, settings = before.info, read_settings(self._root)
-            wanted = (settings.include, settings.exclude, settings.paths, settings.formats)
-            now = (info.include, info.exclude, info.paths, info.formats)
-            if before.diff.is_current and all(new in (None, old) for new, old in zip(wanted, now, strict=True)):
+            wanted = {name: getattr(settings, name) for name in ("include", "exclude", "paths", "formats")}
+            is_same = all(value in (None, getattr(info, name)) for name, value in wanted.items())
+            if before.diff.is_current and is_same:
                 return None
             with suppress(LockedError):
-                report = update_index(Request(self._root, self._encoder_for(info), *wanted, retry=False))
+                report = update_index(Request(self._root, self._encoder_for(info), **wanted, retry=False))
                 events = tuple(_compare(before, self._look(), report))
                 return Update(datetime.now().astimezone(), events, report) if events else None
 
