@@ -211,7 +211,7 @@ def _several(given: Texts) -> tuple[str, ...]:
 def _pair(condition: str) -> tuple[str, str]:
     name, sign, value = condition.partition("=")
     if not (sign and name.strip() and _WORD.search(value)):
-        raise UsageError(f"{condition} is no condition. Write name=value, such as author=Ida.")
+        raise UsageError(f"{condition} is not a condition. Write name=value, such as author=Ida.")
     return name.strip().lower(), value.strip()
 
 

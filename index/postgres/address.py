@@ -50,13 +50,13 @@ def parse_address(text: str) -> StoreAddress:
     try:
         parts = urlsplit(url)
     except ValueError as error:
-        raise UsageError(f"this is no address of a store: {error}. Give one such as {_EXAMPLE}.") from error
+        raise UsageError(f"not an address of a store: {error}. Give one such as {_EXAMPLE}.") from error
     if ":" in parts.netloc.rpartition("@")[0] or "password" in parse_qs(parts.query):
         raise UsageError(
             "leave the password out of the address: others see it there. Put it into ~/.pgpass or PGPASSWORD."
         )
     if parts.scheme not in ("postgresql", "postgres"):
-        raise UsageError(f"{url!r} is no address of a store. Give one such as {_EXAMPLE}.")
+        raise UsageError(f"{url!r} is not an address of a store. Give one such as {_EXAMPLE}.")
     if name and not _NAME.fullmatch(name):
         raise UsageError(f"a collection cannot be named {name!r}: use at most 50 of a-z, 0-9, - and _.")
     return StoreAddress(url, name)

@@ -131,7 +131,7 @@ def only_collection(connection: psycopg.Connection, place: str) -> str:
     """Return the name of the only collection in a database."""
     names = collections(connection)
     if not names:
-        raise NoIndexError(f"there is no collection in {place}. Make one with: qa index FOLDER --store {place}")
+        raise NoIndexError(f"there is no collection in {place}. Build one with: qa index FOLDER --store {place}")
     if len(names) > 1:
         raise UsageError(f"{place} has several collections; name one: {place}#{names[0]} (or {', '.join(names[1:])})")
     return names[0]
@@ -160,9 +160,7 @@ def require_current(connection: psycopg.Connection, place: str) -> None:
     if version > VERSION:
         raise IncompatibleError(f"{place} has tables of version {version}, newer than this qa reads. Upgrade qa.")
     if version < VERSION:
-        raise IncompatibleError(
-            f"{place} has tables of the old version {version}. Run `qa index`, which brings them up."
-        )
+        raise IncompatibleError(f"{place} has tables of the old version {version}. Run `qa index` to upgrade them.")
 
 
 def migrate(connection: psycopg.Connection, collection: str, place: str) -> None:

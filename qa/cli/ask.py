@@ -179,7 +179,7 @@ def _talk(answering: Answering, asking: dict[str, Any], refresh: Callable[[], ob
     conversation = Conversation(retriever, started, screen, refresh)
     read = line_input(LineHistory(history_file()), [*conversation.commands, *ENDS])
     info = retriever.snapshot.info
-    size = f"{reports.count(info.documents, 'document')}, {reports.count(info.passages, 'passage')}"
+    size = reports.size_of(info.documents, info.passages)
     screen.say(f"{clean_name(name)}: {size}. Ask away; /help lists commands, Ctrl-D ends.")
     going = True
     while going:

@@ -216,7 +216,7 @@ def copy(*, source: str, target: str) -> int:
     places = [each if "://" in each else locate.root_of(Path(each)) for each in (source, target)]
     with session.progress("Copying", unit="") as progress:
         info = copy_index(*places, progress=progress)
-    answers.out(f"Copied {info.documents:,} documents, {info.passages:,} passages to {clean_name(target)}\n")
+    answers.out(f"Copied {reports.size_of(info.documents, info.passages)} to {clean_name(target)}\n")
     return FOUND
 
 

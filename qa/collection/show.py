@@ -169,7 +169,7 @@ def _asked(document: Document, asked: tuple[int, int]) -> tuple[int, int]:
     first, last = asked
     path = document.path
     if not 1 <= first <= last:
-        raise UsageError(f"{first}-{last} is no range of lines: the first comes first, and lines count from 1")
+        raise UsageError(f"{first}-{last} is not a range of lines: the first comes first, and lines count from 1")
     if document.file_lines is None:
         raise UsageError(f"{path} has no numbered lines: give a page, a heading ({path} § Heading) or a passage id")
     count = len(LineMap(document.text))

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 ENDS = ("exit", "quit", "/exit", "/quit")
 HELP = """\
-2              passage 2 of the answer in its context
+2              show passage 2 in its context
 /open 2        open its file in your editor or viewer; /open and /show also take a place: /show awards.md:12
-/path talks/   ask matching files alone; /path alone: all files
-/topic 3       ask one topic of qa topics alone; /topic alone: all
+/path talks/   only matching files; /path by itself: all files again
+/topic 3       only topic 3 of qa topics; /topic by itself: all again
 /mode keyword  search by words; or dense (by meaning), hybrid (both)
 /k 8           how many passages
-/json          answers as JSON, and back
-/new           forget the last question; until then, a follow-up such as "and who chaired it?" is asked about it
+/json          switch to JSON, and back
+/new           start over: follow-ups such as "and who chaired it?" no longer refer to the last question
 exit           or Ctrl-D; Ctrl-C drops a line or stops a question"""
 
 
@@ -143,7 +143,7 @@ class Conversation:
         """The place that a number of a passage, or a place itself, means."""
         if not words.isdecimal():
             if not words:
-                raise UsageError("say which: a passage by its number, or a place such as awards.md:12.")
+                raise UsageError("which one? Give the number of a passage, or a place such as awards.md:12.")
             return words
         passages = () if self._last is None else self._last.passages
         found = next((hit.id for hit in passages if str(hit.rank) == words.lstrip("0")), None)

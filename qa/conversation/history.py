@@ -36,7 +36,7 @@ class LineHistory:
         try:
             append_private(self._file, f"{kept}\n".encode("utf-8", "replace"))
         except OSError as error:
-            _log.debug("the history is not kept: %s", error)
+            _log.debug("cannot save the history: %s", error)
 
 
 def _read(file: Path) -> list[str]:
@@ -45,6 +45,6 @@ def _read(file: Path) -> list[str]:
             stream.seek(max(0, file.stat().st_size - _MAX_BYTES))
             data = stream.read(_MAX_BYTES)
     except OSError as error:
-        _log.debug("no history: %s", error)
+        _log.debug("cannot read the history: %s", error)
         return []
     return [line for line in data.decode("utf-8", "replace").splitlines() if line.strip()]

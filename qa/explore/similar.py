@@ -161,7 +161,7 @@ def _pairs(compared: Compared, passages: Sequence[StoredPassage], vectors: Vecto
 def _compared(root: Path, snapshot: Index, encoder: Encoder, request: SimilarRequest, *, whole: bool) -> Compared:
     """What is compared: the passages of a place, or with `whole` those of its documents or records; or a text."""
     if not 1 <= request.k <= MAX_HITS:
-        raise UsageError(f"cannot give {request.k}: -k takes 1 to {MAX_HITS:,}.")
+        raise UsageError(f"k must be from 1 to {MAX_HITS:,}, not {request.k}.")
     place = find_place(snapshot, root, request.what, request.here, indexed_only=request.indexed_only)
     if place is None:
         return _of_text(encoder, request.what)

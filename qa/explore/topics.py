@@ -40,7 +40,7 @@ def find_topics(
         UsageError: The number cannot be, or nothing passes.
     """
     if wanted is not None and not 1 <= wanted <= MOST_TOPICS:
-        raise UsageError(f"cannot make {wanted} topics: -n takes 1 to {MOST_TOPICS}.")
+        raise UsageError(f"the number of topics must be from 1 to {MOST_TOPICS}, not {wanted}.")
     documents = select(snapshot, only)
     if documents is not None:
         return _made(snapshot, Items.read(snapshot, unit, documents), wanted, None)

@@ -51,7 +51,7 @@ class NamedCollections:
             QAError: It cannot be opened, or there is none of this name.
         """
         if name is None and len(self._roots) > 1:
-            raise UsageError(f"say which collection: {', '.join(self._roots)}.")
+            raise UsageError(f"which collection? There are: {', '.join(self._roots)}.")
         name = name or self.names[0]
         if name not in self._roots:
             raise UsageError(f"no collection {name}. There are: {', '.join(self._roots)}.")

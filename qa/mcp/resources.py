@@ -60,7 +60,7 @@ def read(collections: NamedCollections, uri: str) -> types.ReadResourceResult:
     parts = urlsplit(uri)
     kind, _, place = unquote(parts.path).lstrip("/").partition("/")
     if parts.scheme != "qa" or kind not in ("document", "passage") or not place:
-        raise UsageError(f"{uri} is no qa://COLLECTION/document/PATH and no qa://COLLECTION/passage/ID.")
+        raise UsageError(f"{uri} is neither qa://COLLECTION/document/PATH nor qa://COLLECTION/passage/ID.")
     with collections.reading(unquote(parts.netloc)) as served:
         if kind == "document" and served.snapshot.document(place) is None:
             raise UsageError(f"no document {place}.")

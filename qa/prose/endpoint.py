@@ -74,7 +74,7 @@ class LLMEndpoint:
             found = urlsplit(self.url)
             found.port  # noqa: B018 - is computed, and may be no number
         except ValueError as error:
-            raise UsageError(f"the endpoint is no URL: {error}.") from error
+            raise UsageError(f"the endpoint is not a URL: {error}.") from error
         if found.scheme not in ("http", "https") or not found.hostname:
             raise UsageError("the endpoint must be a URL such as http://localhost:11434/v1.")
         if found.username is not None or found.query or found.fragment:

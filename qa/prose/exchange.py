@@ -27,20 +27,20 @@ _PIECE = 1 << 16
 # Seconds after the limit until a thread that nobody waits for gives up connecting.
 _GRACE = 10
 _MEANINGS = {
-    400: "it refuses the request",
-    401: "it wants a key, or another one; the key is taken from QA_LLM_KEY",
-    403: "it refuses the key",
+    400: "it rejects the request",
+    401: "it needs a valid key; set QA_LLM_KEY",
+    403: "it rejects the key",
     404: "it has no such model or no such path",
-    429: "it has too many requests",
+    429: "it is overloaded, or allows no more requests for now",
 }
 # By the kind of error; of two that fit, the first.
 _FAILURES: dict[type[Exception], str] = {
     ssl.SSLError: "it does not speak TLS as its URL says; is it http:// instead of https://?",
     socket.gaierror: "there is no host of that name",
     ConnectionRefusedError: "nothing is listening there",
-    TimeoutError: "it does not answer in time",
-    ConnectionResetError: "it broke off the connection",
-    IncompleteRead: "it broke off the connection",
+    TimeoutError: "it did not answer in time",
+    ConnectionResetError: "it closed the connection",
+    IncompleteRead: "it closed the connection",
     HTTPException: "it does not speak HTTP; is it https:// instead of http://?",
 }
 
@@ -107,7 +107,7 @@ class Exchange:
         elif kind == "application/json":
             yield _content(_parsed(response.read(_LONGEST)), "message")
         else:
-            raise EndpointError(f"answers with {kind[:80]}, not with an event stream; is that its API?")
+            raise EndpointError(f"it answers with {kind[:80]}, not an event stream; is this the URL of its API?")
 
     def _posted(self, body: Mapping[str, Any]) -> HTTPResponse:
         host = f"{self._target.hostname}"
@@ -128,7 +128,7 @@ class Exchange:
         connection.connect()
         self._socket = connection.sock
         if self._is_abandoned:
-            raise EndpointError("nobody waits for it any more")
+            raise EndpointError("cancelled")
         connection.request("POST", path, json.dumps(body), headers)
         return self._opened.enter_context(connection.getresponse())
 
@@ -137,9 +137,9 @@ class Exchange:
             return
         if 300 <= response.status < 400:
             raise EndpointError(
-                f"it redirects to {_one_line(response.headers.get('Location', 'nowhere'))}; if you trust that, name it"
+                f"it redirects to {_one_line(response.headers.get('Location', 'nowhere'))}; if you trust it, name that"
             )
-        meaning = _MEANINGS.get(response.status, "it failed" if response.status >= 500 else "it refuses")
+        meaning = _MEANINGS.get(response.status, "it failed" if response.status >= 500 else "it rejects the request")
         text = response.read(_PIECE).decode("utf-8", "replace")
         with suppress(ValueError, EndpointError):
             text = _message(_parsed(text.encode())) or text
@@ -165,7 +165,7 @@ def _proxy_for(target: SplitResult) -> SplitResult | None:
         return None
     found = urlsplit(named if "://" in named else f"http://{named}")
     if found.scheme != "http" or not found.hostname:
-        raise EndpointError("the proxy of the environment is not one of http")
+        raise EndpointError("the proxy set in the environment is not an http:// one")
     return found
 
 

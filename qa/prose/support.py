@@ -41,7 +41,7 @@ class Judge:
     def _fault(self, claim: Claim, known: tuple[int, ...]) -> str:
         """What is wrong with its citations, numbers, names and negations; "" if nothing is."""
         if unknown := [rank for rank in claim.citations if rank not in known]:
-            return f"it cites [{unknown[0]}], which is no passage"
+            return f"it cites [{unknown[0]}], but there is no such passage"
         if not known:
             return "it cites no passage"
         said = tokens_of(claim.text)

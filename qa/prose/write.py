@@ -84,7 +84,7 @@ def _claims(endpoint: LLMEndpoint, question: str, passages: tuple[Hit, ...]) -> 
     for piece in endpoint.stream(_messages(question, passages)):
         length += len(piece)
         if length > _LONGEST:
-            raise EndpointError("its answer does not end")
+            raise EndpointError("its answer goes on without end")
         yield from stream.add(piece)
     yield from stream.end()
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def build(report: BuildReport, style: TerminalStyle) -> str:
     """Return what a build did, on one or two lines, and one more for each reason to skip files."""
-    size = f"{count(report.documents, 'document')}, {count(report.passages, 'passage')}"
+    size = size_of(report.documents, report.passages)
     changed = report.changed + report.removed
     if not (report.added or changed or report.embedded):
         lines = [f"Up to date: {size}"]
@@ -99,6 +99,11 @@ def _changes(report: BuildReport) -> str:
 def count(number: int, noun: str) -> str:
     """Return a number of things: "1 file", "2,000 files"."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def size_of(documents: int, passages: int) -> str:
+    """Return how much an index has: "3 documents, 142 passages"."""
+    return f"{count(documents, 'document')}, {count(passages, 'passage')}"
 
 
 def _details(report: BuildReport, style: TerminalStyle) -> list[str]:
@@ -216,8 +221,7 @@ def _pending(found: Status) -> str:
 
 def check(found: CheckReport, style: TerminalStyle) -> str:
     """Return that an index is intact, and what was repaired."""
-    size = f"{count(found.documents, 'document')}, {count(found.passages, 'passage')}"
-    intact = f"{clean_name(found.place)} is intact: {size}; all checksums match\n"
+    intact = f"{clean_name(found.place)} is intact: {size_of(found.documents, found.passages)}; all checksums match\n"
     if not found.problems:
         return intact
     problems = "".join(f"- {clean_name(problem)}\n" for problem in found.problems)

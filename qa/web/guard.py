@@ -82,7 +82,9 @@ class Guard:
             return None
         if is_page and "text/html" in request.headers.get("accept", ""):
             return login_form(request)
-        raise HTTPException(401, "this server needs its token.", {"WWW-Authenticate": 'Bearer realm="qa"'})
+        raise HTTPException(
+            401, "a token is required: the one that qa serve printed.", {"WWW-Authenticate": 'Bearer realm="qa"'}
+        )
 
     def _check_source(self, scope: Scope, headers: Headers) -> None:
         """Refuse what a page of another site may have sent."""
@@ -90,15 +92,15 @@ class Guard:
             raise HTTPException(505, "this server speaks HTTP/1.1.")
         hosts = headers.getlist("host")
         if len(hosts) != 1 or not self._access.knows(hosts[0]):
-            raise HTTPException(421, "this server does not answer to that host name.")
+            raise HTTPException(421, "this server is not known under that host name.")
         origins = headers.getlist("origin")
         if any(origin.lower() not in _origins(hosts[0]) for origin in origins):
-            raise HTTPException(403, "requests of other sites are refused.")
+            raise HTTPException(403, "requests from other sites are refused.")
         site = headers.get("sec-fetch-site", "none")
         if site not in ("none", "same-origin") and not _is_link(scope, headers):
-            raise HTTPException(403, "requests of other sites are refused.")
+            raise HTTPException(403, "requests from other sites are refused.")
         if scope["method"] not in ("GET", "HEAD") and not origins and site != "same-origin":
-            raise HTTPException(403, "only this server's own pages may send that.")
+            raise HTTPException(403, "only this server's own pages may send this.")
 
 
 def _origins(host: str) -> dict[str, None]:

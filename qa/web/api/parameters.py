@@ -64,7 +64,7 @@ def _pairs(query: bytes) -> list[tuple[str, str]]:
             query.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_MOST_PAIRS, separator="&"
         )
     except UnicodeError as error:
-        raise UsageError("the query of the URL is not UTF-8.") from error
+        raise UsageError("the query string is not valid UTF-8.") from error
     except ValueError as error:
         raise UsageError(f"more than {_MOST_PAIRS} parameters.") from error
 
@@ -76,7 +76,7 @@ def _near(name: str, known: list[str]) -> str:
 
 def _value(one: Parameter, values: list[str]) -> Any:
     if len(values) > 1 and not one.repeated:
-        raise UsageError(f"{one.name} is given {len(values)} times.")
+        raise UsageError(f"{one.name} was given {len(values)} times; it takes one value.")
     try:
         parsed = tuple(one.parse(value) for value in values)
     except ValueError as error:

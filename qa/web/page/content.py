@@ -113,7 +113,7 @@ class PageMaker:
         """Return the source that is open, or why it cannot be shown."""
         try:
             if (wanted := state.wanted) is None:
-                raise UsageError("no place is given.")
+                raise UsageError("no place given.")
             return self._sources.view(served.root, served.snapshot, wanted, served.boxes.sandbox)
         except QAError as error:
             return problem_of(error, "This place cannot be shown")
@@ -126,7 +126,7 @@ class PageMaker:
         """
         document = served.snapshot.document(path)
         if document is None or document.media_type != PDF.media_type:
-            raise UsageError(f"{path} is no PDF in the collection.")
+            raise UsageError(f"{path} is not a PDF in the collection.")
         try:
             data = read_file(served.root, path)
             return self._sources.pictures.draw(served.boxes.sandbox, data, digest(data), page).png

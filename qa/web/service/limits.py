@@ -37,9 +37,9 @@ class Lane:
             HTTPException: 429 if this client has too many requests open, 503 if all have, or if time is over.
         """
         if self._clients[client] >= self._each:
-            raise HTTPException(429, f"{self._each} of your requests are open. Ask again when one is answered.")
+            raise HTTPException(429, f"you have {self._each} requests in progress. Try again when one is done.")
         if self._clients.total() >= self._places:
-            raise HTTPException(503, f"{self._places} requests are open. Ask again in a moment.")
+            raise HTTPException(503, f"the server is busy ({self._places} requests). Try again in a moment.")
         loop = asyncio.get_running_loop()
         self._clients[client] += 1
         future = self._threads.submit(call)
@@ -49,7 +49,7 @@ class Lane:
             async with asyncio.timeout(self._seconds):
                 return await asyncio.wrap_future(future)
         except TimeoutError:
-            raise HTTPException(503, f"no answer within {self._seconds:g} s. Ask again in a moment.") from None
+            raise HTTPException(503, f"no answer within {self._seconds:g} s. Try again in a moment.") from None
 
     def close(self) -> None:
         """Start nothing more."""

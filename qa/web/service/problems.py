@@ -37,8 +37,8 @@ class ProblemKind(NamedTuple):
     title: str
 
 
-INVALID = ProblemKind("invalid-request", 400, "The request is invalid")
-NOT_FOUND = ProblemKind("not-in-collection", 404, "The collection has no such place")
+INVALID = ProblemKind("invalid-request", 400, "Invalid request")
+NOT_FOUND = ProblemKind("not-in-collection", 404, "Not in the collection")
 BUG = ProblemKind("internal-error", 500, "Internal error")
 # The first that an error is an instance of.
 _KINDS: dict[type[QAError], ProblemKind] = {

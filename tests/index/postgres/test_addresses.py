@@ -98,7 +98,7 @@ def test_where_nothing_can_be_noted_nothing_is_remembered(
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("http://host/db", "is no address of a store"),
+        ("http://host/db", "is not an address of a store"),
         ("postgresql://user:secret@host/db", "leave the password out"),
         ("postgresql://host/db?password=secret", "leave the password out"),
         ("postgresql://host/db#Bad Name", "cannot be named 'Bad Name'"),

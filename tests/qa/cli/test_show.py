@@ -52,8 +52,8 @@ def test_show_from_a_folder_inside(indexed: Path, monkeypatch: pytest.MonkeyPatc
     ("place", "words"),
     [
         ("talks.md:99", "talks.md has 7 lines; there is no line 99"),
-        ("talks.md:5-3", "5-3 is no range of lines"),
-        ("talks.md:0", "0-0 is no range of lines"),
+        ("talks.md:5-3", "5-3 is not a range of lines"),
+        ("talks.md:0", "0-0 is not a range of lines"),
         ("talks.md#page=4", "talks.md has no text on page 4"),
         ("gone.md", "gone.md is not in the collection"),
         ("0123456789abcdef", "is not in the collection"),

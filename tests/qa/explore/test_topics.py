@@ -53,7 +53,7 @@ def test_a_topic_for_each_subject(retriever: Retriever) -> None:
 def test_the_number_that_is_asked_for(retriever: Retriever) -> None:
     assert [topic.id for topic in retriever.topics(n=2).topics] == ["1", "2"]
     assert len(retriever.topics(n=1).topics) == 1
-    with pytest.raises(UsageError, match="-n takes 1 to 200"):
+    with pytest.raises(UsageError, match="from 1 to 200"):
         retriever.topics(n=201)
 
 

@@ -22,9 +22,9 @@ from tests.qa.prose.endpoints import Player, player, raw
 MESSAGES = [{"role": "user", "content": "Hello"}]
 LIMIT = 1.0
 BAD = {
-    "key-refused": r"wants a key.*\(HTTP 401: Incorrect API key provided: …\)",
+    "key-refused": r"needs a valid key.*\(HTTP 401: Incorrect API key provided: …\)",
     "no-model": "no such model or no such path.*model 'nobody' not found",
-    "busy": "too many requests.*Rate limit",
+    "busy": "overloaded, or allows no more requests.*Rate limit",
     "broken": r"failed \(HTTP 500: CUDA out of memory\)",
     "mute": "no whole answer within 1 s",
     "murmurs": "no whole answer within 1 s",
@@ -33,8 +33,8 @@ BAD = {
     "garbage": "not in the form of OpenAI's API",
     "other-json": "not in the form of OpenAI's API",
     "huge-line": "too long",
-    "page": "answers with text/html, not with an event stream",
-    "redirects": r"redirects to http://localhost:\d+/says/v1/chat/completions; if you trust that, name it",
+    "page": "it answers with text/html, not an event stream",
+    "redirects": r"redirects to http://localhost:\d+/says/v1/chat/completions; if you trust it, name that",
     "breaks-off": "broke off",
     "fails-midway": "failed in the middle of its answer: out of memory",
     "cut": r"ended its answer early \(length\)",
@@ -122,7 +122,7 @@ def test_tls_where_there_is_none_and_the_reverse(server: Player) -> None:
     with raw(b"\x15\x03\x01\x00\x02\x02\x46") as tls:
         assert "does not speak HTTP; is it https://" in failure(f"http://{tls}")
     with raw(b"") as closed:
-        assert "broke off the connection" in failure(f"http://{closed}")
+        assert "closed the connection" in failure(f"http://{closed}")
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl to make a certificate with")

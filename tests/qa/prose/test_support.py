@@ -101,7 +101,7 @@ def test_citations_must_be_passages(encoder: Encoder) -> None:
     both = "Soup is served at noon in the hall, and tea at five in the garden."
     assert judged(encoder, soup, soup, tea, cites=()).reason == "it cites no passage"
     other = judged(encoder, soup, soup, tea, cites=(1, 7))
-    assert (other.citations, other.support, other.reason) == ((1,), 0.0, "it cites [7], which is no passage")
+    assert (other.citations, other.support, other.reason) == ((1,), 0.0, "it cites [7], but there is no such passage")
     assert judged(encoder, soup, soup, tea, cites=(2,)).state == "unsupported"
     assert judged(encoder, both, soup, tea, cites=(1, 2)).state == "supported"
     assert judged(encoder, both, soup, tea, cites=(1,)).reason == "five is not in what it cites"

@@ -97,7 +97,7 @@ def test_of_one_client_so_many_questions_are_taken(monkeypatch: pytest.MonkeyPat
         refused = await reader.readuntil(b"}")
         assert refused.startswith(b"HTTP/1.1 429 ")
         assert b"\r\nretry-after: 1\r\n" in refused
-        assert b"64 of your requests are open." in refused
+        assert b"you have 64 requests in progress." in refused
         collection.go_on.set()
         for other, _ in streams[:64]:
             assert (await other.readuntil(b"}")).startswith(b"HTTP/1.1 418 ")

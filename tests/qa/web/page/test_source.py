@@ -333,7 +333,7 @@ def test_a_window_has_its_place(length: int, start: int, size: int, edges: list[
     [
         (DamagedIndexError("<b>index.db</b> is damaged."), "The index is damaged", 500),
         (NoIndexError("<b>none</b>"), "There is no index", 503),
-        (HTTPException(503, "<b>128</b> requests are open."), "Busy", 503),
+        (HTTPException(503, "the server is busy (<b>128</b> requests in progress)."), "Busy", 503),
         (ZeroDivisionError("<b>"), "Internal error", 500),
     ],
 )
