@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+from bisect import bisect
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -30,7 +31,9 @@ _NEAR, _EDGE = 6.7, 8
 _MIN_SIDE, _MAX_ACROSS = 0.15, 0.4
 # The right column of a last page may have less, if hardly anything is across.
 _LAST_SIDE, _LAST_ACROSS = 0.03, 0.1
-# Share of the right column that begins at its edge.
+# Where three columns have their gaps, in shares of the width of all text.
+_THIRDS = ((0.28, 0.39), (0.61, 0.72))
+# Share of a column that begins at its edge.
 _ALIGNED, _LAST_ALIGNED = 0.35, 0.6
 # Share of the page's width that a line of a column has at least.
 _COLUMN_LINE = 0.18
@@ -154,32 +157,32 @@ def _font(page: Any, character: int) -> bytes:
 
 
 def _in_order(pieces: list[Line], width: float) -> Iterator[Line]:
-    """Lines in reading order: between lines across the page, the left column before the right one."""
-    gutter = _gutter(pieces, width)
-    if gutter is None:
+    """Lines in reading order: between lines across the page, each column before those right of it."""
+    gutters = _gutters(pieces, width)
+    if not gutters:
         yield from _join(pieces)
         return
-    wide, sides = _across(pieces, gutter)
+    wide, sides = _across(pieces, gutters)
     across = list(_join(wide))
     edges = [float("inf"), *(line.bottom for line in across), float("-inf")]
     column = 1
     for i, (above, below) in enumerate(pairwise(edges)):
         band = [piece for piece in sides if below < piece.bottom <= above]
-        for is_left in (True, False):
+        for place in range(len(gutters) + 1):
             column += bool(band)
-            for line in _join(piece for piece in band if ((piece.left + piece.right) / 2 < gutter) == is_left):
+            for line in _join(piece for piece in band if bisect(gutters, (piece.left + piece.right) / 2) == place):
                 line.column = column
                 yield line
-        # Lines across both columns that follow one another are one column.
+        # Lines across columns that follow one another are one column.
         column += bool(band)
         if i < len(across):
             across[i].column = column
             yield across[i]
 
 
-def _across(pieces: Sequence[Line], gutter: float) -> tuple[list[Line], list[Line]]:
-    """The pieces that are in a line across the gutter, and all others."""
-    across = [piece for piece in pieces if piece.left < gutter - 4 and piece.right > gutter + 4]
+def _across(pieces: Sequence[Line], gutters: Sequence[float]) -> tuple[list[Line], list[Line]]:
+    """The pieces that are in a line across a gutter, and all others."""
+    across = [piece for piece in pieces if any(piece.left < x - 4 and piece.right > x + 4 for x in gutters)]
     rest = [piece for piece in pieces if piece not in across]
     for piece in across:  # those that are found are looked at, too
         beside = [one for one in rest if _is_beside(one, piece)]
@@ -195,23 +198,45 @@ def _is_beside(one: Line, other: Line) -> bool:
     return abs(one.bottom - other.bottom) < _BASELINE_GAP * height and gap < _COLUMN_GAP * height
 
 
-def _gutter(pieces: Sequence[Line], width: float) -> float | None:
-    """Where the gap between two columns is, or None where the page has one column."""
-    total = sum(len(piece.text) for piece in pieces)
+def _gutters(pieces: Sequence[Line], width: float) -> list[float]:
+    """Where the gaps between columns are; none where the page has one column."""
     if len(pieces) < 8:
-        return None
+        return []
+    total = sum(len(piece.text) for piece in pieces)
+    left, right = min(piece.left for piece in pieces), max(piece.right for piece in pieces)
+    (one, x), (other, y) = (_gap(pieces, left, right - left, *between) for between in _THIRDS)
+    columns: list[list[Line]] = [[], [], []]
+    for piece in pieces:
+        columns[bisect((x, y), (piece.left + piece.right) / 2)].append(piece)
+    if max(one, other) <= _MAX_ACROSS / 2 * total and all(_is_third(column, total, right - left) for column in columns):
+        return [x, y]
+    gutter = _gutter(pieces, total, width)
+    return [] if gutter is None else [gutter]
+
+
+def _is_third(pieces: Sequence[Line], total: int, width: float) -> bool:
+    return sum(len(piece.text) for piece in pieces) >= _MIN_SIDE * total and _is_column(pieces, width, _ALIGNED)
+
+
+def _gap(pieces: Sequence[Line], left: float, width: float, first: float, last: float) -> tuple[int, float]:
+    """Where the fewest characters cross, between two shares of a width: how many, and the place."""
     spans = [(piece.left, piece.right, len(piece.text)) for piece in pieces]
 
     def crossing(x: float) -> int:
-        left, right = x - 1, x + 1
-        return sum([length for begin, end, length in spans if begin < left and end > right])
+        return sum([length for begin, end, length in spans if begin < x - 1 and end > x + 1])
 
-    candidates = [width * (0.35 + 0.005 * step) for step in range(61)]
-    across, _, x = min((crossing(x), abs(x - width / 2), x) for x in candidates)
+    candidates = [left + width * (first + 0.005 * step) for step in range(round((last - first) / 0.005) + 1)]
+    across, _, x = min((crossing(x), abs(x - left - width * (first + last) / 2), x) for x in candidates)
+    return across, x
+
+
+def _gutter(pieces: Sequence[Line], total: int, width: float) -> float | None:
+    """Where the gap between two columns is, or None where the page has one; `total` characters are on it."""
+    across, x = _gap(pieces, 0.0, width, 0.35, 0.65)
     if across > _MAX_ACROSS * total:
         return None
     right = [piece for piece in pieces if piece.left >= x - 1]
-    left_characters = sum(length for _, end, length in spans if end <= x + 1)
+    left_characters = sum(len(piece.text) for piece in pieces if piece.right <= x + 1)
     smaller = min(left_characters, sum(len(piece.text) for piece in right))
     is_last = smaller < _MIN_SIDE * total
     if is_last and (smaller < _LAST_SIDE * total or across > _LAST_ACROSS * total):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 import pytest
 
@@ -127,6 +128,16 @@ def test_a_short_last_column_is_a_column() -> None:
     cells = [Words(400, line.y, "12 boats") for line in left[::6]]
     text = " ".join(read("a.pdf", make([[*left, *cells]])).text.split())
     assert text.endswith(left[-1].text)
+
+
+def test_three_columns_are_read_one_after_the_other() -> None:
+    """As in the index of a book, below a line across; in a table of three columns rows are read."""
+    places = {"A": 60, "B": 229, "C": 398}
+    columns = chain.from_iterable(column(x, 640, f"{name} heron {BODY}", room=154) for name, x in places.items())
+    text = read("a.pdf", make([[*column(60, 700, BODY[:150], room=492), *columns]])).text
+    assert " ".join(text.split()) == " ".join(f"{BODY[:150]} A heron {BODY} B heron {BODY} C heron {BODY}".split())
+    cells = [Words(x, 640 - 12 * row, f"{row} {name}") for name, x in places.items() for row in range(20)]
+    assert " ".join(read("a.pdf", make([cells])).text.split()).startswith("0 A 0 B 0 C 1 A 1 B 1 C")
 
 
 def test_the_parts_of_a_line_across_columns_stay_together() -> None:
