@@ -73,7 +73,7 @@ _BY_CODE: dict[str, tuple[type[QAError], str]] = {
     "53200": (StorageError, "it is out of memory"),
     "42501": (StorageError, "this account may not do that. Have its owner grant it, or use another account"),
     "25006": (StorageError, "this account or server only reads. Write with another account, or to the primary"),
-    "57014": (StorageError, "it gave up after too long"),
+    "57014": (StorageError, "it took too long"),
     "55P03": (LockedError, "its tables are locked by another process"),
     "XX001": (DamagedIndexError, "its files are damaged. Restore a back-up, or run `qa index --full`"),
     "XX002": (DamagedIndexError, "an index of it is damaged. Run REINDEX there"),

@@ -192,7 +192,7 @@ def test_a_proxy_of_the_environment_is_used(server: Player, monkeypatch: pytest.
         ("localhost:11434", "must be a URL such as"),
         ("file:///etc/passwd", "must be a URL such as"),
         ("http://me:secret@host/v1", "A key goes into QA_LLM_KEY"),
-        ("http://host:port/v1", "is no URL"),
+        ("http://host:port/v1", "is not a URL"),
         ("http://host/v1\r\nX-Evil: 1", "printable ASCII"),
     ],
 )
