@@ -56,6 +56,13 @@ def test_what_was_not_read_stays_behind_what_was() -> None:
     assert order(rerank(query("red", ENCODER), tied, {0: judged(1.0)[0], 2: judged(0.0)[0]})) == [0, 2, 1]
 
 
+def test_scores_that_differ_by_rounding_alone_are_ties() -> None:
+    """In the order of keys, by late interaction and by a cross-encoder; processors differ in the last digits."""
+    nearly = ranked(0.5, 0.5 + 1e-9, 0.5 - 1e-9)
+    assert order(rerank(query("red", ENCODER), nearly, judged(0.5, 0.5, 0.5))) == [0, 1, 2]
+    assert order(rerank_by_model(query("red", ENCODER), ranked(0.5, 0.5, 0.5), NumberScores(step=1e-9))) == [0, 1, 2]
+
+
 def test_levels_stay_in_order() -> None:
     found = rerank(query("red", ENCODER), ranked(0.5, 0.4, 0.9, 0.8, levels=(0, 0, 1, 1)), judged(0.0, 0.1, 0.5, 1.0))
     assert order(found) == [0, 1, 3, 2]
@@ -91,11 +98,12 @@ def test_a_sentence_scores_by_the_reader_too() -> None:
 class NumberScores(CrossEncoderModel):
     """The higher a text's number the better, in units of a model's own."""
 
-    def __init__(self) -> None:
+    def __init__(self, step: float = 10.0) -> None:
         super().__init__(find(), Device.CPU)
+        self._step = step
 
     def scores(self, question: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
-        return np.array([10.0 * int(text.removeprefix("text ")) - 99 for text in texts])
+        return np.array([self._step * int(text.removeprefix("text ")) - 99 for text in texts])
 
 
 def test_a_cross_encoder_orders_the_first_thirty_alone() -> None:
