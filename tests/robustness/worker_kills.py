@@ -70,10 +70,10 @@ def is_alive(process: int) -> bool:
     return False
 
 
-def started(root: Path, plan: WorkerPlan) -> subprocess.Popen[bytes]:
+def started(root: Path, plan: WorkerPlan, *, errors: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
     """A build in a process of its own, with small batches."""
     given = [str(root), str(plan.processes), plan.dask, str(BATCH), str(SECONDS_A_TEXT)]
-    return subprocess.Popen([sys.executable, "-c", _PROGRAM, *given], stderr=subprocess.DEVNULL, start_new_session=True)
+    return subprocess.Popen([sys.executable, "-c", _PROGRAM, *given], stderr=errors, start_new_session=True)
 
 
 def kill(victim: str, root: Path, expected: list[object], pause: float, cluster: Cluster | None = None) -> Trial:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -21,9 +22,12 @@ from index.postgres.store import PostgresStore
 from index.stores import open_index, open_store, use_store, verify_index
 from index.update.report import BuildReport, Request
 from index.update.update import update_index
+from index.workers.workers import WorkerPlan
 from tests.encoders import BagEncoder
 from tests.index.postgres.killing import KILLS, killed, numbers_in, write_number
+from tests.index.workers import builds
 from tests.postgres_server import Server
+from tests.recorded import recorded
 
 
 def build(folder: Path, encoder: BagEncoder | None = None) -> BuildReport:
@@ -84,6 +88,15 @@ def test_old_generations_are_cleared_behind_the_oldest_reader(remote: Path, serv
     (remote / "birds.txt").write_text("Birds are silent.\n")
     build(remote)
     assert server.run(rows) == [(0,)]
+
+
+def test_processes_embed_for_it(remote: Path, tmp_path: Path) -> None:
+    """As for an index in the folder, down to the last bit."""
+    plain = tmp_path / "plain"
+    shutil.copytree(remote, plain, ignore=shutil.ignore_patterns(".qa"))
+    builds.build(plain)
+    assert builds.build(remote, WorkerPlan(processes=2)).embedded == len(recorded(builds.log_of(remote))) == 4
+    assert builds.contents(remote) == builds.contents(plain)
 
 
 def test_one_writer_at_a_time(remote: Path, address: str) -> None:

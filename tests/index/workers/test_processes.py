@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -100,10 +101,12 @@ def test_what_goes_wrong_is_one_error_and_the_old_index_stays(
 def test_ctrl_c_ends_the_processes_and_keeps_what_they_embedded(tmp_path: Path) -> None:
     """It is sent to them too, and is for the build alone, which stores what they are at."""
     root = write(tmp_path / "corpus", 32)
-    process = worker_kills.started(root, TWO)
+    process = worker_kills.started(root, TWO, errors=subprocess.PIPE)
     worker_kills.until(lambda: bool(recorded(log_of(root))))
     os.killpg(process.pid, signal.SIGINT)
-    assert process.wait(60) != 0
+    errors = process.communicate(timeout=60)[1]
+    assert process.returncode != 0
+    assert errors.count(b"Traceback") == 1
     lines = recorded(log_of(root))
     worker_kills.until(lambda: not any(worker_kills.is_alive(int(line[0])) for line in lines))
     # The batch that was about to be stored may be lost.
