@@ -11,8 +11,7 @@ makes the neighbourhoods denser than real ones. Passages' vectors are recorded, 
 are those of reading, splitting and writing; the model's own come on top. Everything else is the real thing: the
 command line, the real model for the questions, the real files. Questions are real ones of 10 to 15 words.
 
-What checking costs is measured too: opening an index, the checksums of a question (the time spent in computing them, as
-share of `--no-rerank`), `qa check`, and, up to 100,000 passages, making again all that is derived.
+What checking costs is measured too: opening an index, and `qa check`.
 
 Each size is measured in processes of its own. Peak memory of a build includes the recorded vectors, mapped from a
 file.
@@ -30,24 +29,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import numpy.typing as npt
 
-from index.dense import vector_refs, vector_rows
 from index.dense.vector_rows import read_vectors
 from index.encoder.load import load_encoder
 from index.encoder.protocol import Encoder, TokenVectors, Vectors
 from index.integrity.verify import verify
-from index.lexical import posting_blocks
 from index.snapshot import Snapshot
-from index.storage import duplicates, rows
 from index.storage.database import DATABASE, open_for_reading
-from index.update.update import rebuild_derived
 from qa import Retriever, build_index
 from tests.benchmarks.common import parser, tell
 
@@ -59,18 +52,6 @@ _NOISE = 0.02
 _LONGEST = 600
 _QUESTIONS = 200
 _COLD_RUNS = 5
-
-# Bytes of text in a corpus whose derived parts are made again.
-_REPAIRED_MOST = 100_000_000
-# Where checksums are computed.
-_CHECKS = (
-    (posting_blocks, "row_checksum"),
-    (vector_refs, "ref_checksum"),
-    (rows, "link_checksum"),
-    (rows, "checksum"),
-    (vector_rows, "vector_checksum"),
-    (duplicates, "duplicate_checksum"),
-)
 
 Array = npt.NDArray[Any]
 
@@ -269,8 +250,8 @@ def cold(work: Path, pool: Path) -> dict[str, Any]:
     return {"cold_seconds": float(np.median(seconds[1:])), "cold_peak_mb": max(peaks)}
 
 
-def check(work: Path, pool: Path) -> dict[str, Any]:
-    """What it costs to verify: at the opening, with every question, everything, and to repair."""
+def check(work: Path, _: Path) -> dict[str, Any]:
+    """What it costs to verify: at the opening, and everything."""
     root = work / "corpus"
     begun = time.perf_counter()
     with Snapshot(root / ".qa") as snapshot:
@@ -278,44 +259,13 @@ def check(work: Path, pool: Path) -> dict[str, Any]:
         begun = time.perf_counter()
         snapshot.load()
         found["load_ms"] = 1000 * (time.perf_counter() - begun)
-    lines = (pool / "questions.jsonl").read_text(encoding="utf-8").splitlines()[:_QUESTIONS]
-    with Retriever.open(root) as retriever:
-        questions = [str(json.loads(line)["question"]) for line in lines]
-        for question in questions:
-            retriever.ask(question, rerank=False)
-        found["checksums_ms"] = _spread([_spent(retriever, question) for question in questions])
     begun = time.perf_counter()
     problems = verify(root / ".qa").problems
     found["check_seconds"] = time.perf_counter() - begun
     found["check_peak_mb"] = _peak()
     if problems:
         raise SystemExit(f"{root}: {problems}")
-    if json.loads((work / "corpus.json").read_text(encoding="utf-8")).get("bytes", 0) < _REPAIRED_MOST:
-        begun = time.perf_counter()
-        rebuild_derived(root)
-        found["rederive_seconds"] = time.perf_counter() - begun
     return found
-
-
-def _spent(retriever: Retriever, question: str) -> float:
-    """Milliseconds that a question spends in checksums."""
-    spent = 0.0
-
-    def timed(call: Any) -> Any:
-        def inner(*values: Any) -> Any:
-            nonlocal spent
-            begun = time.perf_counter()
-            found = call(*values)
-            spent += time.perf_counter() - begun
-            return found
-
-        return inner
-
-    with ExitStack() as patches:
-        for module, name in _CHECKS:
-            patches.enter_context(patch.object(module, name, timed(getattr(module, name))))
-        retriever.ask(question, rerank=False)
-    return 1000 * spent
 
 
 def _timed(call: Any, *values: Any, **named: Any) -> float:
@@ -374,7 +324,6 @@ def table(result: dict[str, Any]) -> str:
         row("question from the shell, ms", "cold", "cold_seconds", "{:.0f}"),
         row("its peak memory, MB", "cold", "cold_peak_mb", "{:.0f}"),
         row("peak memory of the build, MB", "build", "peak_mb", "{:.0f}"),
-        row("of a question, checksums, ms", "check", "checksums_ms", "{:.2f}"),
         row("`qa check`: everything, s", "check", "check_seconds", "{:.1f}"),
         row("disk a passage beside the text, bytes", "build", "bytes_a_passage_beside_the_text", "{:,.0f}"),
     ]

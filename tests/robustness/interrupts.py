@@ -1,30 +1,19 @@
-"""Ctrl-C, once or twice, into the command line as people run it.
-
-    python -m tests.robustness.interrupts --runs 40 [--out FILE]
-
-A folder is indexed with the real model and interrupted at random moments, again and again, so that each run goes on
-where the last one was stopped.
-"""
+"""Ctrl-C, once or twice, into the command line as people run it."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import random
 import signal
 import subprocess
-import sys
-import tempfile
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from corpus.errors import NoIndexError
 from index.snapshot import Snapshot
 from index.storage.locking import writer_lock
 from tests.paths import REPOSITORY
-from tests.robustness import options
 from tests.robustness.program import command
 
 
@@ -109,33 +98,3 @@ def wrong_with(root: Path, ended: Interrupted) -> list[str]:
     with writer_lock(root / ".qa"):
         pass
     return found
-
-
-def run(runs: int, seed: int) -> dict[str, Any]:
-    """Interrupt so many times; what was found."""
-    chance = random.Random(seed)  # noqa: S311 - not for secrets
-    found = []
-    with tempfile.TemporaryDirectory() as name:
-        root = Path(name).resolve()
-        documents(root, 10 * runs)
-        for _ in range(runs):
-            ended = interrupt(root, after=chance.uniform(0, 3), times=chance.choice((1, 2)))
-            found.append(asdict(ended) | {"wrong": wrong_with(root, ended)})
-    return {
-        "runs": runs,
-        "interrupted": sum(one["code"] == 130 for one in found),
-        "violations": [one for one in found if one["wrong"]],
-    }
-
-
-def main() -> int:
-    """Run it; 0 where nothing is wrong."""
-    parser = options.parser("Press Ctrl-C at random moments.")
-    parser.add_argument("--runs", type=int, default=40)
-    given = parser.parse_args()
-    found = run(given.runs, given.seed)
-    return options.tell(found, given.out) or int(not found["interrupted"])
-
-
-if __name__ == "__main__":
-    sys.exit(main())
