@@ -363,7 +363,9 @@ def test_every_error_stands_in_the_tree() -> None:
     }
     drawn: dict[str, str] = {}
     above = ["QAError"]
-    for indent, name in re.findall(r"^ {4}([│ ]*)[├└]── (\w+)  +\S", errors.QAError.__doc__ or "", re.MULTILINE):
+    for indent, name in re.findall(
+        r"^([│ ]*)[├└]── (\w+)  +\S", inspect.cleandoc(errors.QAError.__doc__ or ""), re.MULTILINE
+    ):
         depth = len(indent) // 4
         drawn[name] = above[depth]
         above[depth + 1 :] = [name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Mapping
 from dataclasses import is_dataclass
@@ -23,7 +24,7 @@ PLAIN: Mapping[Any, Schema] = {
 }
 COUNT: Schema = {"type": "integer"}
 _VERSION: Schema = {"const": 1}
-_ATTRIBUTE = re.compile(r"^ {8}(\w+): (.+(?:\n {12}.+)*)", re.MULTILINE)
+_ATTRIBUTE = re.compile(r"^ {4}(\w+): (.+(?:\n {8}.+)*)", re.MULTILINE)
 # Fields that are there only where there is something to say.
 _OPTIONAL = {
     "Result": ("writing",), "Answer": ("prose",), "Highlight": ("boxes",), "Similar": ("passages", "documents")
@@ -101,7 +102,9 @@ class Schemas:
 
     def of_class(self, kind: Any, optional: tuple[str, ...] = (), **more: Schema) -> Schema:
         """Return the schema of an object with the fields of a class, described as its docstring does."""
-        about = {name: " ".join(text.split()) for name, text in _ATTRIBUTE.findall(kind.__doc__ or "")}
+        about = {
+            name: " ".join(text.split()) for name, text in _ATTRIBUTE.findall(inspect.cleandoc(kind.__doc__ or ""))
+        }
         hints = get_type_hints(kind)
         properties = {
             name: {**self.of(hint), **({"description": about[name]} if name in about else {})}
