@@ -2,15 +2,18 @@
 
     python -m tests.benchmarks.lexical_drivers NAME build PASSAGES.jsonl STORE
     python -m tests.benchmarks.lexical_drivers NAME ask STORE QUESTION...
+    python -m tests.benchmarks.lexical_drivers NAME numpy
 
 A passage is a list of title, heading, text and path. The last line printed is JSON: the processor's seconds, all cores
 together, of `build` without reading PASSAGES, of `ask` without the start of Python and imports; and of `ask` ten row
-numbers for each question.
+numbers for each question; of `numpy`, importing that alone.
 """
 
 from __future__ import annotations
 
+import gc
 import json
+import os
 import sqlite3
 import sys
 import time
@@ -134,6 +137,9 @@ _ASK: dict[str, Callable[[], Ask]] = {"ours": _ask_ours, "tantivy": _ask_tantivy
 def main() -> None:
     """Do what the command line says."""
     name, action, *given = sys.argv[1:]
+    # As `qa` does, for all of them.
+    gc.set_threshold(50_000)
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
     told: Any
     if action == "build":
         file, store = map(Path, given)
@@ -143,6 +149,11 @@ def main() -> None:
         reading = time.process_time() - begun
         _BUILD[name](_passages(file), store)
         told = {"cpu_seconds": time.process_time() - begun - 2 * reading}
+    elif action == "numpy":
+        begun = time.process_time()
+        import numpy  # noqa: F401
+
+        told = {"cpu_seconds": time.process_time() - begun}
     else:
         ask = _ASK[name]()
         begun = time.process_time()
