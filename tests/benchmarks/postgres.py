@@ -25,7 +25,6 @@ import statistics
 import tempfile
 import time
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, cast
@@ -160,14 +159,16 @@ def _recall(index: Index, queries: Sequence[Vectors]) -> dict[str, float]:
 
 def _clients(server: Server, address: str, texts: list[str], clients: int, known: Path | None) -> dict[str, float]:
     """Ask all questions once, divided among processes that have asked some already."""
-    parts = [texts[i::clients] for i in range(clients)]
-    with ProcessPoolExecutor(clients, mp_context=get_context("spawn")) as pool:
-        several = [(address, texts, part, known) for part in parts]
-        list(pool.map(_open, several))
-        list(pool.map(_ask, [part[:5] for part in parts]))
-        server_used, began = server.processor_seconds(), time.perf_counter()
-        answers = list(pool.map(_ask, parts))
-        wall, server_used = time.perf_counter() - began, server.processor_seconds() - server_used
+    own = get_context("spawn")
+    barrier, results = own.Barrier(clients + 1), own.Queue()
+    for i in range(clients):
+        values = ((address, known), texts, texts[i::clients], barrier, results)
+        own.Process(target=_ask, args=values, daemon=True).start()
+    barrier.wait()
+    server_used, began = server.processor_seconds(), time.perf_counter()
+    answers = [results.get() for _ in range(clients)]
+    wall, server_used = time.perf_counter() - began, server.processor_seconds() - server_used
+    barrier.wait()  # only now do connections end
     spent = [one for each, _ in answers for one in each]
     return {
         "median_ms": round(1000 * statistics.median(spent), 1),
@@ -178,29 +179,25 @@ def _clients(server: Server, address: str, texts: list[str], clients: int, known
     }
 
 
-_OPEN: list[Retriever] = []
-
-
-def _open(how: tuple[str, list[str], list[str], Path | None]) -> None:
-    address, texts, _, known = how
-    if _OPEN:
-        return
-    retriever = Retriever.open(store=address, reader=False)
-    if known is not None:
-        vectors = dict(zip(texts, np.load(known), strict=True))
-        encoder = cast("Encoder", KnownQuestions(retriever.encoder, vectors))
-        retriever.close()
-        retriever = Retriever.open(store=address, encoder=encoder, reader=False)
-    _OPEN.append(retriever)
-
-
-def _ask(texts: list[str]) -> tuple[list[float], float]:
-    spent, used = [], time.process_time()
-    for text in texts:
-        began = time.perf_counter()
-        _OPEN[0].search(text, k=10, rerank=False)
-        spent.append(time.perf_counter() - began)
-    return spent, time.process_time() - used
+def _ask(how: tuple[str, Path | None], texts: list[str], part: list[str], barrier: Any, results: Any) -> None:
+    """Ask some of the questions, once all clients are ready; the seconds of each, and those of the processor."""
+    address, known = how
+    with Retriever.open(store=address, reader=False) as opened:
+        encoder = opened.encoder
+        if known is not None:
+            vectors = dict(zip(texts, np.load(known), strict=True))
+            encoder = cast("Encoder", KnownQuestions(encoder, vectors))
+        with Retriever.open(store=address, encoder=encoder, reader=False) as asked:
+            for text in texts[:5]:
+                asked.search(text, k=10, rerank=False)
+            barrier.wait()
+            spent, used = [], time.process_time()
+            for text in part:
+                began = time.perf_counter()
+                asked.search(text, k=10, rerank=False)
+                spent.append(time.perf_counter() - began)
+            results.put((spent, time.process_time() - used))
+            barrier.wait()
 
 
 def table(results: dict[str, Any]) -> str:
