@@ -218,7 +218,9 @@ def table(results: dict[str, Any]) -> str:
     outcomes = "; ".join(f"{what}: {', '.join(f'{n} {kind}' for kind, n in of.items())}" for what, of in kills.items())
     return "\n".join(rows) + (
         f"\n\n{size['passages']:,} passages, {size['bytes'] / 1e6:,.0f} MB, server and clients on the same {cores} "
-        f"cores; embedding a question takes {size['model_cpu_ms']:.1f} ms of the processor. Recall@10 under filters: "
+        f"cores, with a load of {size['machine']['load_before']:.1f} before (where that is not near 0, seconds tell "
+        "nothing, and milliseconds of the processor are too many); embedding a question takes "
+        f"{size['model_cpu_ms']:.1f} ms of the processor. Recall@10 under filters: "
         f"{recall}. One file edited: {edited['median_s']:.2f} s, {edited['embedded']} passage embedded. "
         f"{readers['questions']:,} questions by {readers['readers']} readers beside a writer of "
         f"{readers['generations']:,} generations: {readers['torn']} torn. Generation after a kill: {outcomes}.\n"
