@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from .batches import tokenise
+from .examples import UNTOLD, Example, Passages, passages_of, unanswered
 from .notes import pages
+from .pages import page_groups
 from .sources import (
     DATA,
     GUESSED,
@@ -52,50 +54,6 @@ NEAR_MISS = 0.55
 PARAPHRASED = 0.25
 LISTED = 0.08
 OTHER_ANSWER = 0.08
-# How often a pass shows each human near miss, and each question on a contract.
-HUMAN_TIMES = 3
-CONTRACT_TIMES = 3
-SAMPLE_TIMES = 4
-# Relevance of a passage that is on the subject and does not answer is not trained.
-UNTOLD = -1
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A question with one passage.
-
-    Attributes:
-        group: Examples of one question share it.
-        question: As it is asked.
-        context: Title › heading path.
-        text: The passage proper.
-        start: First character of the answer in `text`; -1 where there is none, or where none is told.
-        end: One past its last.
-        answered: Whether the passage answers.
-        relevant: 1, 0, or `UNTOLD`.
-        kind: Where it comes from.
-    """
-
-    group: str
-    question: str
-    context: str
-    text: str
-    start: int
-    end: int
-    answered: bool
-    relevant: int
-    kind: str
-
-
-Passages = dict[str, list[dict[str, Any]]]
-
-
-def passages_of(work: Path, name: str) -> Passages:
-    """Passages of a set by file, in order."""
-    found: Passages = defaultdict(list)
-    for row in read_lines(work / "passages" / f"{name}.jsonl"):
-        found[row["file"]].append(row)
-    return found
 
 
 def _holding(rows: list[dict[str, Any]], start: int, end: int) -> dict[str, Any] | None:
@@ -155,11 +113,6 @@ class Squad:
     def is_dev(self, question: str) -> bool:
         """Whether a question is of an article kept for development."""
         return article_of(question) in self.dev_articles
-
-
-def unanswered(example: Example, context: str, text: str, relevant: int, kind: str) -> Example:
-    """The question with a passage that does not answer it."""
-    return replace(example, context=context, text=text, start=-1, end=-1, answered=False, relevant=relevant, kind=kind)
 
 
 def near_miss(example: Example, pool: list[Entity], random: Random) -> Example | None:
@@ -375,19 +328,21 @@ def written_groups(count: int, random: Random) -> Iterator[list[Example]]:
         yield rows
 
 
-def training_groups(work: Path, *, questions: int, seed: int) -> list[list[Example]]:
+def training_groups(work: Path, *, questions: int, seed: int, times: int, page_times: int) -> list[list[Example]]:
     """All groups of one pass, shuffled; groups of one question several times over get names of their own."""
     random = Random(seed)  # noqa: S311 - no secret
     squad = Squad(work)
     shown = {file: rows for file, rows in squad.passages.items() if file[:-3] not in squad.dev_articles}
     sample = passages_of(work, "sample")
     groups = list(squad_groups(squad, questions, random))
-    for time in range(HUMAN_TIMES):
+    for time in range(times):
         groups += _named(human_groups(work), f"human-{time}")
-    for time in range(CONTRACT_TIMES):
+    for time in range(times):
         groups += _named(contract_groups(work, random), f"contract-{time}")
-    for time in range(SAMPLE_TIMES):
+    for time in range(times):
         groups += _named(heading_groups(sample, random), f"sample-{time}")
+    for time in range(page_times):
+        groups += _named(page_groups(passages_of(work, "pages"), random), f"page-{time}")
     groups += cloze_groups(shown, questions // 9, random, "cloze")
     groups += cloze_groups(sample, 400, random, "sample-cloze")
     groups += written_groups(questions // 11, random)
@@ -418,8 +373,16 @@ def main() -> None:
     parser.add_argument("work", type=Path)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--questions", type=int, default=45_000, help="of squad-train-v1, in this pass")
+    parser.add_argument("--times", type=int, default=3, help="each human near miss, contract and heading so often")
+    parser.add_argument("--page-times", type=int, default=6, help="each question on a page so often")
     options = parser.parse_args()
-    groups = training_groups(options.work, questions=options.questions, seed=options.seed)
+    groups = training_groups(
+        options.work,
+        questions=options.questions,
+        seed=options.seed,
+        times=options.times,
+        page_times=options.page_times,
+    )
     out = options.work / f"examples-{options.seed}.jsonl"
     write_lines(out, (asdict(example) for group in groups for example in group))
     print(Counter(example.kind for group in groups for example in group))

@@ -24,7 +24,7 @@ import numpy as np
 import torch
 
 from .batches import encode, in_batches
-from .data import passages_of
+from .examples import passages_of
 from .model import Reader, best_spans, load_reader
 from .sources import DATA, read_lines, trained_articles, trained_contracts
 from .train import LONGEST, auroc

@@ -20,6 +20,7 @@ from corpus import load, split
 from qa import Retriever, build_index
 
 from .batches import tokenizer
+from .pages import write_pages
 from .sources import DATA, read_lines, trained_contracts, write_articles, write_lines
 
 # What all-MiniLM-L6-v2 reads of a passage, special tokens not counted.
@@ -94,9 +95,13 @@ def main() -> None:
     options = parser.parse_args()
     articles = options.work / "train-files"
     write_articles(articles)
+    pages = options.work / "page-files"
+    write_pages(pages)
     contracts = DATA / "legalbench-contractnli/files"
     squad_dev = DATA / "squad-dev-v2/files"
-    folders = {"squad-train": articles, "squad-dev": squad_dev, "contracts": contracts, "sample": SAMPLE}
+    folders = {
+        "squad-train": articles, "squad-dev": squad_dev, "contracts": contracts, "sample": SAMPLE, "pages": pages,
+    }  # fmt: skip
     for part in ("passages", "ranked"):
         (options.work / part).mkdir(parents=True, exist_ok=True)
     for name, folder in folders.items():

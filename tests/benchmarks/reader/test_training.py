@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 from .evaluate import exact, f1
 from .notes import pages
+from .pages import page_groups, read_pages
 from .wording import (
     about_another,
     as_list,
@@ -126,3 +128,24 @@ def test_batches_are_seeded_exact_and_take_each_row_once() -> None:
     rows = [row for batch in made for row in batch]
     assert {len(batch) for batch in made} == {8}
     assert len(rows) == len(set(rows)) == 96
+
+
+def test_pages_are_asked_what_they_tell_and_what_they_only_seem_to() -> None:
+    """An answer stands in its passage; a question without one gets the passage that is most like it."""
+    passages = {page.name: [{"context": "", "text": part} for part in page.text.split("\n\n")] for page in read_pages()}
+    examples = [example for group in page_groups(passages, Random(1)) for example in group]
+    answers = {answer for page in read_pages() for _, answer in page.asked if answer is not None}
+    told = [example for example in examples if example.answered]
+    assert {example.text[example.start : example.end] for example in told} <= answers
+    assert len(told) > 0.9 * sum(answer is not None for page in read_pages() for _, answer in page.asked)
+    assert {example.kind for example in examples} == {"page", "page-hard", "page-miss"}
+    assert all(example.start == -1 for example in examples if not example.answered)
+
+
+def test_pages_are_no_part_of_what_is_measured() -> None:
+    """No page is one of the near misses' files."""
+    measured = {file.name for file in (Path(__file__).parents[1] / "near_misses/files").iterdir()}
+    texts = [page.text for page in read_pages()]
+    assert measured
+    assert not any(page.name.endswith(name) for page in read_pages() for name in measured)
+    assert len(set(texts)) == len(texts)

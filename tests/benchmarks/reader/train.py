@@ -143,7 +143,8 @@ class Run:
             self._resume(last)
         elif options.start is not None:
             self._resume(options.start)
-            self.state.cooldown_from = -1
+            # Its examples may be others: their first pass begins.
+            self.state.cooldown_from, self.state.pass_number, self.state.batch = -1, 0, 0
         self._saved = time.monotonic()
         self._took: deque[tuple[float, int]] = deque(maxlen=200)
 
