@@ -18,7 +18,7 @@ from index import MINILM, BertBuilder, CompiledCopy, CompileError, ModelFiles
 
 # The weights that ship, and what they compute for a few inputs; MODEL_CARD.md says how they were made.
 WEIGHTS = Path(__file__).with_name("reader.safetensors")
-WEIGHTS_SHA256 = "06dad5a90bf990dac27c4b35c16b2f59be9088ef1e14fc4493cf17e84f8c7168"
+WEIGHTS_SHA256 = "8a2f12b5072779921a60c02c9e17e403f3cd98964f601ae5f9a12826aa86bdeb"
 # Inputs of the network, each `(n, t) int64`: token ids, 1 for each token, 1 from the context on, 1 for the text proper.
 INPUTS = ("ids", "mask", "types", "text")
 # Logits reach from about -10 to 10; bf16 rounds them off.

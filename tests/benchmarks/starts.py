@@ -21,7 +21,7 @@ from tests.benchmarks.peer_tools import run
 from tests.paths import SAMPLE
 from tests.qa.web.servers import running
 
-QUESTION = "Which paper won the ICLR 2025 test of time award?"
+QUESTION = "What won the ICLR 2025 test of time award?"
 INITIALIZE = {
     "jsonrpc": "2.0",
     "id": 1,

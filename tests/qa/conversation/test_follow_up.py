@@ -6,7 +6,7 @@ import pytest
 
 from qa.conversation.follow_up import Turn, completed, names_of
 
-AWARD = Turn("Which paper won the ICLR 2025 test of time award?", "Adam")
+AWARD = Turn("What won the ICLR 2025 test of time award?", "Adam")
 KEYNOTE = Turn("Who gave the opening keynote at ICLR 2025?", "Zico Kolter")
 MEETING = Turn("Where did Kingma and Ba meet?", "London")
 
@@ -30,7 +30,7 @@ MEETING = Turn("Where did Kingma and Ba meet?", "London")
         (Turn("where is the taxi rank?"), "is there another one?", "is there another one, the taxi rank?"),
         (AWARD, "and who handed over the certificate?", "who handed over the certificate? (ICLR 2025)"),
         (AWARD, "And what is StableMax?", "what is StableMax?"),
-        (AWARD, "what about 2024?", "Which paper won the ICLR 2024 test of time award?"),
+        (AWARD, "what about 2024?", "What won the ICLR 2024 test of time award?"),
         (AWARD, "and the runner-up?", "the runner-up, ICLR 2025?"),
         (Turn("When did the desk open on Wednesday?"), "and on Thursday?", "When did the desk open on Thursday?"),
         (Turn("How many reviewers did we have?"), "and area chairs?", "How many area chairs did we have?"),

@@ -19,7 +19,7 @@ from tests.benchmarks import follow_ups
 from tests.paths import REPOSITORY, SAMPLE
 from tests.qa.conversation.terminal import READY, Terminal
 
-AWARD = "Which paper won the ICLR 2025 test of time award?"
+AWARD = "What won the ICLR 2025 test of time award?"
 
 
 @pytest.fixture(scope="module")

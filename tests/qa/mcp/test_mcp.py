@@ -23,7 +23,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from qa import Retriever, build_index
 from tests.paths import REPOSITORY, SAMPLE
 
-AWARD = "Which paper won the ICLR 2025 test of time award?"
+AWARD = "What won the ICLR 2025 test of time award?"
 Call = Callable[..., Any]
 
 

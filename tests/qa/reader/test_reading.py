@@ -47,7 +47,7 @@ def test_shares_of_stretches_add_up(logits: list[tuple[float, float]]) -> None:
 
 
 def test_of_nothing_there_is_no_answer() -> None:
-    found = reading("...")
+    found = reading(" ")
     assert found.best(0, 3) is None
     assert found.margin == -float("inf")
     assert found.share(0, 3) == 0

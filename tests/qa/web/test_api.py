@@ -10,7 +10,7 @@ import pytest
 from tests.qa.commands import qa
 from tests.qa.web.servers import RunningServer
 
-QUESTION = "Which paper won the ICLR 2025 test of time award?"
+QUESTION = "What won the ICLR 2025 test of time award?"
 
 
 def without_times(value: dict[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from qa.web.service.problems import told
 from tests.qa.web.servers import RunningServer
 
 GIVEN: dict[str, dict[str, str]] = {
-    "ask": {"question": "Which paper won the ICLR 2025 test of time award?"},
+    "ask": {"question": "What won the ICLR 2025 test of time award?"},
     "search": {"question": "who gave the keynote?"},
     "similar": {"place": "awards.md:12"},
     "topics": {"n": "3"},

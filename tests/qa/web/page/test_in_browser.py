@@ -20,7 +20,7 @@ from tests.qa.web.servers import RunningServer, run_qa, running
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium on this machine: apt-get install chromium")
 
-AWARD = "Which paper won the ICLR 2025 test of time award?"
+AWARD = "What won the ICLR 2025 test of time award?"
 SENTENCE = "The ICLR 2025 test of time award was won by Adam: A Method for Stochastic Optimization by Diederik (Durk) "
 OTTER = "An otter was seen below the weir of Pillnitz in two winters out of three."
 OTTER_QUESTION = "Where was the otter seen in two winters out of three?"
