@@ -60,7 +60,8 @@ class PostgresStore(IndexWriter):
         self._place = address.url_with_name
         self._connection = connect(address, reading=False)
         # What is read waits in a temporary file, as with the embedded store.
-        self._staging = Staging(sqlite3.connect("", isolation_level=None), Path(address.collection))
+        self._temporary = sqlite3.connect("", isolation_level=None)
+        self._staging = Staging(self._temporary, Path(address.collection))
         try:
             with translate_errors(self._place):
                 migrate(self._connection, address.collection, self._place)
@@ -70,6 +71,7 @@ class PostgresStore(IndexWriter):
                 with self._connection.transaction():
                     discard_unpublished(self._connection)
         except BaseException:
+            self._temporary.close()
             self._connection.close()
             raise
 
@@ -77,6 +79,7 @@ class PostgresStore(IndexWriter):
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._temporary.close()
         close(self._connection)
 
     def info(self) -> Info | None:
