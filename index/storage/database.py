@@ -230,9 +230,17 @@ def _connect_reading(file: Path) -> sqlite3.Connection:
 
 
 def _begin(file: Path, option: str) -> sqlite3.Connection:
-    # One connection may serve several threads: SQLite is built serialised, and this side only reads.
+    # One connection may serve several threads: SQLite is built serialised, and this side only reads. Statements are not
+    # cached: from Python 3.12 on, two threads may get the same one, and each the other's parameters.
     uri = f"{file.resolve().as_uri()}?{option}"
-    connection = sqlite3.connect(uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(
+        uri,
+        uri=True,
+        timeout=_BUSY_SECONDS,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=0,
+    )
     with _closed_on_error(connection):
         connection.execute(f"PRAGMA cache_size = -{_READER_CACHE}")
         _distrust(connection)
