@@ -143,6 +143,7 @@ class Run:
             self._resume(last)
         elif options.start is not None:
             self._resume(options.start)
+            self._average(options.mean)
             # Its examples may be others: their first pass begins.
             self.state.cooldown_from, self.state.pass_number, self.state.batch = -1, 0, 0
         self._saved = time.monotonic()
@@ -154,6 +155,12 @@ class Run:
         self.optimiser.load_state_dict(saved["optimiser"])
         self.state = State(**saved["state"])
         print(f"goes on from {file}: {self.state}", flush=True)
+
+    def _average(self, files: list[Path]) -> None:
+        """Go on from the mean of the weights here and those of other checkpoints."""
+        others = [torch.load(file, map_location=self.device, weights_only=True)["reader"] for file in files]
+        for name, value in self.reader.trained().items():
+            value.copy_(torch.stack([value, *(other[name] for other in others)]).mean(0))
 
     def save(self, name: str) -> None:
         """Write a checkpoint, whole or not at all."""
@@ -262,6 +269,7 @@ def main() -> None:
     parser.add_argument("--run", default="run-1", help="folder of checkpoints, in the working folder")
     parser.add_argument("--examples", default="examples-[0-9].npz", help="a pass each, in turn")
     parser.add_argument("--from", dest="start", type=Path, help="checkpoint to begin with")
+    parser.add_argument("--mean", type=Path, nargs="*", default=[], help="others, averaged with it")
     parser.add_argument("--until", type=_clock, help="time of day at which the cool-down shall be over, HH:MM")
     parser.add_argument("--steps", type=int, default=10**9, help="end after so many, without a cool-down")
     parser.add_argument("--rate", type=float, default=2e-4)
