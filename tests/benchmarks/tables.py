@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks import lexical, peers, postgres, scale, serve
+from tests.benchmarks import lexical, peers, postgres, scale, serve, workers
 from tests.paths import REPOSITORY
 
 RESULTS = Path(__file__).with_name("results")
@@ -33,6 +33,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "serve": lambda: serve.table(read("serve.json")),
     "scale": lambda: scale.table(read("scale.json")),
     "postgres": lambda: postgres.table({what: read(f"postgres-{what}.json") for what in ("size", "readers", "kills")}),
+    "workers": lambda: workers.table(read("workers.json")),
 }
 
 
