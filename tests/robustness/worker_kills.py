@@ -33,12 +33,14 @@ WORKERS = 2
 # What each may cost, in batches: a process its own, a node one more that is done and not handed over; the build and the
 # scheduler those of all workers, and the one that waits.
 COSTS = {"process": 1, "build": WORKERS + 1, "node": 2, "build on nodes": WORKERS + 1, "scheduler": WORKERS + 1}
+# Ctrl-C does what it does in a terminal, also where the tests run in the background of a shell, which ignores it.
 _PROGRAM = """
-import sys
+import signal, sys
 from pathlib import Path
 from index.update import embed_queue as queue
 from tests.index.workers.builds import WorkerPlan, build
 root, processes, dask, batch, seconds = sys.argv[1:]
+signal.signal(signal.SIGINT, signal.default_int_handler)
 queue._CHUNK, queue._FIRST, queue._GATHERED = int(batch), int(batch), 2 * int(batch)
 build(Path(root), WorkerPlan(int(processes), dask), seconds=float(seconds))
 """
