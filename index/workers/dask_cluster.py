@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import threading
 import time
 import warnings
-from collections.abc import Sequence
-from concurrent.futures import CancelledError
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError, Future
+from functools import partial
 from typing import Any
 
 from corpus.errors import QAError, StorageError, UsageError
@@ -43,7 +45,9 @@ class DaskCluster:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                self._client: Any = Client(address, timeout=_CONNECT, set_as_default=False)
+                self._client = _connected(partial(Client, address, timeout=_CONNECT, set_as_default=False))
+        except TimeoutError as error:
+            raise UsageError(f"what listens at {address} does not answer as a Dask scheduler does.") from error
         except (OSError, ValueError) as error:
             raise UsageError(f"there is no Dask scheduler at {address}: {error}.") from error
         self._threads, self._counted = 1, float("-inf")
@@ -58,7 +62,7 @@ class DaskCluster:
         """As many as the workers have threads."""
         if time.monotonic() > self._counted + _COUNTED:
             with contextlib.suppress(Exception):  # what is wrong is said by `embed`
-                self._threads = max(1, sum(self._client.nthreads().values()))
+                self._threads = max(1, self._count())
             self._counted = time.monotonic()
         return self._threads
 
@@ -70,12 +74,17 @@ class DaskCluster:
                 with contextlib.suppress(TimeoutError):
                     found: Embedded = future.result(timeout=_WAIT)
                     return found
-                if not self._client.nthreads():
+                if not self._count():
                     raise StorageError(f"{self._place} has no workers left. {_KEPT}")
         except QAError:
             raise
         except Exception as error:
             raise StorageError(f"{self._place} {_reason(error)}. {_KEPT}") from error
+
+    def _count(self) -> int:
+        """Threads of all workers."""
+        asked = self._client.scheduler.ncores
+        return sum(self._client.sync(asked, callback_timeout=_CONNECT).values())
 
     def close(self) -> None:
         """Let go of the cluster; what it still embeds is dropped."""
@@ -83,11 +92,27 @@ class DaskCluster:
             self._client.close()
 
 
+def _connected(connect: Callable[[], Any]) -> Any:
+    """A client, or TimeoutError: Dask itself waits for ever where a connection is taken and nothing answers."""
+    found: Future[Any] = Future()
+
+    def run() -> None:
+        try:
+            found.set_result(connect())
+        except BaseException as error:
+            found.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return found.result(timeout=2 * _CONNECT)
+
+
 def _reason(error: Exception) -> str:
     """What went wrong, of the many kinds of errors that Dask has."""
     name = type(error).__name__
     if name == "KilledWorker":
         return "lost four workers over the same texts. Is there enough memory?"
+    if isinstance(error, TimeoutError):
+        return "does not answer"
     if isinstance(error, CancelledError | OSError) or name == "ClosedClientError":
         return "is gone"
     # Such as functions that a worker does not have.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import socket
 import sys
 import threading
 from collections.abc import Iterator
@@ -114,9 +116,9 @@ def test_without_workers_or_a_scheduler_there_is_one_error_and_the_next_build_go
     assert TEXTS - done <= report.embedded <= TEXTS - done + 3 * BATCH
 
 
-def _end(cluster: Cluster, folder: Path) -> None:
+def _end(cluster: Cluster, folder: Path, how: int = signal.SIGKILL) -> None:
     worker_kills.until(lambda: len(recorded(log_of(folder))) >= 2 * BATCH)
-    cluster.scheduler.kill()
+    cluster.scheduler.send_signal(how)
 
 
 @pytest.mark.parametrize("address", ["nowhere", "http://localhost:80", "tcp://127.0.0.1:1"])
@@ -125,6 +127,30 @@ def test_an_address_where_there_is_no_scheduler(folder: Path, address: str, monk
     with pytest.raises(UsageError) as caught:
         build(folder, WorkerPlan(dask=address))
     assert str(caught.value).startswith(f"there is no Dask scheduler at {address}: ")
+
+
+def test_what_listens_and_never_answers_is_given_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask_cluster, "_CONNECT", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(UsageError) as caught:
+            build(folder, WorkerPlan(dask=address))
+    assert str(caught.value) == f"what listens at {address} does not answer as a Dask scheduler does."
+
+
+def test_a_scheduler_that_stops_answering_is_given_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one whose machine is suspended, while its connections stand."""
+    monkeypatch.setattr(dask_cluster, "_CONNECT", 2)
+    with running_cluster(1) as cluster:
+        plan = WorkerPlan(dask=cluster.address)
+        freezing = threading.Thread(target=_end, args=(cluster, folder, signal.SIGSTOP))
+        freezing.start()
+        monkeypatch.setattr(dask_cluster, "_WAIT", 2)
+        with pytest.raises(StorageError) as caught:
+            build(folder, plan, seconds=0.01)
+        freezing.join()
+        cluster.scheduler.kill()
+    assert str(caught.value).startswith(f"the Dask cluster at {cluster.address} does not answer.")
 
 
 def test_without_its_package_it_says_how_to_install_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
