@@ -264,7 +264,7 @@ POST = b"POST /login HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: same-origin\
         pytest.param(b"a" * 200_000, 400, id="no HTTP"),
         pytest.param(POST + b"Content-Length: 1000000\r\n\r\n" + b"a" * 1_000_000, 413, id="body"),
         pytest.param(
-            POST + b"Transfer-Encoding: chunked\r\n\r\n" + b"1000\r\n" + b"a" * 4096 + b"\r\n" + b"1000\r\n" * 400,
+            POST + b"Transfer-Encoding: chunked\r\n\r\n" + (b"1000\r\n" + b"a" * 4096 + b"\r\n") * 400,
             413,
             id="chunked body",
         ),
@@ -292,7 +292,7 @@ def test_what_is_too_large_is_refused(server: RunningServer, request_: bytes, st
         pytest.param(POST + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\nabcdef", id="two lengths"),
         pytest.param(POST + b"Content-Length: -1\r\n\r\n", id="negative length"),
         pytest.param(POST + b"Content-Length: 4\r\nTransfer-Encoding: identity\r\n\r\nabcd", id="unknown encoding"),
-        pytest.param(b"GET / HTTP/9.9\r\nHost: localhost\r\n\r\n", id="unknown version"),
+        pytest.param(b"GET / HTTP/9.9\r\nHost: localhost\r\nConnection: close\r\n\r\n", id="unknown version"),
         pytest.param(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", id="HTTP/2"),
         pytest.param(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", id="TLS"),
     ],
