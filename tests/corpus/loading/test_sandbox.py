@@ -64,6 +64,18 @@ def test_a_file_that_needs_too_much_processor_time_is_left_out_and_the_next_is_r
         assert is_read(sandbox)
 
 
+def test_each_file_has_the_processor_time_for_itself() -> None:
+    """One process reads many that take longer together."""
+    with Sandbox(seconds=1) as sandbox:
+        child = child_of(sandbox)
+        used = 0.0
+        while used < 2.3:
+            assert sandbox.read("many.json", b"[" + b"1," * 100_000 + b"1]").text
+            fields = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()
+            used = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        assert child_of(sandbox) == child
+
+
 def test_a_reader_that_hangs_is_ended_by_the_clock() -> None:
     with Sandbox() as sandbox:
         child = child_of(sandbox)

@@ -76,6 +76,7 @@ def test_further_sentences_that_are_nearly_as_good() -> None:
     scores = {"Red fox": 1.5, "Far red fox.": 1 + 1 / sqrt(6), "The red fox runs far.": 1 + 1 / sqrt(10)}
     assert scores["Far red fox."] > 0.92 * 1.5 > scores["The red fox runs far."]
     assert [highlight.chars for highlight in extracted("red fox", text).highlights] == [(0, 8), (19, 27), (28, 40)]
+    assert len(extracted("red fox", text.replace("Red fox! ", "")).highlights) == 2
     assert len(extracted("red fox", "Red fox. " * 5).highlights) == 3
 
 

@@ -21,6 +21,8 @@ from jsonschema import Draft202012Validator
 from mcp import Client, MCPError, StdioServerParameters
 
 from qa import Retriever, build_index
+from qa.mcp import resources
+from qa.mcp.collections import NamedCollections
 from tests.paths import REPOSITORY, SAMPLE
 
 AWARD = "What won the ICLR 2025 test of time award?"
@@ -151,6 +153,19 @@ def test_documents_and_passages_are_resources(call: Call, sample: Path) -> None:
     for wrong in ("sample/document/.hidden.md", "other/document/awards.md", "sample/passage/0", "", "sample/document/"):
         with pytest.raises(MCPError):
             call("read_resource", f"qa://{wrong}")
+
+
+def test_documents_are_listed_page_by_page(sample: Path, other: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of all collections, each once, whatever cursor a client makes up."""
+    monkeypatch.setattr(resources, "_PAGE", 4)
+    collections = NamedCollections([sample, sample, other], follow=False)
+    pages = [resources.listed(collections, None)]
+    while pages[-1].next_cursor and len(pages) < 9:
+        pages.append(resources.listed(collections, pages[-1].next_cursor))
+    uris = [one.uri for page in pages for one in page.resources]
+    assert ([len(page.resources) for page in pages], len(set(uris))) == ([4] * 4, 16)
+    assert uris[-1] == "qa://sample-2/document/my%20notes.md"
+    assert resources.listed(collections, "nonsense") == pages[0]
 
 
 def test_what_has_changed_is_noticed(call: Call, sample: Path) -> None:

@@ -76,6 +76,14 @@ def test_a_word_of_the_path_counts_twice(four: Snapshot, tmp_path: Path) -> None
     np.testing.assert_allclose(found.scores, [1, 4.2 / 6.6], atol=1e-6)
 
 
+def test_a_word_of_a_heading_counts_as_one_of_the_text(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# Zoo\n\n## Zebra\n\ngrey horse\n\n## Horse\n\ngrey zebra")
+    update_index(Request(tmp_path, BagEncoder()))
+    with Snapshot(tmp_path / ".qa") as snapshot:
+        one, other = (found.score for found in snapshot.keyword("zebra", 9))
+    assert one == other
+
+
 def test_a_passage_shares_in_the_keyword_score_of_the_one_beside_it(tmp_path: Path) -> None:
     """The answer stands below the words of the question; a fifth of the better neighbour's score comes over."""
     sections = ["zebra", "stripes", "lions", "manes", "zebra zebra"]

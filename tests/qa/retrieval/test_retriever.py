@@ -429,6 +429,10 @@ def test_each_way_of_scoring_sentences_has_its_confidence(
     assert features is not None
     assert result.confidence == round(confidence.probability(features, model), 4)
     assert confidence.RERANKED != confidence.QUICK
+    best, encoder = retriever.snapshot.find(result.passages[0].id), BagEncoder()
+    assert best is not None
+    cosine = encoder.encode_passages([best.encoder_text])[0] @ encoder.encode_query(asked.question)
+    assert features.cosine == pytest.approx(cosine, abs=1e-3)
 
 
 def test_a_question_in_a_script_that_the_model_does_not_know_is_answered_by_keywords(
@@ -503,22 +507,38 @@ def test_highlights_are_of_their_passage_where_scores_tie(tmp_path: Path, monkey
     assert eleventh.highlights == ()
 
 
+@pytest.mark.parametrize("rerank", [True, False])
+def test_the_sentences_of_each_passage_are_scored_by_its_own_tokens(tmp_path: Path, rerank: bool) -> None:
+    sentences = ["Dogs bark.", "Hens cluck.", "Cats purr."]
+    for place in range(4):
+        here = [*sentences[:place], f"A heron has {place} fish.", *sentences[place:]]
+        (tmp_path / f"{place}.txt").write_text(" ".join(here))
+    build(tmp_path)
+    with opened(tmp_path) as retriever:
+        hits = retriever.ask("heron", rerank=rerank).passages
+    best = {hit.source.path: hit.highlights[0].text for hit in hits}
+    assert best == {f"{place}.txt": f"A heron has {place} fish." for place in range(4)}
+
+
 def test_the_reader_reads_five_of_ten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that late interaction puts first; what is first is always among them."""
+    """Those that late interaction puts first; what it tells of the first one shown says how sure the answer is."""
     for number in range(12):
         (tmp_path / f"{number}.txt").write_text(
             f"The {'red ' * (number % 4)}fox number {number} saw the hen in the yard.\n"
         )
     build(tmp_path)
-    read: list[tuple[str, str]] = []
+    read: dict[str, Reading] = {}
     answer = Reader.read
 
     def reads(self: Reader, question: str, passages: Sequence[tuple[str, str]]) -> list[Reading]:
-        read.extend(passages)
-        return answer(self, question, passages)
+        found = answer(self, question, passages)
+        read.update(zip((text.strip() for _, text in passages), found, strict=True))
+        return found
 
     monkeypatch.setattr(Reader, "read", reads)
     with Retriever.open(tmp_path, encoder=BagEncoder()) as retriever:
-        result = retriever.ask("which red fox saw the hen", k=12)
+        result, features = retriever._answer(Asked(question="which red fox saw the hen", k=12))
     assert len(read) == 5
-    assert result.passages[0].text.strip() in {text.strip() for _, text in read}
+    assert features is not None
+    assert features.answered == read[result.passages[0].text.strip()].answered
+    assert result.confidence == round(confidence.probability(features, confidence.READ), 4)

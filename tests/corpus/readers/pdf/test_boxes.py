@@ -63,7 +63,8 @@ def test_what_is_no_pdf_or_has_changed_has_no_boxes(root: Path) -> None:
         note = retriever.ask("Are swans white?", k=1)
         assert finder.fill(note) == note
         paper = retriever.ask("Was an otter seen below the weir?", k=1)
-        (root / "weir.pdf").write_bytes(pdf.make([[pdf.Words(60, 700, SECOND.replace("~", ""))]]))
+        other_place = [[], pdf.column(60, 400, SECOND, room=280)]
+        (root / "weir.pdf").write_bytes(pdf.make(other_place))
         assert finder.fill(paper) == paper
 
 
