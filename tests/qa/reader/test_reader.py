@@ -13,7 +13,7 @@ import pytest
 from corpus.errors import ModelError
 from index import CompileError
 from qa.reader import network
-from qa.reader.reader import Reader, is_english, shared_reader
+from qa.reader.reader import Reader, _arrays, is_english, shared_reader
 from qa.reader.reading import Reading
 
 HARBOUR = ("Harbour › Hours", "The harbour closes at dusk, in winter at five. It was built in 1874 by Jane Smith.")
@@ -37,6 +37,21 @@ def test_it_names_the_answer_and_knows_where_there_is_none() -> None:
     assert harbour.margin > 0 > ferry.margin
     ((who, _),) = told("who built the harbour?", HARBOUR)
     assert who == "Jane Smith"
+
+
+def test_each_number_is_what_it_is_named() -> None:
+    """Of a passage that is about the question and does not answer it; processors differ by some tenths."""
+    ((_, found),) = told("When was the harbour built?", ("Harbour", "It was built by Jane Smith."))
+    numbers = (found.answered, found.relevant, found.margin, found.none)
+    assert numbers == pytest.approx((-4.9, -3.5, -5.5, 7.5), abs=0.7)
+
+
+def test_the_network_gets_what_it_was_trained_on() -> None:
+    """[CLS] why red [SEP] notes foxes run [SEP]: what is there, what is behind the question, and the text proper."""
+    arrays = _arrays(shared_reader()._inputs("why red", [("Notes", "foxes run")]))
+    rows = {name: "".join(map(str, arrays[name][0].tolist())) for name in ("mask", "types", "text")}
+    assert rows == {"mask": "1111111100000000", "types": "0000111100000000", "text": "0000011000000000"}
+    assert arrays["ids"][0].tolist() == [101, 2339, 2417, 102, 3964, 24623, 2448, 102, *[0] * 8]
 
 
 def test_what_is_told_does_not_depend_on_the_passages_beside_it() -> None:

@@ -22,6 +22,12 @@ def test_the_best_answer_of_all_and_of_a_sentence() -> None:
     assert found.best(22, 23) is None
 
 
+def test_both_ends_of_the_answer_count_in_a_share() -> None:
+    found = reading(TEXT, answer="May 1932", sure=50)
+    shares = [found.share(start, end) for start, end in ((0, 16), (16, 22), (13, 21))]
+    assert shares == pytest.approx([0.5, 0.5, 1])
+
+
 def test_an_answer_never_ends_before_it_begins_nor_is_it_long() -> None:
     """Where start and end disagree, the best pair in order of at most 30 tokens."""
     spans = np.array([(2 * i, 2 * i + 1) for i in range(40)], dtype=np.int32)

@@ -435,6 +435,15 @@ def test_each_way_of_scoring_sentences_has_its_confidence(
     assert features.cosine == pytest.approx(cosine, abs=1e-3)
 
 
+@pytest.mark.parametrize(("sure", "shown", "found"), [(0.49996, 0.5, True), (0.49994, 0.4999, False)])
+def test_found_is_what_the_confidence_shown_says(
+    retriever: Retriever, monkeypatch: pytest.MonkeyPatch, sure: float, shown: float, found: bool
+) -> None:
+    monkeypatch.setattr(confidence, "probability", lambda *_: sure)
+    result = retriever.ask("when does the harbour close")
+    assert (result.confidence, result.found) == (shown, found)
+
+
 def test_a_question_in_a_script_that_the_model_does_not_know_is_answered_by_keywords(
     retriever: Retriever, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

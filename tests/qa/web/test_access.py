@@ -75,6 +75,7 @@ def test_a_browser_comes_in_by_the_printed_address(open_server: RunningServer) -
     assert "HttpOnly" in cookie
     assert "SameSite=Strict" in cookie
     assert TOKEN not in cookie
+    assert cookie.startswith(f"qa-{open_server.place[1]}="), "cookies are for all ports of a host"
     assert open_server.get("/api/v1/status", {"Cookie": cookie.partition(";")[0]}).status == 200
 
 

@@ -304,6 +304,12 @@ def test_what_two_readers_could_read_differently_is_refused(server: RunningServe
     assert b"set-cookie" not in answer.lower()
 
 
+def test_of_two_origins_both_count(server: RunningServer) -> None:
+    own, other = b"Origin: http://localhost\r\n", b"Origin: http://evil.example\r\n"
+    found = [status_of(raw(server, HEAD + some + b"\r\n")) for some in (own, own + other, other + own)]
+    assert found == [200, 403, 403]
+
+
 def test_of_a_smuggled_request_nothing_is_answered(server: RunningServer) -> None:
     """With both a length and chunks, the second request is in the body of the first."""
     inner = b"GET /api/v1/status HTTP/1.1\r\nHost: localhost\r\n\r\n"

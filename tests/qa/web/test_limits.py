@@ -111,11 +111,11 @@ def test_a_line_that_is_full_takes_nobody_else() -> None:
     async def main() -> None:
         go_on = Event()
         lane = Lane("test", workers=1, places=3, each=2, seconds=30)
-        taken = [asyncio.create_task(lane.run(client, go_on.wait)) for client in ("a", "a", "b")]
+        taken = [asyncio.create_task(lane.run(client, lambda: go_on.wait(60))) for client in ("a", "a", "b")]
         await asyncio.sleep(0)
         for client, status in (("a", 429), ("b", 503), ("c", 503)):
             with pytest.raises(HTTPException) as refused:
-                await lane.run(client, go_on.wait)
+                await lane.run(client, lambda: go_on.wait(60))
             assert refused.value.status_code == status
         go_on.set()
         assert await asyncio.gather(*taken) == [True] * 3
@@ -133,7 +133,7 @@ def test_what_takes_too_long_keeps_its_place_until_it_is_done() -> None:
         lane = Lane("test", workers=1, places=1, each=1, seconds=0.05)
         for status in (503, 429):
             with pytest.raises(HTTPException) as refused:
-                await lane.run("a", go_on.wait)
+                await lane.run("a", lambda: go_on.wait(60))
             assert refused.value.status_code == status
         go_on.set()
         while True:
