@@ -13,6 +13,7 @@ from corpus.errors import NoIndexError
 from index.commit.change import BuildMode, ChangeSet, SplitFile
 from index.dense.vector_rows import vector_digest
 from index.lexical.analyzer import terms
+from index.postgres import keyword_writer
 from index.protocol import Index
 from index.stores import is_built, open_index, open_writer, use_store, verify_index
 from index.update.copy import as_passage
@@ -248,3 +249,29 @@ def test_after_any_edits_both_are_the_same(tmp_path: Path, address: str) -> None
             assert everything(one) == everything(two)
             assert replace(one.info, segments=()) == two.info
     assert verify_index(roots[1] / ".qa").problems == ()
+
+
+def test_words_weigh_the_same_in_merged_segments(tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also of passages added in between, said more often than is counted, and as long as an encoded picture."""
+    monkeypatch.setattr(keyword_writer, "_SAME_SIZE", 2)
+    long, found = "a1" * 100, []
+    commits = (
+        {"a": "cat " * 300 + "sea"},
+        {"b": "cat cat", "c": "sea", "d": "cat sea sea " * 3},
+        {"e": "sea cat " * 9},
+        {"f": f"{long}x"},
+        {"g": f"{long}y"},
+    )
+    for name in ("embedded", "postgres"):
+        (root := tmp_path / name).mkdir()
+        if name == "postgres":
+            use_store(root / ".qa", address)
+        for commit in commits:
+            for file, text in commit.items():
+                (root / f"{file}.txt").write_text(text)
+            build(root, BagEncoder(max_tokens=400))
+        with open_index(root / ".qa") as index:
+            words = ("cat", "sea", f"{long}x", f"{long}y")
+            found.append([[(one.key, one.score) for one in index.keyword(word, 9)] for word in words])
+    assert found[0] == found[1]
+    assert [len(several) for several in found[0]] == [4, 4, 1, 1]

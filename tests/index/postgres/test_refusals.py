@@ -114,6 +114,7 @@ def test_what_the_server_reports_is_translated(
             "checksum mismatch in vector",
         ),
         ("UPDATE {0}.postings SET data = set_byte(data, 0, 1 + get_byte(data, 0))", "checksum mismatch in segment"),
+        ("UPDATE {0}.postings SET data = set_byte(data, length(data) - 1, 9)", "checksum mismatch in segment"),
         ("DELETE FROM {0}.postings WHERE term = 'bird'", "lacks a term"),
         ("DELETE FROM {0}.passages WHERE text LIKE 'Birds%'", "inconsistent"),
         ("UPDATE {0}.generations SET info = replace(info, '\"passages\": 4', '\"passages\": 3')", "in generation 1"),

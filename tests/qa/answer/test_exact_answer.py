@@ -104,7 +104,8 @@ def test_passages_that_give_another_date_are_named() -> None:
     found = answer("When did it open?", told)
     assert found is not None
     assert found.alternatives == (Alternative("14 June 1932", (2,)),)
-    unsure = [(text, words, 1.0) for text, words, _ in told]
+    assert answer("When did it open?", [(text, words, 1.5) for text, words, _ in told]) == found
+    unsure = [(text, words, 1.4) for text, words, _ in told]
     assert answer("When?", [told[0], *unsure[1:]]).alternatives == ()  # type: ignore[union-attr]
     assert answer("When?", [unsure[0], *told[1:]]).alternatives == ()  # type: ignore[union-attr]
 
