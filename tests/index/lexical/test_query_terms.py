@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from index.lexical.analyzer import Word, terms, words
-from index.lexical.query_terms import MAX_WORDS, analyse
+from index.lexical.query_terms import analyse
 from index.snapshot import Snapshot
 from index.update.report import Request
 from index.update.update import update_index
@@ -64,7 +64,7 @@ def test_each_span_is_its_word(text: str) -> None:
 
 def test_a_document_pasted_as_a_question_is_capped() -> None:
     found = analyse(" ".join(f"w{number}" for number in range(5000)))
-    assert (len(found.words), len(found.terms)) == (5000, MAX_WORDS)
+    assert (len(found.words), len(found.terms)) == (5000, 200)
 
 
 @settings(max_examples=200, deadline=None)
