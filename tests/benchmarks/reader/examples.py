@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -41,6 +42,7 @@ class Example:
 
 
 Passages = dict[str, list[dict[str, Any]]]
+_WORD = re.compile(r"\w+")
 
 
 def passages_of(work: Path, name: str) -> Passages:
@@ -54,3 +56,9 @@ def passages_of(work: Path, name: str) -> Passages:
 def unanswered(example: Example, context: str, text: str, relevant: int, kind: str) -> Example:
     """The question with a passage that does not answer it."""
     return replace(example, context=context, text=text, start=-1, end=-1, answered=False, relevant=relevant, kind=kind)
+
+
+def most_alike(question: str, parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Passages by how many words of the question they have, most first."""
+    words = set(_WORD.findall(question.lower()))
+    return sorted(parts, key=lambda part: -len(words & set(_WORD.findall(f"{part['context']} {part['text']}".lower()))))

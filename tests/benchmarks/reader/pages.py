@@ -1,11 +1,17 @@
 """Pages written for the purpose, as people keep them, each with questions that it answers and others that it seems to.
 
 A file of `pages/` holds several: `=== NAME`, the text, `--- questions`, then `Q:` and `A:` in turn. An answer is a
-substring of the text, or `-` where the page does not tell.
+substring of the text, or `-` where the page does not tell. Those of `pages/kept/` are not trained on: confidence is
+fitted with them.
+
+    python -m tests.benchmarks.reader.pages OUT
+
+writes them to OUT/files and OUT/questions.jsonl, as `qa eval` and `tests.benchmarks.fit_confidence` read them.
 """
 
 from __future__ import annotations
 
+import argparse
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,12 +19,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from .examples import UNTOLD, Example, Passages, unanswered
-from .wording import paraphrase
+from .examples import UNTOLD, Example, Passages, most_alike, unanswered
+from .sources import write_lines
+from .wording import as_typed
 
 PAGES = Path(__file__).parent / "pages"
+KEPT = PAGES / "kept"
 _ASKED = re.compile(r"^Q: (.+)\nA: (.+)$", re.MULTILINE)
-_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +61,8 @@ def page_groups(passages: Passages, random: Random) -> Iterator[list[Example]]:
     for page in read_pages():
         parts = passages[page.name]
         for number, (question, answer) in enumerate(page.asked):
-            words = set(_WORD.findall(question.lower()))
-            ranked = sorted(parts, key=lambda part: -_shared(words, part))
-            asked = _reworded(question, random)
+            ranked = most_alike(question, parts)
+            asked = as_typed(question, random)
             group = f"page-{page.name}-{number}"
             if answer is None:
                 first, *_ = ranked
@@ -69,8 +75,8 @@ def page_groups(passages: Passages, random: Random) -> Iterator[list[Example]]:
             at = best["text"].index(answer)
             context, text = best["context"], best["text"]
             told = Example(group, asked, context, text, at, at + len(answer), True, 1, "page")
-            others = [part for part in ranked if answer not in part["text"]][:2]
-            chosen = [part for part in others if random.random() < 0.6]
+            others = [part for part in ranked if answer not in part["text"]][:3]
+            chosen = [part for part in others if random.random() < 0.7]
             yield [told, *(unanswered(told, part["context"], part["text"], 0, "page-hard") for part in chosen)]
 
 
@@ -78,21 +84,33 @@ def _miss(group: str, question: str, part: dict[str, Any]) -> Example:
     return Example(group, question, part["context"], part["text"], -1, -1, False, UNTOLD, "page-miss")
 
 
-def _shared(words: set[str], part: dict[str, Any]) -> int:
-    return len(words & set(_WORD.findall(f"{part['context']} {part['text']}".lower())))
-
-
-def _reworded(question: str, random: Random) -> str:
-    draw = random.random()
-    if draw < 0.15:
-        return paraphrase(question, random)
-    if draw < 0.35:
-        return question.lower().rstrip("?")
-    return question
-
-
-def write_pages(folder: Path) -> None:
+def write_pages(folder: Path, source: Path = PAGES) -> None:
     """Write each page as a file of its own, to be cut by the product."""
     folder.mkdir(parents=True, exist_ok=True)
-    for page in read_pages():
+    for page in read_pages(source):
         (folder / page.name).write_text(page.text, encoding="utf-8")
+
+
+def _questions(source: Path) -> Iterator[dict[str, Any]]:
+    for page in read_pages(source):
+        for number, (question, answer) in enumerate(page.asked):
+            evidence = [] if answer is None else [{"file": page.name, "text": answer}]
+            yield {
+                "id": f"{page.name}-{number}",
+                "question": question,
+                "answerable": answer is not None,
+                "evidence": evidence,
+            }
+
+
+def main() -> None:
+    """Write the pages that are kept, as a collection with its questions."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path)
+    out = parser.parse_args().out
+    write_pages(out / "files", KEPT)
+    write_lines(out / "questions.jsonl", _questions(KEPT))
+
+
+if __name__ == "__main__":
+    main()

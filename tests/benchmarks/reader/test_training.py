@@ -12,7 +12,8 @@ import pytest
 
 from .evaluate import exact, f1
 from .notes import pages
-from .pages import page_groups, read_pages
+from .pages import KEPT, PAGES, page_groups, read_pages
+from .paragraphs import read_questions
 from .wording import (
     about_another,
     as_list,
@@ -142,10 +143,20 @@ def test_pages_are_asked_what_they_tell_and_what_they_only_seem_to() -> None:
     assert all(example.start == -1 for example in examples if not example.answered)
 
 
-def test_pages_are_no_part_of_what_is_measured() -> None:
-    """No page is one of the near misses' files."""
+def test_pages_are_no_part_of_what_is_measured_or_fitted() -> None:
+    """No page is one of the near misses' files, or kept."""
     measured = {file.name for file in (Path(__file__).parents[1] / "near_misses/files").iterdir()}
-    texts = [page.text for page in read_pages()]
+    kept = {page.name for page in read_pages(KEPT)}
+    names = {page.name for page in read_pages()}
+    texts = [page.text for folder in (PAGES, KEPT) for page in read_pages(folder)]
     assert measured
-    assert not any(page.name.endswith(name) for page in read_pages() for name in measured)
+    assert kept
+    assert not names & kept
+    assert not any(name.endswith(other) for name in names | kept for other in measured)
     assert len(set(texts)) == len(texts)
+
+
+def test_questions_on_paragraphs_belong_to_the_paragraph_before_them(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("@t1-001-002\nWho?\nWhen, @home?\n\n@t1-003-000\nWhere?\n", encoding="utf-8")
+    assert list(read_questions(tmp_path)) == [("t1-001-002", ["Who?", "When, @home?"]), ("t1-003-000", ["Where?"])]
+    assert all(questions for _, questions in read_questions())

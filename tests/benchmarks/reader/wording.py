@@ -114,6 +114,16 @@ def paraphrase(question: str, random: Random) -> str:
     return changed + random.choice(("?", "?", "", ""))
 
 
+def as_typed(question: str, random: Random) -> str:
+    """A question as it is, in other words, or in small letters without its mark."""
+    draw = random.random()
+    if draw < 0.15:
+        return paraphrase(question, random)
+    if draw < 0.35:
+        return question.lower().rstrip("?")
+    return question
+
+
 def _other_word(word: str, random: Random) -> str:
     others = _SYNONYMS.get(word.lower())
     return _matched(word, random.choice(others)) if others and random.random() < 0.7 else word

@@ -1,0 +1,87 @@
+"""Questions made from a passage itself: sentences with a blank, and headings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+from .examples import UNTOLD, Example, Passages, unanswered
+from .wording import entities, paraphrase, sentences, without_answer
+
+
+def cloze_groups(passages: Passages, count: int, random: Random, kind: str) -> Iterator[list[Example]]:
+    """Sentences with a blank in the place of a name, number or date; and the passage without that sentence."""
+    rows = [(file, at) for file, parts in passages.items() for at in range(len(parts))]
+    made = 0
+    for number in range(10 * count):
+        file, at = random.choice(rows)
+        part = passages[file][at]
+        example = _cloze(part, random)
+        if example is None:
+            continue
+        answer = part["text"][example.start : example.end]
+        example = replace(example, group=f"{kind}-{number}", kind=kind)
+        group = [example]
+        left = without_answer(part["text"], answer)
+        beside = passages[file][at - 1] if at else None
+        if left is not None and random.random() < 0.5:
+            group.append(unanswered(example, part["context"], left, UNTOLD, kind + "-removed"))
+        elif beside is not None and answer.lower() not in beside["text"].lower():
+            group.append(unanswered(example, beside["context"], beside["text"], 0, kind + "-beside"))
+        yield group
+        made += 1
+        if made == count:
+            return
+
+
+_BLANKS = {
+    "name": ("who or what", "which one", "____", "what"), "year": ("which year", "when", "____"),
+    "number": ("how many", "what number", "____"), "month": ("which month", "when", "____"),
+    "day": ("which day", "when", "____"), "spelled": ("how many", "____"),
+}  # fmt: skip
+
+
+def _cloze(part: dict[str, Any], random: Random) -> Example | None:
+    text = part["text"]
+    start, end = random.choice(sentences(text) or [(0, len(text))])
+    inside = [entity for entity in entities(text) if start <= entity.start and entity.end <= end]
+    words = text[start:end].split()
+    if not inside or not 6 <= len(words) <= 40 or "|" in words:
+        return None
+    entity = random.choice(inside)
+    if text[start:end].count(entity.text) != 1:
+        return None
+    blank = random.choice(_BLANKS[entity.kind])
+    question = text[start : entity.start] + f" {blank} " + text[entity.end : end]
+    question = " ".join(question.strip("-*•> \n").split()).rstrip(".")
+    question = _thinned(question, blank, random)
+    if random.random() < 0.5:
+        question = paraphrase(question, random)
+    return Example("", question, part["context"], text, entity.start, entity.end, True, 1, "")
+
+
+def _thinned(question: str, blank: str, random: Random) -> str:
+    """Some words left out, most of them far from the blank, so that the sentence is not simply found again."""
+    keep = random.choice((1.0, 0.85, 0.7))
+    before, after = question.split(blank, 1)
+    left = [word for word in before.split() if random.random() < keep]
+    right = [word for word in after.split() if random.random() < keep]
+    return " ".join([*left[-12:], blank, *right[:12]])
+
+
+def heading_groups(passages: Passages, random: Random) -> Iterator[list[Example]]:
+    """Questions made from headings: their own passage answers as a whole, another of the file does not."""
+    forms = ("{}", "what about {}?", "notes on {}", "tell me about {}", "What does it say about {}?", "{} overview")
+    for file, parts in passages.items():
+        for number, part in enumerate(parts):
+            heading = part["context"].split(" › ")[-1]
+            others = [other for other in parts if heading.lower() not in (other["context"] + other["text"]).lower()]
+            if not heading or not others:
+                continue
+            question = random.choice(forms).format(heading if random.random() < 0.5 else heading.lower())
+            group = f"heading-{file}-{number}"
+            first = Example(group, question, part["context"], part["text"], -1, -1, True, 1, "heading")
+            other = random.choice(others)
+            yield [first, unanswered(first, other["context"], other["text"], 0, "heading-other")]

@@ -1,0 +1,180 @@
+"""Examples of SQuAD: questions with their answers, hard negatives and near misses, and those that people wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from .examples import UNTOLD, Example, most_alike, passages_of, unanswered
+from .paragraphs import read_questions
+from .sources import (
+    DATA,
+    GUESSED,
+    HELD_OUT_ARTICLES,
+    article_of,
+    article_text,
+    by_digest,
+    read_lines,
+    squad_paragraphs,
+    trained_articles,
+)
+from .wording import (
+    Entity,
+    about_another,
+    as_list,
+    asks_for_another,
+    entities,
+    negated,
+    paraphrase,
+    with_other_answer,
+    without_answer,
+    word_swapped,
+)
+
+# Shares of squad-train-v1's questions that get each.
+HARD_NEGATIVE = 0.55
+NEAR_MISS = 0.55
+PARAPHRASED = 0.25
+LISTED = 0.08
+OTHER_ANSWER = 0.08
+
+
+def _holding(rows: list[dict[str, Any]], start: int, end: int) -> dict[str, Any] | None:
+    return next((row for row in rows if row["start"] <= start and end <= row["end"]), None)
+
+
+class Squad:
+    """Questions of squad-train-v1 on passages as the product cuts them."""
+
+    def __init__(self, work: Path) -> None:
+        self.passages = passages_of(work, "squad-train")
+        self._by_end = {(file, row["end"]): row for file, rows in self.passages.items() for row in rows}
+        self.ranked = {row["id"]: row["ranked"] for row in read_lines(work / "ranked/squad-train.jsonl")}
+        self.questions = {row["_id"]: row["text"] for row in read_lines(DATA / "squad-train-v1/queries.jsonl")}
+        self._starts: dict[str, int] = {}
+        articles = []
+        for article, rows in squad_paragraphs():
+            articles.append(article)
+            self._starts.update(article_text(rows)[1])
+        self.dev_articles = set(by_digest(articles)[:HELD_OUT_ARTICLES])
+        self._pools: dict[str, list[Entity]] = {}
+
+    def pool(self, file: str) -> list[Entity]:
+        """Names, numbers and dates of an article."""
+        if file not in self._pools:
+            self._pools[file] = [entity for row in self.passages[file] for entity in entities(row["text"])]
+        return self._pools[file]
+
+    def answered(self) -> Iterator[tuple[Example, str]]:
+        """Each question with its passage, and the file; guessed offsets and answers across two passages left out."""
+        for row in read_lines(DATA / "squad-train-v1/answers.jsonl"):
+            file = article_of(row["doc"]) + ".md"
+            if row["start_source"] == GUESSED:
+                continue
+            start = self._starts[row["doc"]] + row["start"]
+            answer = row["answers"][0]
+            passage = _holding(self.passages[file], start, start + len(answer))
+            if passage is None:
+                continue
+            at = start - passage["start"]
+            if passage["text"][at : at + len(answer)] == answer:
+                question = self.questions[row["_id"]]
+                context, text = passage["context"], passage["text"]
+                yield Example(row["_id"], question, context, text, at, at + len(answer), True, 1, "squad"), file
+
+    def hard(self, example: Example) -> list[Example]:
+        """Passages ranked high for the question that do not hold the answer."""
+        answer = example.text[example.start : example.end].lower()
+        found = []
+        for file, _, end in self.ranked.get(example.group, ()):
+            row = self._by_end.get((file, end))
+            train = row is not None and (file[:-3] in self.dev_articles) == self.is_dev(example.group)
+            if row is not None and train and row["text"] != example.text and answer not in row["text"].lower():
+                found.append(unanswered(example, row["context"], row["text"], 0, "hard"))
+        return found
+
+    def is_dev(self, question: str) -> bool:
+        """Whether a question is of an article kept for development."""
+        return article_of(question) in self.dev_articles
+
+
+def near_miss(example: Example, pool: list[Entity], random: Random) -> Example | None:
+    """A question that the passage seems to answer and does not, or the passage without what answers."""
+    answer = example.text[example.start : example.end]
+    question, text = example.question, example.text
+    ways = ["entity"] * 9 + ["negated"] * 3 + ["word"] * 2 + ["removed"] * 3 + ["passage"] * 4
+    random.shuffle(ways)
+    for way in dict.fromkeys(ways):
+        asked: str | None = question
+        shown: str | None = text
+        if way == "entity":
+            asked = asks_for_another(question, text, answer, pool, random)
+        elif way == "negated":
+            asked = negated(question, random)
+        elif way == "word":
+            asked = word_swapped(question, text, answer, random)
+        elif way == "removed":
+            shown = without_answer(text, answer)
+        else:
+            shown = about_another(question, text, answer, pool, random)
+        if asked is not None and shown is not None:
+            missed = unanswered(example, example.context, shown, UNTOLD, f"near-{way}")
+            return replace(missed, question=asked)
+    return None
+
+
+def squad_groups(squad: Squad, questions: int, near: float, random: Random) -> Iterator[list[Example]]:
+    """Questions of squad-train-v1 with a negative, a near miss, or both.
+
+    First those of the paragraphs that have questions in `paragraphs/`, which they only seem to answer.
+    """
+    rows = [(example, file) for example, file in squad.answered() if not squad.is_dev(example.group)]
+    random.shuffle(rows)
+    written = {paragraph for paragraph, _ in read_questions()}
+    rows.sort(key=lambda row: row[0].group.rpartition("-")[0] not in written)
+    for example, file in rows[:questions]:
+        asked = example
+        if random.random() < PARAPHRASED:
+            asked = replace(example, question=paraphrase(example.question, random), kind="squad-paraphrased")
+        group = [_reshaped(asked, squad.pool(file), random)]
+        negatives = squad.hard(asked)
+        if negatives and random.random() < HARD_NEGATIVE:
+            group.append(random.choice(negatives[:6]))
+        if random.random() < near:
+            missed = near_miss(asked if random.random() < 0.3 else example, squad.pool(file), random)
+            group += [missed] if missed is not None else []
+        yield group
+
+
+def _reshaped(example: Example, pool: list[Entity], random: Random) -> Example:
+    draw = random.random()
+    if draw < LISTED:
+        text, start, end = as_list(example.text, example.start, example.end, random)
+        return replace(example, text=text, start=start, end=end)
+    if draw < LISTED + OTHER_ANSWER:
+        changed = with_other_answer(example.text, example.start, example.end, pool, random)
+        if changed is not None:
+            return replace(example, text=changed[0], start=changed[1], end=changed[2])
+    return example
+
+
+def human_groups(work: Path) -> Iterator[list[Example]]:
+    """The unanswerable questions of the 20 articles, each with the passage of its paragraph that is most like it."""
+    passages = passages_of(work, "squad-dev")
+    texts = {row["_id"]: row["text"] for row in read_lines(DATA / "squad-dev-v2/corpus.jsonl")}
+    trained = set(trained_articles()[0])
+    files = {row["id"]: row["file"] for row in read_lines(DATA / "squad-dev-v2/questions.jsonl")}
+    asked = {row["_id"]: row["text"] for row in read_lines(DATA / "squad-dev-v2/queries.jsonl")}
+    for row in read_lines(DATA / "squad-dev-v2/answers.jsonl"):
+        file = files[row["_id"]]
+        if row["answerable"] or file not in trained:
+            continue
+        question = " ".join(asked[row["_id"]].split())
+        parts = [part for part in passages[file] if part["text"].strip() in texts[row["doc"]]]
+        if not parts:
+            continue
+        best = most_alike(question, parts)[0]
+        yield [Example(row["_id"], question, best["context"], best["text"], -1, -1, False, UNTOLD, "human")]
