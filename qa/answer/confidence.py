@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import astuple, dataclass
 
 from index import StoredPassage
@@ -24,7 +25,7 @@ class LogisticModel:
 
 
 # With the reader, with late interaction alone, and with neither.
-READ = LogisticModel((0.0, 1.429, -0.724, 0.458), -0.907)
+READ = LogisticModel((0.0, 0.909, -0.499, 0.608), -0.629)
 RERANKED = LogisticModel((0.586, 4.453, -0.716, 0.0), -3.237)
 QUICK = LogisticModel((4.164, 1.259, -1.12, 0.0), -1.704)
 # From this probability on the answer counts as found.
@@ -45,7 +46,7 @@ class Features:
         cosine: The best passage's cosine with the question.
         sentence: Its best sentence's score: by late interaction and the reader, or without them by shared words.
         missing_number: 1 where the question has a number that the passage lacks, else 0.
-        answered: The reader's logit that the passage answers; 0 without the reader.
+        answered: The highest of the reader's logits that a passage answers; 0 without the reader.
     """
 
     cosine: float
@@ -61,13 +62,13 @@ def probability(features: Features, model: LogisticModel) -> float:
 
 
 def features_of(
-    question: str, best: StoredPassage, *, cosine: float, sentence: float, reading: Reading | None = None
+    question: str, best: StoredPassage, *, cosine: float, sentence: float, readings: Iterable[Reading] = ()
 ) -> Features:
-    """The features of an answer; `best` is the first passage shown."""
+    """The features of an answer; `best` is the first passage shown, `readings` those of all that were read."""
     asked = _numbers(question)
     around = f"{best.document.path} {best.context} {best.text}"
     missing = float(bool(asked) and not asked <= _numbers(around) | _number_words(around))
-    return Features(cosine, sentence, missing, 0.0 if reading is None else reading.answered)
+    return Features(cosine, sentence, missing, max((one.answered for one in readings), default=0.0))
 
 
 def _numbers(text: str) -> set[str]:

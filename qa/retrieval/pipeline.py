@@ -123,7 +123,7 @@ class Pipeline:
                 best,
                 cosine=ranked[0].cosine,
                 sentence=extracts[best.id].score,
-                reading=readings.get(best.id),
+                readings=readings.values(),
             )
             fitted = confidence.RERANKED if judged else confidence.QUICK
             sure = round(confidence.probability(features, confidence.READ if readings else fitted), 4)
