@@ -29,13 +29,15 @@ _CHECKS = (
 LICENCE = "CC BY-SA 4.0 (made from SQuAD, CC BY-SA 4.0, and ContractNLI, CC BY 4.0)"
 
 
-def export(checkpoints: Sequence[Path], out: Path) -> str:
-    """Write the mean of the weights of one or more checkpoints; the SHA-256 of the file."""
+def export(checkpoints: Sequence[Path], out: Path, shares: Sequence[float] = ()) -> str:
+    """Write the mean of the weights of one or more checkpoints, in equal or given shares; the SHA-256 of the file."""
     reader, *others = map(load_reader, checkpoints)
     trained = reader.trained()
+    parts = shares or [1 / len(checkpoints)] * len(checkpoints)
     with torch.no_grad():
         for name, value in trained.items():
-            value.copy_(torch.stack([value, *(other.trained()[name] for other in others)]).mean(0))
+            every = [value, *(other.trained()[name] for other in others)]
+            value.copy_(sum(part * one.double() for part, one in zip(parts, every, strict=True)))
     tensors = {
         name.replace("bert.encoder.layer.", "layers."): value.to(torch.float16).contiguous()
         for name, value in trained.items()
@@ -92,8 +94,9 @@ def main() -> None:
     parser.add_argument("checkpoint", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--mean", type=Path, nargs="*", default=(), help="checkpoints of runs from a common start")
+    parser.add_argument("--shares", type=float, nargs="*", default=(), help="of each in the mean")
     options = parser.parse_args()
-    digest = export([options.checkpoint, *options.mean], options.out)
+    digest = export([options.checkpoint, *options.mean], options.out, options.shares)
     print(f"{options.out}: {options.out.stat().st_size:,} bytes, SHA-256 {digest}")
 
 
