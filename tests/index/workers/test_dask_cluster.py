@@ -16,6 +16,7 @@ from corpus.errors import ModelError, StorageError, UsageError
 from index.update.report import Request
 from index.update.update import update_index
 from index.workers import dask_cluster
+from index.workers.dask_cluster import DaskCluster
 from index.workers.workers import WorkerPlan, open_workers
 from tests.dask_cluster import Cluster, running_cluster
 from tests.encoders import BagEncoder
@@ -140,12 +141,18 @@ def test_what_listens_and_never_answers_is_given_up(folder: Path, monkeypatch: p
 
 def test_a_scheduler_that_stops_answering_is_given_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As one whose machine is suspended, while its connections stand."""
-    monkeypatch.setattr(dask_cluster, "_CONNECT", 2)
+    connect = DaskCluster.__init__
+
+    def impatient(self: DaskCluster, address: str) -> None:
+        connect(self, address)
+        monkeypatch.setattr(dask_cluster, "_CONNECT", 2)
+        monkeypatch.setattr(dask_cluster, "_WAIT", 2)
+
+    monkeypatch.setattr(DaskCluster, "__init__", impatient)
     with running_cluster(1) as cluster:
         plan = WorkerPlan(dask=cluster.address)
         freezing = threading.Thread(target=_end, args=(cluster, folder, signal.SIGSTOP))
         freezing.start()
-        monkeypatch.setattr(dask_cluster, "_WAIT", 2)
         with pytest.raises(StorageError) as caught:
             build(folder, plan, seconds=0.01)
         freezing.join()

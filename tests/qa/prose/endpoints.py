@@ -6,7 +6,7 @@ import json
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -213,6 +213,11 @@ def raw(answer: bytes) -> Iterator[str]:
             with server.accept()[0] as other:
                 other.recv(65536)
                 other.sendall(answer)
+                # Closed with something unread, the connection would be reset, and the answer lost.
+                other.shutdown(socket.SHUT_WR)
+                with suppress(OSError):
+                    while other.recv(65536):
+                        pass
 
         threading.Thread(target=serve, daemon=True).start()
         yield f"127.0.0.1:{server.getsockname()[1]}/v1"
