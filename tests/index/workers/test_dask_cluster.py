@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import socket
 import sys
 import threading
@@ -16,7 +15,6 @@ from corpus.errors import ModelError, StorageError, UsageError
 from index.update.report import Request
 from index.update.update import update_index
 from index.workers import dask_cluster
-from index.workers.dask_cluster import DaskCluster
 from index.workers.workers import WorkerPlan, open_workers
 from tests.dask_cluster import Cluster, running_cluster
 from tests.encoders import BagEncoder
@@ -117,9 +115,9 @@ def test_without_workers_or_a_scheduler_there_is_one_error_and_the_next_build_go
     assert TEXTS - done <= report.embedded <= TEXTS - done + 3 * BATCH
 
 
-def _end(cluster: Cluster, folder: Path, how: int = signal.SIGKILL) -> None:
+def _end(cluster: Cluster, folder: Path) -> None:
     worker_kills.until(lambda: len(recorded(log_of(folder))) >= 2 * BATCH)
-    cluster.scheduler.send_signal(how)
+    cluster.scheduler.kill()
 
 
 @pytest.mark.parametrize("address", ["nowhere", "http://localhost:80", "tcp://127.0.0.1:1"])
@@ -137,27 +135,6 @@ def test_what_listens_and_never_answers_is_given_up(folder: Path, monkeypatch: p
         with pytest.raises(UsageError) as caught:
             build(folder, WorkerPlan(dask=address))
     assert str(caught.value) == f"what listens at {address} does not answer as a Dask scheduler does."
-
-
-def test_a_scheduler_that_stops_answering_is_given_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As one whose machine is suspended, while its connections stand."""
-    connect = DaskCluster.__init__
-
-    def impatient(self: DaskCluster, address: str) -> None:
-        connect(self, address)
-        monkeypatch.setattr(dask_cluster, "_CONNECT", 2)
-        monkeypatch.setattr(dask_cluster, "_WAIT", 2)
-
-    monkeypatch.setattr(DaskCluster, "__init__", impatient)
-    with running_cluster(1) as cluster:
-        plan = WorkerPlan(dask=cluster.address)
-        freezing = threading.Thread(target=_end, args=(cluster, folder, signal.SIGSTOP))
-        freezing.start()
-        with pytest.raises(StorageError) as caught:
-            build(folder, plan, seconds=0.01)
-        freezing.join()
-        cluster.scheduler.kill()
-    assert str(caught.value).startswith(f"the Dask cluster at {cluster.address} does not answer.")
 
 
 def test_without_its_package_it_says_how_to_install_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
