@@ -22,6 +22,8 @@ _ASKS_FOR_MORE = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"\w+")
+# A date, time, version or decimal is one word: "2024-03" is no part of 2024-03-11.
+_WHOLE = re.compile(rf"\d+(?:[-/]\d+){{2,}}|\d+(?:[.,:]\d+)+|{_WORD.pattern}")
 _ARTICLES = {"a", "an", "the"}
 # Names of months and days are of one kind, as numbers are.
 _CALENDAR = re.compile(
@@ -108,7 +110,7 @@ def _candidate(rank: int, passage: StoredPassage, extracted: Extract, reading: R
     start, end = extracted.lead
     found = reading.best(start, end) or (start, end)
     around = [
-        word.span() for word in _WORD.finditer(body, start, end) if word.start() < found[1] and found[0] < word.end()
+        word.span() for word in _WHOLE.finditer(body, start, end) if word.start() < found[1] and found[0] < word.end()
     ]
     if around:
         found = min(found[0], around[0][0]), max(found[1], around[-1][1])

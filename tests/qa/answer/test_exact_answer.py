@@ -71,6 +71,19 @@ def test_no_half_of_a_pair_of_marks(sentence: str, named: str, shown: str) -> No
     assert found == Answer(shown, (1,), sentence)
 
 
+@pytest.mark.parametrize(
+    ("sentence", "named", "shown"),
+    [
+        ("The peas were sown on 2024-03-11 here.", "2024-03", "2024-03-11"),
+        ("The bus left at 17:45 in rain.", "17", "17:45"),
+        ("The hall is 3.5 m high.", "3", "3.5"),
+        ("She reigned 1890-1912 over it.", "1890", "1890"),
+    ],
+)
+def test_no_part_of_a_date_or_number(sentence: str, named: str, shown: str) -> None:
+    assert answer("When was it?", [(sentence, named, 3)]) == Answer(shown, (1,), sentence)
+
+
 def test_a_list_is_the_answer_as_a_whole() -> None:
     text = "These won:\n\n- Adam\n- Eve"
     assert answer("Which won?", [(text, "These", 3)]) == Answer(text, (1,), text)
