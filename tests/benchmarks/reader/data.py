@@ -23,7 +23,7 @@ from .notes import pages
 from .pages import page_groups
 from .paragraphs import paragraph_groups
 from .sources import DATA, read_lines, trained_contracts, write_lines
-from .squad import NEAR_MISS, Squad, human_groups, near_miss, squad_groups
+from .squad import HARD_NEGATIVE, NEAR_MISS, Squad, human_groups, near_miss, squad_groups
 from .wording import paraphrase
 
 
@@ -90,14 +90,14 @@ def written_groups(count: int, random: Random) -> Iterator[list[Example]]:
 
 
 def training_groups(
-    work: Path, *, questions: int, near: float, seed: int, times: int, page_times: int
+    work: Path, *, questions: int, hard: float, near: float, seed: int, times: int, page_times: int
 ) -> list[list[Example]]:
     """All groups of one pass, shuffled; groups of one question several times over get names of their own."""
     random = Random(seed)  # noqa: S311 - no secret
     squad = Squad(work)
     shown = {file: rows for file, rows in squad.passages.items() if file[:-3] not in squad.dev_articles}
     sample = passages_of(work, "sample")
-    groups = list(squad_groups(squad, questions, near, random))
+    groups = list(squad_groups(squad, questions, hard, near, random))
     for time in range(times):
         groups += _named(human_groups(work), f"human-{time}")
     for time in range(times):
@@ -137,6 +137,7 @@ def main() -> None:
     parser.add_argument("work", type=Path)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--questions", type=int, default=45_000, help="of squad-train-v1, in this pass")
+    parser.add_argument("--hard", type=float, default=HARD_NEGATIVE, help="share of them with a hard negative")
     parser.add_argument("--near", type=float, default=NEAR_MISS, help="share of them with a near miss made by rules")
     parser.add_argument("--times", type=int, default=3, help="each human near miss, contract and heading so often")
     parser.add_argument("--page-times", type=int, default=6, help="each question on a page or paragraph so often")
@@ -144,6 +145,7 @@ def main() -> None:
     groups = training_groups(
         options.work,
         questions=options.questions,
+        hard=options.hard,
         near=options.near,
         seed=options.seed,
         times=options.times,

@@ -126,7 +126,7 @@ def near_miss(example: Example, pool: list[Entity], random: Random) -> Example |
     return None
 
 
-def squad_groups(squad: Squad, questions: int, near: float, random: Random) -> Iterator[list[Example]]:
+def squad_groups(squad: Squad, questions: int, hard: float, near: float, random: Random) -> Iterator[list[Example]]:
     """Questions of squad-train-v1 with a negative, a near miss, or both.
 
     First those of the paragraphs that have questions in `paragraphs/`, which they only seem to answer.
@@ -141,7 +141,7 @@ def squad_groups(squad: Squad, questions: int, near: float, random: Random) -> I
             asked = replace(example, question=paraphrase(example.question, random), kind="squad-paraphrased")
         group = [_reshaped(asked, squad.pool(file), random)]
         negatives = squad.hard(asked)
-        if negatives and random.random() < HARD_NEGATIVE:
+        if negatives and random.random() < hard:
             group.append(random.choice(negatives[:6]))
         if random.random() < near:
             missed = near_miss(asked if random.random() < 0.3 else example, squad.pool(file), random)

@@ -132,6 +132,8 @@ class Run:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.device = torch.device(options.device)
         self.reader = new_reader(options.seed).to(self.device)
+        if options.compile:
+            self.reader.bert.encoder.compile(dynamic=True)
         heads = [*self.reader.span.parameters(), *self.reader.judge.parameters()]
         layers = [value for value in self.reader.bert.encoder.parameters() if value.requires_grad]
         self.rates = (options.rate, 3 * options.rate)
@@ -280,6 +282,7 @@ def main() -> None:
     parser.add_argument("--measure", type=int, default=500, help="steps between measurements")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--compile", action="store_true", help="a third faster, with a C++ compiler at hand")
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
