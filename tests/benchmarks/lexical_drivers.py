@@ -1,12 +1,11 @@
 """The keyword indexes that `tests.benchmarks.lexical` compares, each in a process of its own.
 
     python -m tests.benchmarks.lexical_drivers NAME build PASSAGES.jsonl STORE
-    python -m tests.benchmarks.lexical_drivers NAME ask STORE QUESTION...
-    python -m tests.benchmarks.lexical_drivers NAME start|numpy
+    python -m tests.benchmarks.lexical_drivers NAME ask|ask-beside-numpy STORE QUESTION...
 
 A passage is a list of title, heading, text and path. The last line printed is JSON: the processor's seconds, all cores
 together, of `build` without reading PASSAGES, of `ask` without the start of Python and imports; and of `ask` ten row
-numbers for each question. `start` does nothing, `numpy` imports that alone: what their processes take tells its price.
+numbers for each question. `ask-beside-numpy` imports NumPy first, which ours does anyway.
 """
 
 from __future__ import annotations
@@ -149,13 +148,9 @@ def main() -> None:
         reading = time.process_time() - begun
         _BUILD[name](_passages(file), store)
         told = {"cpu_seconds": time.process_time() - begun - 2 * reading}
-    elif action == "numpy":
-        import numpy  # noqa: F401
-
-        told = {}
-    elif action == "start":
-        told = {}
     else:
+        if action == "ask-beside-numpy":
+            import numpy  # noqa: F401
         ask = _ASK[name]()
         begun = time.process_time()
         found = ask(Path(given[0]), given[1:])
