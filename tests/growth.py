@@ -25,8 +25,7 @@ def check_growth(work: Callable[[_T], object], small: _T, large: _T, *, least: f
 
 
 def _seconds(work: Callable[[_T], object], what: _T) -> float:
-    """Without garbage collections: one takes as long as all objects of the process are many."""
-    gc.collect()
+    """Without garbage collections: one takes as long as all objects of the process are many, torch's among them."""
     gc.disable()
     try:
         begun = time.process_time()
