@@ -1,4 +1,4 @@
-"""LaTeX in plain words: commands of layout go, accents become letters, formulas stay as written."""
+"""LaTeX in plain words: commands of layout go, accents become letters, formulas stay, with signs as characters."""
 
 from __future__ import annotations
 
@@ -19,21 +19,43 @@ _LETTERS = dict(
     for pair in (
         *("ss=ß", "ae=æ", "AE=Æ", "oe=œ", "OE=Œ", "o=ø", "O=Ø", "aa=å", "AA=Å", "l=ł", "L=Ł", "i=ı", "j=ȷ"),
         *("textbackslash=\\", "ldots=…", "dots=…", "textendash=–", "textemdash=—", "LaTeX=LaTeX", "TeX=TeX"),
-        *("S=§", "copyright=©", "pounds=£", "euro=€", "item=• ", "quad= ", "qquad= "),
+        *("S=§", "copyright=©", "pounds=£", "euro=€", "item=• ", "quad= ", "qquad= ", "textregistered=®"),
+        *("texttrademark=™", "textless=<", "textgreater=>", "textbar=|", "slash=/", "dag=†"),
     )
 )
+_GREEK = (
+    "alpha beta gamma delta epsilon varepsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi "
+    "varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega"
+)
+_SIGNS_OF_MATHS = (
+    "times=× pm=± mp=∓ cdot=· div=÷ leq=≤ le=≤ geq=≥ ge=≥ neq=≠ ne=≠ approx=≈ sim=∼ equiv=≡ ll=≪ gg=≫ to=→ "
+    "rightarrow=→ leftarrow=← infty=∞ partial=∂ sum=∑ prod=∏ int=∫ in=∈ circ=∘ degree=° textdegree=° celsius=°C "
+    "textmu=μ micro=μ texttimes=× textpm=± permil=‰ ell=ℓ cup=∪ cap=∩ subset=⊂ forall=∀ exists=∃"
+)
+_SYMBOLS = {
+    **dict(zip(_GREEK.split(), "αβγδϵεζηθικλμνξπρστυϕφχψωΓΔΘΛΞΠΣΦΨΩ", strict=True)),
+    **dict(pair.split("=") for pair in _SIGNS_OF_MATHS.split()),
+}
+_SYMBOL = re.compile(rf"\\({'|'.join(_SYMBOLS)})(?![A-Za-z])")
+_DEGREE = re.compile(r"\^(?:\{\\circ\}|\\circ(?![A-Za-z]))")
 _ACCENT = re.compile(r"\\([`'^~=.\"]|[uvHcdkr](?![A-Za-z]))[ \t]*(?:\{\\?([A-Za-z])\}|\\?([A-Za-z])(?![A-Za-z]*\\))")
 _COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)%.*")
 _LAYOUT = re.compile(
     r"\\(?:label|vspace|hspace|includegraphics|bibliographystyle|bibliography|usepackage|input|include|pagestyle|"
-    r"thispagestyle|setlength|setcounter|addtocounter|newcommand|renewcommand|documentclass|hypersetup|newtheorem)"
+    r"thispagestyle|setlength|setcounter|addtocounter|newcommand|renewcommand|documentclass|hypersetup|newtheorem|"
+    r"definecolor|fontsize)"
     r"\*?(?:\[[^\]\n]{0,500}\])*(?:\{[^{}\n]*\})*"
 )
-_REFERENCE = re.compile(r"\\(?:[cC]ite\w*|ref|eqref|autoref|[cC]ref|pageref)\*?(?:\[[^\]\n]{0,500}\])*\{([^{}\n]*)\}")
+_REFERENCE = re.compile(
+    r"\\(?:[cC]ite\w*|ref|eqref|autoref|[cC]ref|pageref|bibitem)\*?(?:\[[^\]\n]{0,500}\])*\{([^{}\n]*)\}"
+)
 _LINK = re.compile(r"\\href\{([^{}\n]*)\}\{([^{}\n]*)\}")
 _ENVIRONMENT = re.compile(r"\\(?:begin|end)\{[^{}\n]*\}(?:\[[^\]\n]{0,500}\])?")
 _COMMAND = re.compile(r"\\([A-Za-z]+)\*?[ \t]?")
-_ESCAPED = re.compile(r"\\([#$%&_{} ,;!:])")
+_ESCAPED = re.compile(r"\\([#$%&_{}])")
+# A narrow blank, and what shows nothing.
+_SPACE, _NOTHING = re.compile(r"\\[ ,;:>]"), re.compile(r"\\[!/@\-\[\]()]")
+_BREAK = re.compile(r"\\\\\*?(?:\[[^\]\n]{0,20}\])?")
 _SIGNS = {"---": "—", "--": "–", "``": "“", "''": "”", "~": " "}
 _SIGN = re.compile("|".join(map(re.escape, _SIGNS)))
 _BRACE = re.compile(r"(?<!\\)[{}]")
@@ -44,17 +66,24 @@ _CLOSING = {"\\(": "\\)", "\\[": "\\]"}
 
 
 def plain_tex(line: str) -> str:
-    """Return one line of LaTeX in plain words, formulas in it as written without their delimiters."""
+    """Return one line of LaTeX in plain words, formulas in it as by `plain_formula` without their delimiters."""
     line = without_comment(line)
     if "$" not in line and "\\" not in line:
         return _plain(line)
     parts = []
     at = 0
     for start, end in _formulas(line):
-        formula = line[start:end].strip("$").removeprefix("\\(").removesuffix("\\)")
-        parts += [_plain(line[at:start]), formula]
+        parts += [_plain(line[at:start]), plain_formula(line[start:end].strip("$"))]
         at = end
     return "".join([*parts, _plain(line[at:])])
+
+
+def plain_formula(formula: str) -> str:
+    """Return a formula as it is written, but letters, signs and blanks as such."""
+    if "\\" not in formula:
+        return formula
+    formula = _SYMBOL.sub(lambda found: _SYMBOLS[found[1]], _DEGREE.sub("°", formula))
+    return _NOTHING.sub("", _SPACE.sub(" ", formula)).replace(r"\%", "%")
 
 
 def without_comment(line: str) -> str:
@@ -90,6 +119,7 @@ def _plain(text: str) -> str:
             lambda found: unicodedata.normalize("NFC", (found[2] or found[3]) + _ACCENTS[found[1]]), text
         )
         text = _ENVIRONMENT.sub("", _REFERENCE.sub(r"[\1]", _LINK.sub(r"\2 (\1)", _LAYOUT.sub("", text))))
-        text = _COMMAND.sub(lambda found: _LETTERS.get(found[1], ""), text.replace("\\\\", " "))
+        text = _NOTHING.sub("", _SPACE.sub(" ", _BREAK.sub(" ", text)))
+        text = _COMMAND.sub(lambda found: _LETTERS.get(found[1]) or _SYMBOLS.get(found[1], ""), text)
     text = _SIGN.sub(lambda found: _SIGNS[found[0]], text)
     return _ESCAPED.sub(r"\1", _BRACE.sub("", text))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from corpus.readers.assemble.line_builder import LineBuilder
-from corpus.readers.tex.commands import plain_tex, without_comment
+from corpus.readers.tex.commands import plain_formula, plain_tex, without_comment
+from corpus.readers.tex.macros import Macros, closing_brace
 from corpus.text.encodings import decode_lines
 from corpus.types import BlockKind, Extracted
 
@@ -14,14 +15,18 @@ _SECTION = re.compile(rf"\s*\\({'|'.join(_SECTIONS)})\*?\s*(?:\[[^\]]{{0,500}}\]
 # An abstract is a heading of the level of sections.
 _ABSTRACT_LEVEL = 3
 _TITLE = re.compile(r"\\title\s*(?:\[[^\]]{0,500}\])?\{")
+_MADE_TITLE = re.compile(r"\\(?:title|author|date)\s*(?:\[[^\]]{0,500}\])?\{")
+_AND = re.compile(r"[ \t]*\\and(?![A-Za-z])")
+_DOCUMENT = r"\begin{document}"
 _BEGIN = re.compile(r"\\begin\{(\w+)\*?\}")
 _END = re.compile(r"\\end\{(\w+)\*?\}")
 _UNSEEN = re.compile(r"\\label\{[^}]*\}|\\nonumber")
 _VERBATIM = frozenset({"verbatim", "lstlisting", "minted"})
 _MATHS = frozenset({"equation", "align", "gather", "multline", "eqnarray", "displaymath", "math", "alignat"})
 _TABLES = frozenset({"tabular", "tabularx", "longtable"})
-# An argument may go on for so many lines and characters.
-_ARGUMENT_LINES, _MAX_ARGUMENT = 4, 1000
+# Characters of the longest title, and of the names of authors.
+_MAX_TITLE, _MAX_AUTHORS = 1000, 5000
+_HEADING_LINES = 4
 
 
 def read(path: str, data: bytes) -> Extracted:
@@ -35,32 +40,20 @@ class _TexReader:
         self._lines = lines
         self._builder = LineBuilder()
         self._environment = ""
+        self._macros = Macros()
+        text = "\n".join(map(without_comment, lines))
+        self._shown = _without_preamble(self._macros.expand(text)).split("\n")
+        if title := _TITLE.search(text):
+            words = self._macros.without_notes(_argument(text, title.end()))
+            self._builder.title = " ".join(plain_tex(" ".join(words.split())).split())
 
     def read(self, note: str) -> Extracted:
-        bare = [without_comment(line) for line in self._lines]
-        body = next((i for i, line in enumerate(bare) if r"\begin{document}" in line), -1)
-        titles = ((i, found.end()) for i, line in enumerate(bare) if (found := _TITLE.search(line)))
-        if title := next(titles, None):
-            self._builder.title = " ".join(plain_tex(self._argument(*title)).split())
         for number, line in enumerate(self._lines):
-            if number <= body:
-                self._builder.line("")
-            elif self._environment in _VERBATIM:
+            if self._environment in _VERBATIM:
                 self._add_verbatim(line)
             else:
-                self._add_line(number, line, bare[number])
+                self._add_line(number, self._shown[number])
         return self._builder.build("text/x-tex", note=note)
-
-    def _argument(self, number: int, start: int) -> str:
-        """The text from behind an opening brace to its closing one."""
-        lines = self._lines[number : number + _ARGUMENT_LINES]
-        text = " ".join(map(without_comment, lines))[:_MAX_ARGUMENT]
-        depth = 1
-        for i in range(start, len(text)):
-            depth += (text[i] == "{") - (text[i] == "}")
-            if not depth:
-                return text[start:i]
-        return text[start:]
 
     def _add_verbatim(self, line: str) -> None:
         if _END.search(line):
@@ -70,33 +63,69 @@ class _TexReader:
         else:
             self._builder.line(line, BlockKind.CODE)
 
-    def _add_line(self, number: int, line: str, bare: str) -> None:
-        if "\\" not in bare and not self._environment:
+    def _add_line(self, number: int, line: str) -> None:
+        if "\\" not in line and not self._environment:
             self._builder.line(plain_tex(line))
             return
-        if found := _SECTION.match(bare):
-            self._builder.heading(_SECTIONS.index(found[1]) + 1, plain_tex(self._argument(number, found.end())))
+        if found := _SECTION.match(line):
+            self._add_heading(number, found)
             return
-        if _TITLE.search(bare):
-            self._builder.line("")
-            return
-        if begin := _BEGIN.search(bare):
+        if made := _MADE_TITLE.match(line):
+            self._builder.end_block()
+            line = line[made.end() :]
+        if begin := _BEGIN.search(line):
             if begin[1] == "abstract":
                 self._builder.section(_ABSTRACT_LEVEL, "Abstract")
             elif begin[1] in _VERBATIM | _MATHS | _TABLES:
                 self._environment = begin[1]
         if self._environment in _MATHS:
-            text = _END.sub("", _BEGIN.sub("", _UNSEEN.sub("", bare.strip())))
+            text = plain_formula(_END.sub("", _BEGIN.sub("", _UNSEEN.sub("", line.strip()))))
         else:
             text = plain_tex(line)
-        self._builder.line(text, self._kind(bare))
-        end = _END.search(bare)
+        self._builder.line(text, self._kind(line))
+        end = _END.search(line)
         if end and end[1] == "abstract":
             self._builder.section(_ABSTRACT_LEVEL, "")
         if end and end[1] in (self._environment, "abstract"):
             self._environment = ""
 
+    def _add_heading(self, number: int, found: re.Match[str]) -> None:
+        level, line = _SECTIONS.index(found[1]) + 1, found.string
+        text = "\n".join([line, *self._shown[number + 1 : number + _HEADING_LINES]])
+        argument = _argument(text, found.end())
+        title = plain_tex(" ".join(argument.split("\n")))
+        rest = plain_tex(line[found.end() + len(argument) + 1 :])
+        if rest.strip():
+            self._builder.section(level, title)
+            self._builder.line(f"{title} {rest}")
+        else:
+            self._builder.heading(level, title)
+
     def _kind(self, line: str) -> BlockKind:
         if line.lstrip().startswith(r"\item"):
             return BlockKind.ITEM
         return BlockKind.TABLE if self._environment in _TABLES else BlockKind.PARAGRAPH
+
+
+def _argument(text: str, start: int) -> str:
+    """The text from behind an opening brace to its closing one."""
+    end = closing_brace(text, start, _MAX_TITLE)
+    return text[start : end if end >= 0 else start + _MAX_TITLE]
+
+
+def _without_preamble(text: str) -> str:
+    """A text whose lines before the document are blank, except what its title page shows."""
+    end = text.find(_DOCUMENT)
+    if end < 0:
+        return text
+    parts = []
+    at = 0
+    for found in _MADE_TITLE.finditer(text, 0, end if r"\maketitle" in text else 0):
+        if found.start() < at:
+            continue
+        closing = closing_brace(text, found.end(), _MAX_AUTHORS)
+        if not 0 <= closing < end:
+            break
+        parts += ["\n" * text.count("\n", at, found.start()), _AND.sub(", ", text[found.start() : closing + 1])]
+        at = closing + 1
+    return "".join([*parts, "\n" * text.count("\n", at, end), text[end:]])

@@ -1,0 +1,80 @@
+"""LaTeX as its reader sees it printed, on the lines of the file."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from corpus.readers.tex.latex import read
+
+
+def lines(body: str, preamble: str = "") -> list[str]:
+    """The text of a document, which has as many lines as the file."""
+    source = f"{preamble}\\begin{{document}}\n{body}\n"
+    text = read("a.tex", source.encode()).text
+    assert text.count("\n") == source.count("\n") + 1
+    return text.split("\n")[preamble.count("\n") + 1 :]
+
+
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        (r"17.8\,mg\,m$^{-2}$, 29\,\% of 10\;000\!.", "17.8 mg m^{-2}, 29 % of 10 000."),
+        (r"67.2\textdegree N, $45^\circ$, 5 $\pm$ 2 $\mu$g, $\alpha\,\times\,\theta$", "67.2°N, 45°, 5 ± 2 μg, α × θ"),
+        (r"One \\[2pt] two", "One two"),
+        (r"\SI{5}{\metre} \qty[mode=text]{7}{\kilo\gram\per\metre\squared}", "5 metre 7 kilogram per metre²"),
+        (r"\num{1234} \unit{\kg} \SIrange{1}{2}{\percent} \ang{45} \si{m.s}", "1234 kg 1 to 2 % 45° m s"),
+        (r"Grazed.\footnote{By \emph{sheep}.} Wet.", "Grazed. (By sheep.) Wet."),
+        (r"\begin{tabular}[t]{l@{}rr} A & B", "A & B"),
+        (r"\multicolumn{2}{c}{both} \cmidrule(lr){2-3} \textcolor{red}{x}", "both x"),
+        (r"\paragraph{Funding} From the fund.", "Funding From the fund."),
+        (r"\begin{thebibliography}{9}\bibitem{a} Author A.", "[a] Author A."),
+    ],
+)
+def test_commands_are_what_they_show(source: str, shown: str) -> None:
+    assert " ".join(lines(source)[0].split()) == shown
+
+
+@pytest.mark.parametrize(
+    ("definition", "source", "shown"),
+    [
+        (r"\newcommand{\meth}{PeatGP\xspace}", r"We use \meth{} and \meth.", "We use PeatGP and PeatGP."),
+        (r"\def\meth{CH$_4$}", r"\section{Of \meth}", "Of CH_4"),
+        (r"\newcommand*\rate[2]{#2 of #1\%}", r"\rate{12}{\emph{two}} and $\rate$", r"two of 12% and \rate"),
+        (r"\newcommand{\todo}[1]{}", r"Done.\todo{Check {this}.}", "Done."),
+        (r"\renewcommand{\textbf}[1]{}", r"\textbf{Bold}", "Bold"),
+        (r"\newcommand{\x}[2][a]{b}", r"Kept \x{c}", "Kept c"),
+    ],
+)
+def test_own_commands_are_replaced(definition: str, source: str, shown: str) -> None:
+    """Also defined in the text; formulas stay."""
+    assert lines(source, f"{definition}\n")[0] == shown
+    assert lines(f"{definition}\n{source}")[1] == shown
+
+
+def test_commands_that_grow_without_end_are_cut_short() -> None:
+    """A command in itself, and a few that stand for 40 to the power of 5 characters."""
+    bomb = "".join(
+        rf"\newcommand{{{name}}}{{{below * 40}}}" for below, name in pairwise(["y", r"\a", r"\e", r"\f", r"\g", r"\i"])
+    )
+    for own in (r"\newcommand{\i}{y\i\i\i\i\i\i\i\i\i\i}", bomb):
+        assert len(lines(r"Left \i out", f"{own}\n")[0]) < 10_020
+
+
+def test_what_goes_over_lines_stays_on_them() -> None:
+    own = "\\newcommand{\\who}[2]{#2}\n"
+    found = lines("Wet.\\footnote{By\nsheep.} Dry.\n\\who{Ida\nA.}{Gray} came.\nLast", own)
+    assert found == ["Wet. (By", "sheep.) Dry.", "Gray", "came.", "Last", "", ""]
+
+
+def test_the_title_page_is_text_where_it_is_printed() -> None:
+    """Each on its lines, and without the notes the title of the document."""
+    preamble = "\\title[Bogs]{Wet\nbogs\\thanks{To all.}}\n\\author{A. Gray \\and B. Lund}\n\\date{3 May}\n"
+    source = f"{preamble}\\begin{{document}}\n\\maketitle\nText.\n"
+    found = read("a.tex", source.encode())
+    assert found.title == "Wet bogs"
+    assert found.text.split("\n")[:5] == ["Wet", "bogs (To all.)", "A. Gray, B. Lund", "3 May", ""]
+    blocks = [found.text[block.start : block.end] for block in found.blocks]
+    assert blocks == ["Wet\nbogs (To all.)", "A. Gray, B. Lund", "3 May", "Text."]
+    assert read("a.tex", source.replace("\\maketitle", "").encode()).text.split() == ["Text."]
