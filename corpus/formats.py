@@ -142,7 +142,7 @@ _BY_SUFFIX[".scan"] = Format(
 _NEVER_TEXT = (
     ".7z .a .aac .ai .apk .avi .avif .bak .bin .bmp .bz2 .class .crt .csr .dat .db .deb .dll .dmg .dylib .egg "
     ".eot .eps .exe .feather .fig .flac .gif .gpg .h5 .hdf5 .heic .ico .img .iso .jar .jpeg .jpg .key .lib .lz4 "
-    ".m4a .map .mat .mkv .mo .mov .mp3 .mp4 .mpg .npy .npz .o .obj .ogg .onnx .orig .otf .p12 .parquet .pcap .pem "
+    ".m4a .map .mat .mkv .mo .mov .mp3 .mp4 .mpg .msg .npy .npz .o .obj .ogg .onnx .orig .otf .p12 .parquet .pcap .pem "
     ".pickle .pkl .png .ps .psd .pt .pth .pyc .pyd .rar .raw .rej .rpm .safetensors .so .sqlite .sqlite3 .stl "
     ".svg .swp .tar .tgz .tif .tiff .tmp .ttf .wasm .wav .webm .webp .whl .wma .wmv .woff .woff2 .xcf .xz .zip "
     ".zst"
@@ -209,6 +209,13 @@ def format_of(path: str) -> Format | None:
     return found if is_known else None
 
 
+def unsupported(path: str) -> str:
+    """Return the reason to skip a file that no reader knows by its name."""
+    if path.lower().endswith(".msg"):
+        return "Outlook messages (.msg) cannot be read; save it as .eml"
+    return "format not supported"
+
+
 def size_limit(path: str) -> int:
     """Return the size, in bytes, that a file of this name may have."""
     return (format_of(path) or PLAIN).limit
@@ -227,7 +234,9 @@ def confirm(path: str, data: bytes) -> Format:
     """
     named = format_of(path)
     if named is None:
-        raise Unreadable("format not supported")
+        raise Unreadable(unsupported(path))
+    if named.magic and not data:
+        raise Unreadable("empty")
     if data.startswith(named.magic) if named.magic else not data.startswith(_NO_TEXT):
         if named in (MARKDOWN, PLAIN, UNNAMED) and _HTML.match(data[:_HEAD]):
             return HTML

@@ -15,11 +15,13 @@ from corpus.discovery.generated_files import LeftOut, kind_of
 from corpus.discovery.limits import Limits
 from corpus.discovery.safe_read import read_bytes, too_large
 from corpus.errors import CorpusError, Unreadable
-from corpus.formats import MIB, format_of, read_as, size_limit
+from corpus.formats import MIB, format_of, read_as, size_limit, unsupported
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
+# Begins the name of the file in which Word says who has a document open.
+_LOCK = "~$"
 # Of an ignore file: each file and folder is compared with every pattern.
 MAX_IGNORE_BYTES = MIB
 MAX_PATTERNS = 1000
@@ -143,7 +145,7 @@ class _Walker:
             rules = (*rules, *self._rules_of(folder))
             for entry in found:
                 path = folder + from_os_name(entry.name)
-                if entry.name.startswith(".") or not self._is_valid_name(path) or path == SETTINGS_FILE:
+                if entry.name.startswith((".", _LOCK)) or not self._is_valid_name(path) or path == SETTINGS_FILE:
                     continue
                 if self._is_folder_to_walk(entry, path, rules):
                     pending.append((path + "/", rules))
@@ -233,7 +235,7 @@ class _Walker:
             return
         name = read_as(path, self._formats)
         if format_of(name) is None:
-            self._skip(path, "format not supported")
+            self._skip(path, unsupported(name))
         elif status.st_size > size_limit(name):
             self._skip(path, f"{too_large(size_limit(name))} ({status.st_size:,} bytes)")
         else:

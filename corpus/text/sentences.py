@@ -7,16 +7,37 @@ from collections.abc import Iterator
 
 # A full stop after one of these does not end a sentence.
 _SHORTENED = """
-    a.k.a al alg approx apr art aug avg bzw ca cf ch chap co col corp cp dec dept dipl dr ed eds e.g eg eq eqs esp est
-    etc ex feb fig figs ft gen gov hon i.e ie inc incl jan jr jul jun lt ltd max min mr mrs ms mt mar messrs no
-    nos nov nr oct op p.a ph.d phd pp prof pt ref refs rep rev sec sect sen sep sept sgt sr st str tab
-    thm u.a u.k u.s u.s.a usw v viz vol vols vs z.b
+    a.k.a abb abs abt al alg anm approx apr art aug avg bd beil bspw bzgl bzw ca cf ch chap co col corp cp d.h dec
+    dept dez dipl dipl.-ing dr ed eds e.g eg eq eqs esp est etc evtl ex exkl ext feb fig figs fr ft geb gegr gen gest
+    ggf gov hbf hon hr hrn hrsg i.d.r i.e ie inc incl ing inkl jan jr jul jun kap lfd lt ltd max med mio mrd min mr
+    mrs ms mt mar messrs nachm no nos nov nr nrn oct okt op p.a para paras ph.d phd pp prof pt ref refs rep rev sec
+    sect sen sep sept sgt sog sr st stv str tab tel telef tgl thm tsd u.a u.k u.s u.s.a usw v v.a vgl viz vol vols
+    vorm vs z.b z.t zzgl
 """
 _ABBREVIATIONS = frozenset(_SHORTENED.split())
 # These end a sentence as often as not: what follows decides.
 _EITHER = frozenset({"etc", "al", "inc", "ltd", "co", "corp", "jr", "sr", "u.s", "u.k", "u.s.a", "usw", "ph.d", "phd"})
 # Abbreviations only before a number: "no. 5", "He said no. They left."
-_BEFORE_NUMBERS = frozenset({"no", "art", "tab", "alg", "chap", "thm"})
+_BEFORE_NUMBERS = frozenset({"no", "art", "tab", "alg", "chap", "thm", "ext", "para", "kap"})
+# Where they have a capital; a language that writes months small goes on in lower case.
+_MONTHS = """
+    jan january januar jänner feb february februar feber mar march märz apr april may mai jun june juni jul july juli
+    aug august sep sept september oct okt october oktober nov november dec dez december dezember
+"""
+_DAYS = """
+    monday tuesday wednesday thursday friday saturday sunday
+    montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag
+"""
+# Before the dot of a German ordinal: "im 3. Stock".
+_ARTICLES = """
+    ab am beim bis das dem den der des die ein eine einem einen einer eines ihr ihre ihrem ihren ihrer im ins jede jedem
+    jeden jeder jedes kein keine mein meine meinem meinen oder sein seine seinem seinen seiner seit und vom zum zur
+"""
+_NAMED_BY_NUMBER = frozenset(_MONTHS.split())
+_BEHIND_HOUR = frozenset((_MONTHS + _DAYS).split())
+_BEFORE_ORDINAL = frozenset(_ARTICLES.split())
+# Behind the dot, these begin a sentence: "bis zum 3. Das Büro".
+_NO_NOUNS = _BEFORE_ORDINAL | {"an", "er", "es", "ich", "in", "sie", "wir"}
 
 _BOUNDARY = re.compile(
     r"""
@@ -29,7 +50,10 @@ _BOUNDARY = re.compile(
     re.VERBOSE,
 )
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*|\n(?=[^\S\n]*(?:[-*•◦▪‣–]|\d{1,3}[.)])\s)")
+_WORD = re.compile(r"[^\W\d_]+")
 _LAST_WORD = re.compile(r"(\S+)$")
+# Longest distance from a bracket to the one that closes it, for what is between them to be one sentence.
+_BRACKETED = 200
 _OPENERS = "\"'“‘«([{「『*_"
 
 
@@ -56,7 +80,7 @@ def iter_sentences(text: str, start: int = 0, end: int | None = None) -> Iterato
 def _within_block(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     left = start
     for match in _BOUNDARY.finditer(text, start, end):
-        if match.end() < end and _ends_sentence(text, left, match):
+        if match.end() < end and _ends_sentence(text, left, match) and not _is_bracketed(text, left, match, end):
             yield from _stripped(text, left, match.end("close"))
             left = match.end("close")
     yield from _stripped(text, left, end)
@@ -83,8 +107,34 @@ def _ends_sentence(text: str, left: int, match: re.Match[str]) -> bool:
         return not following.isdigit()
     if word in _ABBREVIATIONS:
         return word in _EITHER and following.isupper()
-    if len(word) == 1 and word.isalpha():
-        # An initial: "Diederik P. Kingma"; "plan B. Then" is the rarer reading.
+    # An initial: "Diederik P. Kingma"; "plan B. Then" is the rarer reading.
+    is_initial = len(word) == 1 and word.isalpha()
+    return not (is_initial or (found is not None and _belongs_to_next(word, text, left, found.start(), match.end())))
+
+
+def _belongs_to_next(word: str, text: str, left: int, start: int, behind: int) -> bool:
+    """Whether a number or hour with a dot, at `start`, goes with what is `behind` it: "5. Mai", "9 a.m. Monday"."""
+    is_hour = word in ("a.m", "p.m")
+    if not (is_hour or word.isdigit()):
         return False
-    # "3. Third item" at the start of a line is a number, not a sentence.
-    return not (word.isdigit() and found is not None and not text[left : found.start()].strip())
+    found = _WORD.match(text, behind)
+    following = found[0].lower() if found else ""
+    if is_hour:
+        return following in _BEHIND_HOUR
+    before = text[max(left, start - 12) : start].split()
+    if not before:
+        # "3. Third item" at the start of a line.
+        return True
+    if len(word) > 2 or not following:
+        return False
+    is_ordinal = before[-1].lower() in _BEFORE_ORDINAL and before[-2:] != ["I", "am"]
+    return following in _NAMED_BY_NUMBER or (is_ordinal and following not in _NO_NOUNS)
+
+
+def _is_bracketed(text: str, left: int, match: re.Match[str], end: int) -> bool:
+    """Whether a sentence would end inside a round bracket that is closed soon."""
+    at = match.end("close")
+    opened = text.rfind("(", max(left, at - _BRACKETED), at)
+    if opened < 0 or text.find(")", opened, at) >= 0:
+        return False
+    return text.find(")", at, min(end, opened + _BRACKETED)) >= 0

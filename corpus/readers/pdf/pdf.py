@@ -125,11 +125,17 @@ def _largest(found: Sequence[Paragraph], body: float) -> Paragraph | None:
     # A large word or two are more likely part of a figure or a letterhead, but at the top the title of a manual.
     few = [one for one in first if len(one.text.split()) <= 2]
     first = [one for one in first if one not in few]
-    top = max((one for one in few if one in found[:_TOP]), key=lambda one: one.size, default=None)
-    largest = max(first, key=lambda one: one.size, default=None)
+    top = _first_of_largest([one for one in few if one in found[:_TOP]])
+    largest = _first_of_largest(first)
     if top is not None and top.size > max(_LARGE * body, _LARGER * (largest.size if largest else 0)):
         return top
     return largest or next((one for one in few if one.text.isalpha()), None)
+
+
+def _first_of_largest(some: Sequence[Paragraph]) -> Paragraph | None:
+    """The first in the largest type, whose size differs a little from one paragraph to the next."""
+    least = (1 - _SAME) * max((one.size for one in some), default=0.0)
+    return next((one for one in some if one.size >= least), None)
 
 
 def _is_plausible(title: str, found: Sequence[Paragraph]) -> bool:

@@ -53,8 +53,8 @@ def test_files_come_in_the_order_of_their_paths(tmp_path: Path) -> None:
 
 
 def test_hidden_files_and_folders_are_left_out_in_silence(tmp_path: Path) -> None:
-    """The index among them."""
-    make(tmp_path, ".hidden.md", ".qa/index.md", ".git/a.md", "a/.b/c.md", "a/d.md")
+    """The index among them, and what Word and LibreOffice write beside a document that is open."""
+    make(tmp_path, ".hidden.md", ".qa/index.md", ".git/a.md", "a/.b/c.md", "a/d.md", "~$d.docx", "a/.~lock.d.odt#")
     assert walk(tmp_path).skipped == ()
     assert found(tmp_path) == ["a/d.md"]
 

@@ -46,10 +46,22 @@ def test_newlines_are_untouched() -> None:
     assert parse("a.txt", b"one\r\ntwo\rthree\n").text == "one\r\ntwo\rthree\n"
 
 
-def test_a_format_without_a_reader(tmp_path: Path) -> None:
-    (tmp_path / "a.png").write_bytes(b"\x89PNG")
-    with pytest.raises(Unreadable, match=r"^format not supported$"):
-        load.load(tmp_path, "a.png")
+@pytest.mark.parametrize(
+    ("name", "data", "reason"),
+    [
+        ("a.png", b"\x89PNG", "format not supported"),
+        ("a.MSG", b"\xd0\xcf\x11\xe0", "Outlook messages (.msg) cannot be read; save it as .eml"),
+        ("a.docx", b"", "empty"),
+        ("a.pdf", b"", "empty"),
+    ],
+)
+def test_what_no_reader_reads_has_a_reason(name: str, data: bytes, reason: str, tmp_path: Path) -> None:
+    """The same from the walk, where the name tells."""
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(Unreadable) as caught:
+        load.load(tmp_path, name)
+    assert caught.value.reason == reason
+    assert [skip.reason for skip in walk(tmp_path).skipped] == ([] if reason == "empty" else [reason])
 
 
 @pytest.mark.parametrize(

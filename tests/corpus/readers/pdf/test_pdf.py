@@ -212,6 +212,16 @@ def test_a_formula_is_no_heading_and_numbered_capitals_are() -> None:
         ("weirs_final_v3", [Words(60, 740, "Weirs in Winter and Spring", 18)], "Weirs in Winter and Spring"),
         ("Elsevier", [Words(60, 740, "Weirs in Winter and Spring", 18)], "Weirs in Winter and Spring"),
         ("Of Weirs", [Words(60, 740, "Weirs in Winter and Spring", 18)], "Of Weirs"),
+        # Sizes differ by the noise of their floats.
+        (
+            "",
+            [
+                Words(60, 740, "Weirs in Winter and Spring", 18),
+                *column(60, 720, BODY, room=400),
+                Words(60, 670, "All of the Notes", 18.01),
+            ],
+            "Weirs in Winter and Spring",
+        ),
         ("", [], ""),
     ],
 )
