@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -36,11 +37,14 @@ Among = frozenset[int] | Scope | None
 
 
 def documents_matching(documents: Iterable[StoredDocument], patterns: Sequence[str]) -> frozenset[int]:
-    """Row numbers of documents whose paths match a pattern, as in .gitignore; UsageError for an invalid one."""
+    """Row numbers of documents whose paths match a pattern, as in .gitignore; UsageError for an invalid one.
+
+    What begins with "./", as shells complete it, is below the folder of the collection.
+    """
     from pathspec import GitIgnoreSpec
 
     try:
-        rules = GitIgnoreSpec.from_lines(patterns)
+        rules = GitIgnoreSpec.from_lines(re.sub(r"^(!?)(?:\./+)+", r"\1/", pattern) for pattern in patterns)
     except ValueError as error:
         raise UsageError(f"the path pattern {' '.join(map(repr, patterns))} cannot be read: {error}") from error
     return frozenset(document.id for document in documents if rules.match_file(document.path))

@@ -59,7 +59,9 @@ class Boundary(click.Group):
         near = get_close_matches(first, known, 1)
         if near and " " not in first:
             raise UsageError(f"no command {first}. Did you mean: qa {near[0]}?")
-        if any(" " in word.strip() or word.endswith("?") for word in args):
+        # A word before a text in quotation marks is a command or a folder.
+        is_command = len(args) > 1 and " " in args[1].strip() and first.isalpha() and not os.path.isdir(first)  # noqa: PTH112
+        if not is_command and any(" " in word.strip() or word.endswith("?") for word in args):
             return "ask", self.get_command(ctx, "ask"), args
         raise UsageError(f'no command {first}. Commands: {", ".join(known)}. To ask a question: qa "who won?"')
 

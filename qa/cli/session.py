@@ -50,6 +50,23 @@ def leading_folder(words: Sequence[str]) -> tuple[Path | None, tuple[str, ...]]:
     return Path(first), tuple(rest)
 
 
+def refuse_missing_folder(words: Sequence[str]) -> None:
+    """Raise a UsageError where a path that does not exist stands before a question, as "../papres" does."""
+    first, *rest = words or ("",)
+    path = Path(first)
+    is_quoted = len(rest) == 1 and " " in rest[0].strip()
+    is_path = ("/" in first or os.sep in first) and " " not in first and (is_quoted or first[0] in "./~")
+    if not rest or not is_path or os.path.lexists(path):
+        return
+    from difflib import get_close_matches
+
+    names: list[str] = []
+    with suppress(OSError):
+        names = [one.name for one in path.parent.iterdir() if one.is_dir()]
+    near = ", ".join(str(path.parent / name) for name in get_close_matches(path.name, names, 3))
+    raise UsageError(f"no such folder: {first}.{near and f' Similar: {near}.'}")
+
+
 def _is_only_index(word: str) -> bool:
     try:
         locate.find_index()

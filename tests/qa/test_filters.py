@@ -65,6 +65,9 @@ def selected(snapshot: Snapshot, **given: Any) -> list[str]:
         ({"since": date(2025, 6, 1), "until": "2025-12"}, ["plain.txt"]),
         ({"since": "2025-06-01T12:01"}, ["gauge.py"]),
         ({"since": datetime(2025, 6, 1, 12).astimezone(), "until": "2025-06-01T12:01"}, ["plain.txt"]),
+        # As a shell completes it: from the folder of the collection.
+        ({"path": "./talks"}, ["talks/boats.md", "talks/rust.md"]),
+        ({"path": ["*.md", "!././talks/boats.md"]}, ["talks/rust.md"]),
         # A word of the value, whatever its case; not a part of one, and not a line of the text.
         ({"where": {"author": "grün"}}, ["talks/boats.md"]),
         ({"where": "Author=IDA GRÜN"}, ["talks/boats.md"]),

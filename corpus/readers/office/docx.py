@@ -31,7 +31,7 @@ def read(archive: Archive, main: str) -> Extracted:
             _add_paragraph(builder, element, levels)
     for note in each(archive.optional(links.get("footnotes", "")), "footnote"):
         builder.block(_text(note))
-    builder.title = archive.title("docProps/core.xml")
+    builder.title = archive.title("docProps/core.xml") or builder.title
     return builder.build(DOCX.media_type)
 
 
@@ -42,6 +42,8 @@ def _add_paragraph(builder: DocumentBuilder, paragraph: Element, levels: dict[st
         level = levels.get(_value(paragraph, "pPr/pStyle"))
     if level is not None:
         builder.heading(level, text)
+        # In the style "Title" the first is that of the document.
+        builder.title = builder.title or (text if level == 0 else "")
     elif paragraph.find("pPr/numPr") is not None:
         builder.block(text, BlockKind.ITEM, min(int(_value(paragraph, "pPr/numPr/ilvl") or 0), 5))
     else:

@@ -15,8 +15,10 @@ from corpus.readers.pdf.reading_order import PageLines
 from corpus.text.headings import could_be_heading, is_upper
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-_BULLET = re.compile(r"(?:[•◦▪‣●○■□–—∙·*]|\(?\d{1,2}[.)])\s+\S")
-_MARKS = "(•◦▪‣●○■□–—∙·*-"
+# Those in the private use area are of the fonts Symbol and Wingdings, as office programs write them.
+BULLETS = "•◦▪▫‣●○■□∙⁃⦁❖➢►✓✔\uf0b7\uf0a7\uf0a8\uf0d8\uf076\uf0fc\uf06e\uf071"
+_BULLET = re.compile(rf"(?:[{BULLETS}–—·*]|\(?\d{{1,2}}[.)])\s+\S")
+_MARKS = f"({BULLETS}–—·*-"
 _NUMBERED = re.compile(r"(?P<number>(?:\d{1,2}|[IVX]{1,5}|[A-Z])(?:\.\d{1,2}){0,4})\.?\s+(?=[^\W\d_])")
 _PAGE_NUMBER = re.compile(
     r"(?:page\s+)?[-–—|\s]*(?:\d{1,4}|[ivxlc]{1,6})(?:\s*(?:/|of)\s*\d{1,4})?[-–—|\s]*", re.IGNORECASE

@@ -14,7 +14,15 @@ from corpus.errors import Unreadable
 from corpus.readers.assemble.document_builder import DocumentBuilder
 from corpus.readers.pdf.line import Line
 from corpus.readers.pdf.ocr import find_languages, note_on, read_page_of_scan, read_scans, scanned_pages
-from corpus.readers.pdf.paragraphs import TABLE_GAPS, Paragraph, body_lines, body_size, heading_levels, paragraphs
+from corpus.readers.pdf.paragraphs import (
+    BULLETS,
+    TABLE_GAPS,
+    Paragraph,
+    body_lines,
+    body_size,
+    heading_levels,
+    paragraphs,
+)
 from corpus.readers.pdf.reading_order import PageLines, read_page
 from corpus.text.headings import MAX_HEADING, could_be_heading, heading_title
 from corpus.text.sentences import sentence_spans
@@ -39,7 +47,7 @@ _TOP, _LARGE, _LARGER = 4, 1.5, 1.25
 _MAX_PARTS, _SAME = 3, 0.05
 # So many lines in a row, each so short, are the labels of a figure or a ragged table.
 _MIN_SCRAPS, _SCRAP = 3, 40
-_BULLET = re.compile(r"[•◦▪‣●○■□∙]\s*(?=\S)")
+_BULLET = re.compile(rf"[{BULLETS}]\s*(?=\S)")
 # Level from 1, page from 0, title.
 _Outline = list[tuple[int, int, str]]
 

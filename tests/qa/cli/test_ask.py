@@ -100,6 +100,8 @@ def test_a_question_alone_is_asked(indexed: Path) -> None:
     assert "Soup is served at noon." in qa("is", "soup", "served?", "-k", "1").stdout
     assert qa("stats").stderr == "qa: no command stats. Did you mean: qa status?\n"
     assert qa("stats", "my notes").exit_code == 2
+    assert qa("search", "who won").stderr.startswith("qa: no command search. ")
+    assert qa("search", "who won?").exit_code == 2
     assert qa("zzz").stderr.startswith("qa: no command zzz. Commands: index, watch, ")
 
 
@@ -115,6 +117,12 @@ def test_ask_a_folder(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(indexed.parent)
     assert qa("ask", "./notes/").stderr == 'qa: notes is a folder. Put a question after it: qa ask notes "who won?"\n'
     assert qa("ask", "--index", "notes", "notes/", "soup").exit_code == 2
+    assert qa("ask", "./noets", "soup").stderr == "qa: no such folder: ./noets. Similar: notes.\n"
+    assert qa("ask", "notes/sup", "when is it?").stderr == "qa: no such folder: notes/sup. Similar: notes/sub.\n"
+    assert qa("notes/zzz", "when is it?").stderr == "qa: no such folder: notes/zzz.\n"
+    monkeypatch.chdir(indexed)
+    assert json.loads(qa("ask", "--json", "soup/bread", "served").stdout)["question"] == "soup/bread served"
+    monkeypatch.chdir(indexed.parent)
     assert qa("ask", "notes/sub", "what is there").stderr.endswith(f"it is part of the collection {indexed}.\n")
     assert qa("show", "notes/talks.md:7", "-C", "0").stdout.endswith("> 7  Soup is served at noon.\n")
     assert qa("show", "notes/", "talks.md:7", "-C", "0").stdout.endswith("> 7  Soup is served at noon.\n")

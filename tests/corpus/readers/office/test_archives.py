@@ -11,6 +11,7 @@ import pytest
 
 from corpus.errors import Unreadable
 from corpus.formats import ARCHIVE, format_of
+from corpus.loading.load import parse
 from corpus.loading.sandbox import Sandbox
 from corpus.readers.office import detect
 from corpus.readers.office.xml_tree import parse_xml
@@ -29,6 +30,14 @@ EACH = pytest.mark.parametrize("path", MAIN)
 def test_every_archive_is_among_these() -> None:
     kinds = [(path, format_of(path)) for path in FILES]
     assert {path for path, kind in kinds if kind and kind.magic == ARCHIVE.magic} == set(MAIN)
+
+
+@pytest.mark.parametrize(("stated", "title"), [("", "Oars"), ("Boats", "Boats")])
+def test_a_paragraph_in_the_style_of_titles_is_the_title(stated: str, title: str, sandbox: Sandbox) -> None:
+    """Also above headings of the first level, where the metadata of the file states none."""
+    styles = {"Oars": "Top", "Ash": "Ue1", "Of ash.": "", "Pine": "Ue1", "Of pine.": "", "Last": "Top"}
+    body = "".join(archives.word_paragraph(text, style=style) for text, style in styles.items())
+    assert parse("a.docx", archives.docx(body, title=stated), sandbox=sandbox).title == title
 
 
 @EACH

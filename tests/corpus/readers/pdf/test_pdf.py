@@ -229,3 +229,11 @@ def test_a_title_is_stated_plausibly_or_printed_largest(stated: str, lines: list
     page = [*lines, *column(60, 650, BODY, room=400), Words(60, 500, "References", 10, bold=True)]
     wanted = "Weirs in Winter: a long survey" if title is None else title
     assert read("a.pdf", make([page], title=stated)).title == wanted
+
+
+def test_the_bullets_of_office_programs_begin_items() -> None:
+    """They are private characters of a font, drawn apart from the text; they are not shown."""
+    items = ("The licence ends in August", "The collars are trampled by sheep")
+    lines = [(Words(60, 700 - 12 * i, "*", hebrew=True), Words(72, 700 - 12 * i, item)) for i, item in enumerate(items)]
+    found = paper(*chain.from_iterable(lines), Words(72, 676, "every summer."))
+    assert texts(found, BlockKind.ITEM) == [f"- {items[0]}", f"- {items[1]} every summer."]

@@ -70,6 +70,7 @@ def docx(body: str, *, title: str = "", notes: str = "") -> bytes:
     styles = (
         '<w:style w:styleId="Ue1"><w:name w:val="heading 1"/></w:style>'
         '<w:style w:styleId="Ue2"><w:name w:val="heading 2"/></w:style>'
+        '<w:style w:styleId="Top"><w:name w:val="Title"/></w:style>'
         '<w:style w:styleId="Mine"><w:name w:val="Mine"/><w:basedOn w:val="Ue2"/></w:style>'
     )
     return pack(

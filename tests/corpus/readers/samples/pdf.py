@@ -78,7 +78,7 @@ def make(
     base = "/Type /Font /Subtype /Type1 /Encoding /WinAnsiEncoding"
     objects[3] = f"<< {base} /BaseFont /Helvetica >>".encode()
     objects[4] = f"<< {base} /BaseFont /Helvetica-Bold >>".encode()
-    # In this font the letters a, b, c, … stand for alef, bet, gimel, …
+    # In this font the letters a, b, c, … stand for alef, bet, gimel, …, and * for the bullet of the font Symbol.
     objects[9] = f"<< {base} /BaseFont /Helvetica /ToUnicode 5 0 R >>".encode()
     objects[typed] = f"<< {base} /BaseFont /Courier >>".encode()
     objects[5] = _stream(_HEBREW.encode())
@@ -147,4 +147,4 @@ def _file(objects: dict[int, bytes], *, locked: bool) -> bytes:
 _HEBREW = """/CIDInit /ProcSet findresource begin 12 dict begin begincmap
 /CMapName /H def /CMapType 2 def 1 begincodespacerange <00> <ff> endcodespacerange
 1 beginbfrange <61> <7a> <05D0> endbfrange
-1 beginbfchar <20> <0020> endbfchar endcmap end end"""
+2 beginbfchar <20> <0020> <2a> <f0b7> endbfchar endcmap end end"""
