@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from index import StoredPassage
 from qa.answer.extract import Extract
 from qa.answer.results import Alternative, Answer
+from qa.answer.values import compared, completed, years
 from qa.reader.reading import Reading
 
 # Questions that a few words answer, unless they ask for more; all others get a sentence.
@@ -21,15 +23,14 @@ _ASKS_FOR_MORE = re.compile(
     r"\b(?:why|explain|describe|what (?:happens|happened|should|about|if)|what do(?:es)? \w+ (?:say|mean|do))\b",
     re.IGNORECASE,
 )
+# Questions that part of a date answers.
+_ASKS_FOR_PART = re.compile(r"\b(?:what|which) (?:year|month|decade|century)\b", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
-# A date, time, version or decimal is one word: "2024-03" is no part of 2024-03-11.
-_WHOLE = re.compile(rf"\d+(?:[-/]\d+){{2,}}|\d+(?:[.,:]\d+)+|{_WORD.pattern}")
 _ARTICLES = {"a", "an", "the"}
-# Names of months and days are of one kind, as numbers are.
-_CALENDAR = re.compile(
-    r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)[a-z]*\b", re.IGNORECASE
-)
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+# A line that begins with a name or box, or has a bar or tab, is a row or item, not text that goes on.
+_ROW = re.compile(r"\s*(?:\[[ xX]?\]|[^\W\d_][\w -]{0,30}:)\s|[^\n]*[|\t]")
+# Words without the blanks, bars and box around them.
+_BARE = re.compile(r"(?:[\s|]|\[[ xX]?\]\s)*([^\s|](?:.*[^\s|])?)", re.DOTALL)
 # Marks that stand on both sides of words: an opening one is followed by them, a closing one follows them.
 _PAIRED = '*`"'
 _OPENING_MARK = re.compile(r"[*`\"](?=[^\s*`\"])")
@@ -48,6 +49,7 @@ class _PassageAnswer(NamedTuple):
     text: str
     sentence: str
     reading: Reading
+    passage: StoredPassage
 
 
 def exact_answer(
@@ -74,10 +76,13 @@ def exact_answer(
     is_sure = reading is not None and reading.margin >= _LEAST_MARGIN
     if not is_sure or best.has_list or not asks_for_words(question):
         return Answer(best.answer, (rank,), sentence=best.answer)
-    candidates = [_candidate(at, one, extracts[one.id], readings[one.id]) for at, one in quoted if one.id in readings]
+    dates = not _ASKS_FOR_PART.search(question)
+    candidates = [
+        _candidate(at, one, extracts[one.id], readings[one.id], dates=dates) for at, one in quoted if one.id in readings
+    ]
     answer, *others = candidates
     agreeing = [one.rank for one in others if one.reading.answered >= _AGREES and is_same(one.text, answer.text)]
-    return Answer(answer.text, (answer.rank, *agreeing), answer.sentence, _alternatives(answer, others))
+    return Answer(answer.text, (answer.rank, *agreeing), answer.sentence, _alternatives(question, answer, others))
 
 
 def asks_for_words(question: str) -> bool:
@@ -88,34 +93,71 @@ def asks_for_words(question: str) -> bool:
 def is_same(one: str, other: str) -> bool:
     """Whether two answers say the same: the words of one, articles left out, are in the other in order."""
     short, long = sorted((_words(one), _words(other)), key=len)
-    return bool(short) and any(long[at : at + len(short)] == short for at in range(len(long) - len(short) + 1))
+    inside = bool(short) and any(long[at : at + len(short)] == short for at in range(len(long) - len(short) + 1))
+    return inside or (bool(short) and compared(one) == compared(other))
 
 
 def contradicts(one: str, other: str) -> bool:
     """Whether two answers give different numbers or dates in the same form: "12 May 2021" and "14 May 2021"."""
-    return bool(_NUMBER.search(one)) and one != other and _form(one) == _form(other)
+    (form, values), (other_form, other_values) = compared(one), compared(other)
+    return "#" in form and form == other_form and values != other_values
 
 
-def _alternatives(answer: _PassageAnswer, others: Sequence[_PassageAnswer]) -> tuple[Alternative, ...]:
-    ranks: dict[str, list[int]] = {}
+def _alternatives(question: str, answer: _PassageAnswer, others: Sequence[_PassageAnswer]) -> tuple[Alternative, ...]:
+    asked = years(question)
+    found: dict[object, tuple[str, list[int]]] = {}
     for one in others if answer.reading.answered >= _CONTRADICTS else ():
-        if one.reading.answered >= _CONTRADICTS and contradicts(one.text, answer.text):
-            ranks.setdefault(one.text, []).append(one.rank)
-    return tuple(Alternative(text, tuple(found)) for text, found in ranks.items())
+        if one.reading.answered < _CONTRADICTS or not contradicts(one.text, answer.text):
+            continue
+        # What another year has is no contradiction.
+        if not asked or not (named := _years(one)) or asked & named:
+            found.setdefault(compared(one.text), (one.text, []))[1].append(one.rank)
+    return tuple(Alternative(text, tuple(ranks)) for text, ranks in found.values())
 
 
-def _candidate(rank: int, passage: StoredPassage, extracted: Extract, reading: Reading) -> _PassageAnswer:
-    """What a passage answers: the likeliest words of its best sentence, from the start of a word to the end of one."""
+def _years(one: _PassageAnswer) -> set[str]:
+    """The years of an answering sentence, or those that what stands above it names."""
+    above = (*one.passage.heading, one.passage.title, one.passage.document.path)
+    return years(one.sentence) or years("\n".join(above))
+
+
+def _candidate(
+    rank: int, passage: StoredPassage, extracted: Extract, reading: Reading, *, dates: bool
+) -> _PassageAnswer:
+    """What a passage answers: the likeliest words of its best sentence, nothing cut in half, in one row or item."""
     body = passage.text[passage.body :]
-    start, end = extracted.lead
-    found = reading.best(start, end) or (start, end)
-    around = [
-        word.span() for word in _WHOLE.finditer(body, start, end) if word.start() < found[1] and found[0] < word.end()
-    ]
-    if around:
-        found = min(found[0], around[0][0]), max(found[1], around[-1][1])
-    found = _without_half_a_pair(body, found, (start, end))
-    return _PassageAnswer(rank, body[found[0] : found[1]], body[start:end], reading)
+    sentence = extracted.lead
+    found = reading.best(*sentence) or sentence
+    first, last = found
+    rows = [row for row in _rows(body, *sentence) if row[0] < last and first < row[1]]
+    shares = [round(reading.share(max(row[0], first), min(row[1], last)), 6) for row in rows]
+    row = rows[shares.index(max(shares))] if rows else sentence
+    if len(rows) > 1 and (bare := _BARE.match(body, max(row[0], first), min(row[1], last))):
+        found = bare.span(1)
+    found = _without_half_a_pair(body, completed(body, found, row, dates=dates), sentence)
+    return _PassageAnswer(rank, body[slice(*found)], body[slice(*sentence)], reading, passage)
+
+
+def _rows(body: str, start: int, end: int) -> list[tuple[int, int]]:
+    """A sentence, cut between rows or items, and behind a heading: a first line on which the next word had room."""
+    first, last = body.rfind("\n", 0, start) + 1, body.find("\n", end)
+    lines = body[first : len(body) if last < 0 else last].split("\n")
+    width = max(map(len, lines))
+    # A marker, which is no part of the sentence, may stand before it.
+    is_amid = any(map(str.isalpha, body[first:start]))
+    rows, at, left = [], first, start
+    for line, following in pairwise(lines):
+        is_heading = at == first and not is_amid and _has_room(line, following, width)
+        at += len(line) + 1
+        if start < at < end and (is_heading or "|" in line or _ROW.match(following)):
+            rows.append((left, at - 1))
+            left = at
+    return [*rows, (left, end)]
+
+
+def _has_room(line: str, following: str, width: int) -> bool:
+    word = following.split(maxsplit=1)[0] if following.strip() else ""
+    return not word[:1].islower() and line[-1:] not in ",-" and len(line.rstrip()) + 1 + len(word) <= width
 
 
 def _without_half_a_pair(body: str, words: tuple[int, int], sentence: tuple[int, int]) -> tuple[int, int]:
@@ -134,8 +176,3 @@ def _without_half_a_pair(body: str, words: tuple[int, int], sentence: tuple[int,
 
 def _words(text: str) -> list[str]:
     return [word for word in _WORD.findall(text.lower()) if word not in _ARTICLES]
-
-
-def _form(text: str) -> str:
-    """A text with its numbers, months and days replaced."""
-    return " ".join(_CALENDAR.sub("M", _NUMBER.sub("#", text)).lower().split())

@@ -18,8 +18,11 @@ from tests.qa.passages import reading, stored
 Told = tuple[str, str, float]
 
 
-def answer(question: str, told: Sequence[Told], *, readers: Sequence[bool] | None = None) -> Answer | None:
-    passages = [replace(stored(text), id=number) for number, (text, _, _) in enumerate(told)]
+def answer(
+    question: str, told: Sequence[Told], *, readers: Sequence[bool] | None = None, paths: Sequence[str] | None = None
+) -> Answer | None:
+    named = zip(told, paths or ["x.txt"] * len(told), strict=True)
+    passages = [replace(stored(text, path=path), id=number) for number, ((text, _, _), path) in enumerate(named)]
     readings: dict[int, Reading] = {}
     for number, (text, words, sure) in enumerate(told):
         if readers is None or readers[number]:
@@ -78,10 +81,59 @@ def test_no_half_of_a_pair_of_marks(sentence: str, named: str, shown: str) -> No
         ("The bus left at 17:45 in rain.", "17", "17:45"),
         ("The hall is 3.5 m high.", "3", "3.5"),
         ("She reigned 1890-1912 over it.", "1890", "1890"),
+        ("Version v1.2.3 is out.", "2", "v1.2.3"),
+        ("We met from 5 to 16 August 2024.", "16", "16 August 2024"),
+        ("We met on the 6th of July.", "July", "6th of July"),
+        ("We met on\n6 July 2024, at home.", "July 2024", "6 July 2024"),
+        ("It was Sept. 5, 2023.", "2023", "Sept. 5, 2023"),
+        ("On 3 March 2,000 people came by 14 Aug.", "3", "3 March"),
+        ("Only 3 may come.", "3", "3"),
+        ("Write to a.lee@my-house.example.", "my", "a.lee@my-house.example"),
+        ("It is at (https://x.example/a?b=1#c), free.", "example", "https://x.example/a?b=1#c"),
+        ("It is at www.my-house.example.", "house", "www.my-house.example"),
+        ("It costs EUR 0.35 per kilometre.", "0.35", "EUR 0.35"),
+        ("It costs 1.149,00\u00a0€ now.", "1.149,00", "1.149,00\u00a0€"),
+        ("It costs CHF 1'250.50 now.", "250", "CHF 1'250.50"),
+        ("It costs $3.5 million now.", "3.5", "$3.5 million"),
+        ("It costs 20 francs or 25 frankfurters.", "20", "20 francs"),
+        ("It costs 20 francs or 25 frankfurters.", "25", "25"),
+        ("It costs in room 3 EUR 5 now.", "3", "3"),
+        ("It fell from 14 € to 12.5 % of it.", "12.5", "12.5 %"),
+        ("It fell by € 14 € 28 then.", "28", "€ 28"),
+        ("It fell by 14 € 28 € then.", "14", "14 €"),
     ],
 )
-def test_no_part_of_a_date_or_number(sentence: str, named: str, shown: str) -> None:
+def test_no_part_of_a_date_amount_or_address(sentence: str, named: str, shown: str) -> None:
     assert answer("When was it?", [(sentence, named, 3)]) == Answer(shown, (1,), sentence)
+
+
+def test_part_of_a_date_is_the_answer_to_a_question_for_it() -> None:
+    for question, shown in (("In which year was it?", "2024"), ("When was it, in the year 2024?", "6 July 2024")):
+        found = answer(question, [("It was 6 July 2024.", "2024", 3)])
+        assert found == Answer(shown, (1,), "It was 6 July 2024.")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "named", "shown"),
+    [
+        ("Treasurer\nThomas Behr resigns as of 31 March 2024.", "Treasurer\nThomas", "Treasurer"),
+        ("We met.\n\n3. Treasurer\nThomas Behr resigns then.", "Treasurer\nThomas", "Treasurer"),
+        ("Name: Zoe Lee\nTown: Pinneberg\nFee paid: not yet", "Zoe Lee\nTown", "Zoe Lee"),
+        ("[x] Anna\n[ ] Ben\n[ ] Cleo", "Anna\n[ ] Ben", "Ben"),
+        ("[x] Anna\n[ ] Ben Lee", "[ ] Ben Lee", "[ ] Ben Lee"),
+        ("It is |x| here.", "|x|", "|x|"),
+        ("| bus | 9:30 |\n| train | 17:45 |", "9:30 |\n| train", "9:30"),
+        (
+            "The award went to the two inventors\nAda Lovelace and Charles\nBabbage of London, jointly.",
+            *["Charles\nBabbage"] * 2,
+        ),
+        ("It was won by\nthe oldest member of the whole club.", *["by\nthe oldest member"] * 2),
+    ],
+)
+def test_no_answer_crosses_rows_or_a_heading_but_wraps(sentence: str, named: str, shown: str) -> None:
+    found = answer("Who was it?", [(sentence, named, 3)])
+    assert found is not None
+    assert found.text == shown
 
 
 def test_a_list_is_the_answer_as_a_whole() -> None:
@@ -123,6 +175,25 @@ def test_passages_that_give_another_date_are_named() -> None:
     assert answer("When?", [unsure[0], *told[1:]]).alternatives == ()  # type: ignore[union-attr]
 
 
+def test_what_another_year_has_is_no_contradiction() -> None:
+    """Of a question with a year: the year in the sentence counts, else those in the path."""
+    texts = [
+        "It costs EUR 5.",
+        "In 2023 it cost EUR 4.",
+        "Now it costs 7 euros.",
+        "Since 2024: EUR 6.",
+        "Only EUR 2,022.",
+    ]
+    paths = ["fees.md", "2024/a.md", "fees_2022.md", "2022.md", "x.md"]
+    told = [(text, text[text.index("EUR ") : -1] if "EUR" in text else "7 euros", 3.0) for text in texts]
+    for question, others in (("What was the fee in 2024?", ["EUR 6", "EUR 2,022"]), ("What is the fee?", texts)):
+        found = answer(question, told, paths=paths)
+        assert found is not None
+        assert [one.text for one in found.alternatives] == (
+            others if others is not texts else [a for _, a, _ in told[1:]]
+        )
+
+
 def test_without_the_reader_the_answer_is_a_sentence() -> None:
     """Of the first passage that has one."""
     told = [("", "", 0.0), ("It opened in May.", "May", 0.0)]
@@ -154,11 +225,30 @@ def test_what_says_the_same() -> None:
     assert is_same("the 11,603 papers", "11,603")
     assert not is_same("3,704 of 11,603", "11,603 of 3,704")
     assert not is_same("the", "a")
+    assert is_same("EUR 1,250.50", "1.250,50 euros")
+    assert is_same("6 July 2024", "6th Jul 2024")
 
 
-def test_what_contradicts() -> None:
-    assert contradicts("9:30 am", "10:15 am")
-    assert contradicts("Mon 3 May", "Tuesday 4 June")
-    assert not contradicts("3 papers", "4 prizes")
-    assert not contradicts("Anna", "Ben")
-    assert not contradicts("1932", "1932")
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("9:30 am", "10:15 am", True),
+        ("Mon 3 May", "Tuesday 4 June", True),
+        ("3 papers", "4 prizes", False),
+        ("Anna", "Ben", False),
+        ("May", "June", False),
+        ("1932", "1932", False),
+        ("EUR 0.35 per kilometre", "0.38 euros per kilometre", True),
+        ("129,90 €", "CHF 1,250.50", False),
+        ("28 €", "€ 28.00", False),
+        ("1.149 €", "€1,149.00", False),
+        ("1.2 million dollars", "$1,200,000", False),
+        ("12.5%", "13 per cent", True),
+        ("1.149", "1149", True),
+        ("1.2.3", "1.2.10", True),
+        ("6 July 2024", "6th Jul 2024", False),
+        ("09:30", "9:30", False),
+    ],
+)
+def test_what_contradicts(one: str, other: str, expected: bool) -> None:
+    assert contradicts(one, other) is contradicts(other, one) is expected

@@ -1,0 +1,104 @@
+"""Dates, amounts and addresses: what an answer never has half of, and what two answers are compared by."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+# Units by the one name that they are compared under; codes are their own.
+_UNITS = {"€": "EUR", "$": "USD", "us$": "USD", "£": "GBP", "¥": "JPY", "₹": "INR", "₩": "KRW", "₪": "ILS", "₺": "TRY"}
+_UNITS |= {"euro": "EUR", "dollar": "USD", "pound": "GBP", "yen": "JPY", "rupee": "INR", "franc": "CHF"}
+_UNITS |= {"percent": "%", "per cent": "%"}
+_SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+
+_CODES = (
+    "(?:AED|AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HKD|HUF|ILS|INR|ISK|JPY|KRW|MXN|NOK|NZD|PLN|RON|RUB|SEK|SGD|THB|TRY"
+    "|UAH|USD|ZAR)"
+)
+_UNIT_WORDS = "(?i:(?:euro|dollar|pound|rupee|franc|cent)s?|yen|pence|kron(?:a|e|er|or)|per ?cent)"
+_BLANK = "[ \u00a0\u202f]"
+_NUMBER = r"\d+(?:[.,:]\d+|[\u00a0\u202f'’]\d{3}(?!\d))*"
+_BEFORE = rf"(?:(?:US)?\$|[€£¥₹₩₪₺]|(?<![^\W_]){_CODES})"
+_AFTER = rf"(?:[%$€£¥₹₩₪₺]|(?:{_CODES}|{_UNIT_WORDS})(?![^\W_]))"
+# In "room 3 EUR 5" the unit is of the second number, in "14 € 28 €" of the first.
+_OF_NEXT = rf"(?!{_BLANK}?(?>{_NUMBER})(?!{_BLANK}?{_AFTER}))"
+_AMOUNT = (
+    rf"(?:(?P<before>{_BEFORE}){_BLANK}?)?(?P<number>{_NUMBER})(?:[ -](?P<scale>(?i:{'|'.join(_SCALES)}))\b)?"
+    rf"(?(before)|(?:{_BLANK}?(?P<after>{_AFTER}){_OF_NEXT})?)"
+)
+# "Mar" and "May" are words, too, unless they are written as names.
+_MONTH = (
+    r"(?:(?i:jan(?:uary)?|feb(?:ruary)?|apr(?:il)?|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)|M(?:ar(?:ch)?|ay|AR(?:CH)?|AY))\b"
+)
+_DAY = r"(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?\b"
+_YEAR = r"(?:1\d|20)\d\d\b(?![.,:]\d)"
+_DATE = (
+    rf"\d+(?:[-/]\d+){{2,}}|(?<![\d.,:]){_DAY}(?:\.?\s|-|\sof\s){_MONTH}(?:(?:\.?,?\s|-){_YEAR})?"
+    rf"|\b{_MONTH}\.?\s{_DAY}(?![.,:]\d)(?:,?\s{_YEAR})?"
+)
+_ADDRESS = (
+    r"\b(?:https?://|www\.)[^\s<>\"]*[\w/]|\b[\w.+-]+@\w[\w-]*(?:\.\w[\w-]*)+"
+    r"|(?<![\w-])(?:\w[\w-]+\.)+[a-z]{2,24}\b(?:/[^\s<>\"]*[\w/])?"
+)
+_WHOLE = re.compile(rf"{_ADDRESS}|(?P<date>{_DATE})|{_AMOUNT}\w*|\w+(?:(?<=\d)\.\d+)*")
+_WORD = re.compile(r"\w+")
+_COMPARED = re.compile(
+    rf"\b(?P<name>{_MONTH}|(?i:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b)|{_AMOUNT}"
+)
+_ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
+_YEARS = re.compile(r"(?<!\d)((?:1[5-9]|20)\d\d)(?:[01]\d[0-3]\d)?(?!\d)")
+
+Span = tuple[int, int]
+Value = Decimal | str
+
+
+def completed(text: str, words: Span, within: Span, *, dates: bool = True) -> Span:
+    """The words without half a word, number, amount, address or, unless `dates` is false, date at either end."""
+    start, end = words
+    for found in _WHOLE.finditer(text, *within):
+        if found.start() >= words[1]:
+            break
+        for one in _WORD.finditer(text, *found.span()) if found["date"] and not dates else (found,):
+            if one.start() < words[1] and words[0] < one.end():
+                start, end = min(start, one.start()), max(end, one.end())
+    return start, end
+
+
+def compared(text: str) -> tuple[str, tuple[Value, ...]]:
+    """A text with its numbers, months and days replaced, in any currency's one name; and what was there, in order."""
+    values: list[Value] = []
+
+    def replaced(found: re.Match[str]) -> str:
+        if found["name"]:
+            values.append(found["name"][:3].lower())
+            return "M"
+        unit = found["before"] or found["after"] or ""
+        unit = _UNITS.get(unit.lower().rstrip("s"), unit)
+        value = _value(found["number"], is_money=bool(unit))
+        scale = found["scale"] and _SCALES[found["scale"].lower()]
+        values.append(value * scale if scale and isinstance(value, Decimal) else value)
+        return f"# {unit}"
+
+    return " ".join(_COMPARED.sub(replaced, _ORDINAL.sub("", text)).lower().split()), tuple(values)
+
+
+def years(text: str) -> set[str]:
+    """The years that a text names, 1500 to 2099; amounts are none."""
+    whole = (one[0] for one in _WHOLE.finditer(text) if not (one["before"] or one["scale"] or one["after"]))
+    return {year for one in whole for year in _YEARS.findall(one)}
+
+
+def _value(number: str, *, is_money: bool) -> Value:
+    """What a number is worth, by English or continental marks; a time, version or date as written."""
+    plain = re.sub("[\u00a0\u202f'’]", "", number)
+    marks = re.findall("[.,:]", plain)
+    groups = re.split("[.,:]", plain)
+    if ":" in marks:
+        return plain.lstrip("0")
+    are_thousands = all(len(one) == 3 for one in groups[1:]) and groups[0] not in {"0", ""}
+    if marks and len(set(marks)) == 1 and are_thousands and (marks[0] == "," or is_money or len(marks) > 1):
+        return Decimal("".join(groups))
+    if len(marks) > 1 and (len(set(marks)) == 1 or marks.count(marks[-1]) > 1):
+        return plain
+    return Decimal(f"{''.join(groups[:-1])}.{groups[-1]}" if marks else plain)
