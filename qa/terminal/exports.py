@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
-from corpus import LineMap, read_file
+from corpus import LineMap, load, read_file
 from corpus.errors import Unreadable
-from corpus.formats import PDF
-from qa.answer.results import Hit, Result
+from corpus.formats import MARKDOWN, PDF
+from qa.answer.results import Hit, Result, State
 from qa.terminal.answers import Places
 from qa.terminal.text import clean, clean_line, clean_name
 
+_ENTRY = re.compile(r"^[ \t]*@\w+[ \t]*[{(][ \t]*([^\s,{}()]+)", re.MULTILINE)
+_KEY = re.compile(r"[^\s,{}()\"#%'~\\]+")
 # What means something in Markdown, and in BibTeX.
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>#|~$&!])")
 _BIBTEX = re.compile(r"[\\{}%&#_$~^]")
@@ -38,15 +41,23 @@ def markdown(answer: Result, _root: Path, place: Places) -> str:
     return "\n".join(lines)
 
 
-def bibtex(answer: Result, _root: Path, place: Places) -> str:
-    """Return an entry for each cited document; its note says where in it the passages are."""
+def bibtex(answer: Result, root: Path, place: Places) -> str:
+    """Return an entry for each cited document: that of a bibliography as it is, else one with a note of the places."""
     documents: dict[tuple[str, str], list[Hit]] = {}
     for hit in answer.passages:
         documents.setdefault((hit.source.path, hit.title), []).append(hit)
+    stated = {document: _entry_of(hits[0], root) for document, hits in documents.items()}
+    keys = {found[1] for entry in stated.values() if (found := _ENTRY.match(entry))}
     entries = []
     for (path, title), hits in documents.items():
+        if entry := stated[path, title]:
+            entries.append(f"{clean(entry)}\n")
+            continue
         first = hits[0]
-        key = re.sub(r"[^a-z0-9]+", "-", f"{Path(path).stem} {first.id[:6]}".lower()).strip("-")
+        key = _citekey(first, root)
+        if not key or key in keys:
+            key = re.sub(r"[^a-z0-9]+", "-", f"{Path(path).stem} {first.id[:6]}".lower()).strip("-")
+        keys.add(key)
         fields = {
             "title": title or Path(path).name,
             "howpublished": place(path),
@@ -77,13 +88,44 @@ FORMATS: dict[str, Callable[[Result, Path, Places], str]] = {
 }
 
 
+def _entry_of(hit: Hit, root: Path) -> str:
+    """The entry of a bibliography that a passage is in, as its file has it, or ""."""
+    text = (
+        _text_of(hit, root) if hit.source.media_type == "text/x-bibtex" and hit.source.state is State.VERIFIED else ""
+    )
+    if not text or hit.source.lines is None:
+        return ""
+    at = LineMap(text).span(hit.source.lines[0])[1]
+    starts = [found.start() for found in _ENTRY.finditer(text)]
+    start = max((one for one in starts if one <= at), default=at)
+    end = min((one for one in starts if one > at), default=len(text))
+    entry = text[start:end].strip()
+    # Comments between entries belong to none.
+    return entry[: max(entry.rfind("}"), entry.rfind(")")) + 1] if _ENTRY.match(entry) else ""
+
+
+def _citekey(hit: Hit, root: Path) -> str:
+    """The key that a note states in its front matter, or ""."""
+    if hit.source.media_type != MARKDOWN.media_type:
+        return ""
+    with suppress(Unreadable):
+        stated = dict(load(root, hit.source.path).metadata).get("citekey", "")
+        return stated if _KEY.fullmatch(stated) else ""
+    return ""
+
+
+def _text_of(hit: Hit, root: Path) -> str:
+    """The text of a file, or "" where it is not in UTF-8 or gone."""
+    try:
+        return read_file(root, hit.source.path).decode("utf-8")
+    except (Unreadable, UnicodeDecodeError):
+        return ""
+
+
 def _position(hit: Hit, root: Path, first: int) -> tuple[int, int, str]:
     """The line, the column in bytes and the text of that line, from 1; the first of the passage if it moved."""
     at = hit.highlights[0].chars[0] if hit.highlights else hit.source.chars[0]
-    try:
-        text = read_file(root, hit.source.path).decode("utf-8")
-    except (Unreadable, UnicodeDecodeError):
-        text = ""
+    text = _text_of(hit, root)
     if text[slice(*hit.source.chars)] != hit.text:  # extracted text, or another one by now
         return first, 1, next(filter(str.strip, hit.text.split("\n")), "")
     line = LineMap(text).line_of(at)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,25 @@ def test_bibtex(tmp_path: Path, place: Places) -> None:
         "  annotation = {Soup}\n"
         "}\n"
     )
+
+
+def test_bibtex_of_a_bibliography(tmp_path: Path, place: Places) -> None:
+    """An entry is printed as it is, once; a note has the key that it states, if no other entry has it."""
+    entry = "@book{ida2001,\n  title = {Öars},\n  abstract = {Of ash.\n    Or pine.}\n}"
+    text = f"% Mine\n{entry}\n\n% Other\n@misc(tar, title = {{Tar}})\n"
+    (tmp_path / "refs.bib").write_text(text, encoding="utf-8")
+    for name, key in (("a", "lund2003"), ("b", "tar"), ("c", "a{b")):
+        (tmp_path / f"{name}.md").write_text(f"---\ncitekey: {key}\n---\nText.\n", encoding="utf-8")
+    notes = [_hit(f"{name}.md", "text/markdown", lines=(4, 4)) for name in "abc"]
+    hits = [_hit("refs.bib", "text/x-bibtex", lines=lines) for lines in ((4, 5), (2, 3), (9, 9))]
+    hits[2] = replace(hits[2], title="Tar")
+    found = bibtex(_result(*hits, *notes), tmp_path, place)
+    assert found.startswith(f"{entry}\n\n@misc(tar, title = {{Tar}})\n\n@misc{{lund2003,\n")
+    assert found.count("ida2001") == 1
+    assert "@misc{b-abcdef,\n" in found
+    assert "@misc{c-abcdef,\n" in found
+    changed = replace(hits[0], source=replace(hits[0].source, state=State.CHANGED))
+    assert bibtex(_result(changed), tmp_path, place).startswith("@misc{refs-abcdef,\n")
 
 
 @pytest.mark.parametrize("name", FORMATS)
