@@ -11,7 +11,9 @@ import pytest
 from qa.answer.exact_answer import asks_for_words, contradicts, exact_answer, is_same
 from qa.answer.extract import extract
 from qa.answer.results import Alternative, Answer
+from qa.answer.values import years
 from qa.reader.reading import Reading
+from tests.growth import check_growth
 from tests.qa.passages import reading, stored
 
 # A passage, what the reader takes for the answer, and its logit that there is one.
@@ -192,6 +194,12 @@ def test_what_another_year_has_is_no_contradiction() -> None:
         assert [one.text for one in found.alternatives] == (
             others if others is not texts else [a for _, a, _ in told[1:]]
         )
+
+
+def test_years_are_found_in_time_proportional_to_the_text() -> None:
+    """A question may have 10,000 characters."""
+    check_growth(lambda count: years("a-" * count), 5_000, 20_000, least=0.2)
+    check_growth(lambda count: years("ab.A" * count), 5_000, 20_000, least=0.2)
 
 
 def test_without_the_reader_the_answer_is_a_sentence() -> None:
