@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from corpus.errors import UsageError
+from corpus.formats import format_of
 from qa.fields import parts_of, plain_words
 from qa.locate import near_paths
 
@@ -150,9 +151,8 @@ def _conditions(
         near = partial(near_paths, only.paths[0], (one.path for one in documents))
         yield what, snapshot.match_paths(*only.paths), near
     if only.types:
-        suffixes = (PurePosixPath(one.path).suffix[1:].lower() for one in documents)
         found = those(lambda one: any(_has_type(one, kind) for kind in only.types))
-        yield f"is of type {' or '.join(only.types)}", found, partial(_near, only.types[0], suffixes)
+        yield f"is of type {' or '.join(only.types)}", found, partial(_near_type, only.types[0], documents)
     for name, time in (("since", only.since), ("before", only.until)):
         if time is not None:
             found = those(partial(_changed, name, time))
@@ -190,6 +190,16 @@ def _near_field(snapshot: Index, documents: Sequence[StoredDocument], where: Seq
         if not any(part.has(name, plain_words(value)) for part in parts):
             return _near(value, values)
     return ""
+
+
+def _near_type(wanted: str, documents: Sequence[StoredDocument]) -> str:
+    """Suffixes whose format is called so, as docx and xlsx are "word" and "excel", or that are like it."""
+    suffixes = dict.fromkeys(PurePosixPath(one.path).suffix[1:].lower() for one in documents)
+    # Office programs are named by the media types of their older formats only: xls, not xlsx.
+    kinds = {suffix: (format_of(f"a.{suffix}"), format_of(f"a.{suffix.removesuffix('x')}")) for suffix in suffixes}
+    called = {suffix: " ".join(kind.media_type for kind in both if kind) for suffix, both in kinds.items()}
+    named = [suffix for suffix in sorted(called) if len(wanted) > 2 and wanted.lower() in called[suffix]]
+    return f" Similar: {', '.join(named[:_MAX_NAMES])}." if named else _near(wanted, suffixes)
 
 
 def _near(wanted: str, names: Iterable[str]) -> str:

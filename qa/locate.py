@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 from corpus import INDEX_FOLDER
-from corpus.errors import NoIndexError
+from corpus.errors import CorpusError, NoIndexError
 
 VARIABLE = "QA_INDEX"
 # Of a collection, so many paths are compared with one that matches none.
@@ -61,6 +61,11 @@ def near_paths(wanted: str, paths: Iterable[str]) -> str:
     contain = [name for name in known if len(bare) > 1 and bare in name]
     found = dict.fromkeys(known[name] for name in (*get_close_matches(bare, known, 3), *contain))
     return f" Similar: {', '.join(islice(found, 3))}." if found else ""
+
+
+def folder_gone(root: Path) -> CorpusError:
+    """Return the error that says that the folder of an open collection is not there any more."""
+    return CorpusError(f"{root} no longer exists: deleted, renamed or unmounted.")
 
 
 def has_index(root: Path) -> bool:

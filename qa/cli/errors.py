@@ -63,7 +63,7 @@ class Boundary(click.Group):
         is_command = len(args) > 1 and " " in args[1].strip() and first.isalpha() and not os.path.isdir(first)  # noqa: PTH112
         if not is_command and any(" " in word.strip() or word.endswith("?") for word in args):
             return "ask", self.get_command(ctx, "ask"), args
-        raise UsageError(f'no command {first}. Commands: {", ".join(known)}. To ask a question: qa "who won?"')
+        raise UsageError(f"no command {first}. To ask about it: qa ask {first}. Commands: {', '.join(known)}.")
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run the command line and exit; it raises nothing but SystemExit."""

@@ -21,7 +21,7 @@ from index import (
     load_encoder,
     require_same_encoder,
 )
-from qa.locate import command_for
+from qa.locate import command_for, folder_gone
 from qa.retrieval.retriever import Retriever
 
 # The largest change that a question indexes before it is answered: a second or two of embedding.
@@ -97,6 +97,8 @@ def refresh_if_small(
         with retriever.reading() as snapshot:
             info, diff = snapshot.info, find_changes(root, snapshot)
     except CorpusError as error:
+        if not root.exists():
+            return OpenedCollection(retriever, note=str(folder_gone(root)))
         return OpenedCollection(retriever, note=_not_updated(error))
     if diff.is_current:
         return OpenedCollection(retriever)

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from corpus.errors import UsageError
+from corpus.errors import NoIndexError, UsageError
 from index import Index
 from qa.answer.pdf_boxes import BoxFinder
 from qa.answer.results import IndexInfo, Result, json_value
@@ -21,6 +21,7 @@ from qa.collection.settings import CollectionSettings, read_settings
 from qa.collection.show import show_indexed
 from qa.collection.status import status
 from qa.filters import Filter
+from qa.locate import folder_gone
 from qa.retrieval.retriever import Retriever, Unit
 
 # Files are compared with the index before an answer, if that was not done so many seconds ago.
@@ -150,7 +151,12 @@ class ServedCollection:
                 # Whoever came meanwhile waited for this look, and needs none of its own.
                 if time.monotonic() >= self._look_at:
                     self._look()
-        self._retriever.reload()
+        try:
+            self._retriever.reload()
+        except NoIndexError:
+            if not self.root.exists():
+                raise folder_gone(self.root) from None
+            raise
         with self._retriever.reading() as snapshot:
             yield Served(self._retriever, snapshot, self._settings, self._boxes)
 

@@ -33,7 +33,7 @@ from index import (
 from qa.collection.build import OnEmpty, OnLocked, build_index, existing_root, has_documents, model_of
 from qa.collection.file_events import raw_events, require_watchfiles
 from qa.collection.settings import read_settings
-from qa.locate import command_for, has_index
+from qa.locate import command_for, folder_gone, has_index
 
 # A failed update is tried again after so long, if nothing changes before.
 _RETRY_SECONDS = 10.0
@@ -187,7 +187,7 @@ class _Watcher:
 
     def _require_present(self) -> None:
         if not self._root.is_dir():
-            raise CorpusError(f"{self._root} no longer exists: deleted, renamed or unmounted.")
+            raise folder_gone(self._root)
         if not has_index(self._root):
             raise NoIndexError(
                 f"the index of {self._root} no longer exists: deleted or unmounted. "

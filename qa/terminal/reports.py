@@ -89,7 +89,10 @@ def corrected(corrections: Sequence[tuple[str, str]], prefix: str) -> str:
 
 def _changes(report: BuildReport) -> str:
     """How many files changed: "2 files added, 1 changed"; "" if none did."""
-    counts = ((report.added, "added"), (report.changed, "changed"), (report.removed, "removed"))
+    return _numbered(((report.added, "added"), (report.changed, "changed"), (report.removed, "removed")))
+
+
+def _numbered(counts: Iterable[tuple[int, str]]) -> str:
     parts = [(number, what) for number, what in counts if number]
     return ", ".join(
         f"{number:,} {what}" if at else f"{count(number, 'file')} {what}" for at, (number, what) in enumerate(parts)
@@ -212,8 +215,8 @@ def _listed(patterns: Sequence[str]) -> str:
 def _pending(found: Status) -> str:
     if found.problem:
         return f"unknown: {clean_name(found.problem)}"
-    counts = ((found.added, "added"), (found.changed, "possibly changed"), (found.removed, "removed"))
-    parts = ", ".join(f"{len(paths):,} {what}" for paths, what in counts if paths)
+    counts = ((found.added, "added"), (found.changed, "may have changed"), (found.removed, "removed"))
+    parts = _numbered((len(paths), what) for paths, what in counts)
     if not parts:
         return "none since the last build"
     return parts + (f" (the first {len(found.examples)}):" if len(found.examples) < found.changes else ":")

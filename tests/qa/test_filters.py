@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date, datetime
 from typing import Any
 
@@ -15,7 +16,7 @@ from index.snapshot import Snapshot
 from index.update.report import Request
 from index.update.update import update_index
 from qa.explore.items import Items
-from qa.filters import Filter, merged, select
+from qa.filters import Filter, _near_type, merged, select
 from tests.corpus.readers.samples import archives
 from tests.encoders import BagEncoder
 
@@ -87,6 +88,7 @@ def test_what_passes(snapshot: Snapshot, given: dict[str, Any], expected: list[s
     ("given", "message"),
     [
         ({"path": "tlaks/"}, "no indexed file matches the path 'tlaks/'. Similar: talks/."),
+        ({"types": "plai"}, "no indexed file is of type plai. Similar: txt."),
         ({"types": "pdf"}, "no indexed file is of type pdf. There are: md, py, txt."),
         (
             {"since": "2027"},
@@ -103,6 +105,12 @@ def test_nothing_passes(snapshot: Snapshot, given: dict[str, Any], message: str)
     with pytest.raises(UsageError) as caught:
         selected(snapshot, **given)
     assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(("kind", "suffix"), [("word", "docx"), ("Excel", "xlsx"), ("opendocument", "odt")])
+def test_a_type_may_be_called_by_its_program(snapshot: Snapshot, kind: str, suffix: str) -> None:
+    documents = [replace(snapshot.documents()[0], path=path) for path in ("a.md", f"b.{suffix}")]
+    assert _near_type(kind, documents) == f" Similar: {suffix}."
 
 
 @pytest.mark.parametrize(

@@ -49,8 +49,12 @@ class PageState:
 
     @classmethod
     def read(cls, query: Mapping[str, str]) -> PageState:
-        """Return what a URL says; other parameters are ignored, as they may be of those who sent the link."""
-        return cls(**{field.name: query.get(field.name, "").strip() for field in fields(cls)})
+        """Return what a URL says, of which the question has two names.
+
+        Other parameters are ignored, as they may be of those who sent the link.
+        """
+        given = {"q": query.get("question", ""), **query}
+        return cls(**{field.name: given.get(field.name, "").strip() for field in fields(cls)})
 
     def link(self, **changes: Any) -> str:
         """Return the address of the page with other parameters."""

@@ -102,7 +102,7 @@ def test_a_question_alone_is_asked(indexed: Path) -> None:
     assert qa("stats", "my notes").exit_code == 2
     assert qa("search", "who won").stderr.startswith("qa: no command search. ")
     assert qa("search", "who won?").exit_code == 2
-    assert qa("zzz").stderr.startswith("qa: no command zzz. Commands: index, watch, ")
+    assert qa("zzz").stderr.startswith("qa: no command zzz. To ask about it: qa ask zzz. Commands: index, watch, ")
 
 
 def test_ask_a_folder(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:

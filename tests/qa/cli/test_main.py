@@ -32,7 +32,7 @@ def test_status(indexed: Path) -> None:
     (indexed / "talks.md").write_text("y")
     (indexed / "sub" / "travel.md").unlink()
     assert qa("status").stdout.splitlines()[5:] == [
-        "Changes     1 added, 1 possibly changed, 1 removed:",
+        "Changes     1 file added, 1 may have changed, 1 removed:",
         "            added     new.md",
         "            changed   talks.md",
         "            removed   sub/travel.md",
@@ -48,7 +48,7 @@ def test_status_lists_ten(indexed: Path) -> None:
     assert value["changes"]["added"] == 15
     assert [example["path"] for example in value["changes"]["examples"]] == [f"n{number:02}.md" for number in range(10)]
     assert value["bytes"] > 0
-    assert "15 added (the first 10):" in qa("status").stdout
+    assert "15 files added (the first 10):" in qa("status").stdout
 
 
 @pytest.mark.parametrize("command", ["status", "check", "show x", "ask x"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import time
 from collections.abc import Iterator
@@ -78,6 +79,17 @@ def test_large_changes_are_said_once_and_wait(following: RunningServer) -> None:
     code, said = following.stop()
     assert code == 0
     assert said.count("70 new or changed files are not indexed yet") == 1
+
+
+def test_a_folder_that_is_moved_away_is_said_to_be_gone(following: RunningServer) -> None:
+    """Not that it has no index, nor that what is gone still answers."""
+    following.root.rename(following.root.with_name("moved"))
+    time.sleep(2.2)
+    reply = following.api("ask", question="ferry", rerank="false")
+    assert (reply.status, reply.json["type"]) == (503, "/api/v1/docs#folder-unavailable")
+    _, said = following.stop()
+    assert "no longer exists: deleted, renamed or unmounted." in said
+    assert not re.search("no index|as it is", said)
 
 
 def test_settings_that_cannot_be_read_stop_nothing(following: RunningServer) -> None:

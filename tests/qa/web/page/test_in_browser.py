@@ -162,7 +162,7 @@ def test_ask_and_see_the_evidence(page: Page, server: RunningServer) -> None:
     assert "confidence (" in text(page, ".confidence")
     assert "awards.md:12-16" in text(page, ".evidence")
     assert "ICLR 2025 awards › Test of time › Winner: Adam" in text(page, ".passages li")
-    assert "verified" in text(page, ".passages li .state")
+    assert "file unchanged" in text(page, ".passages li .state")
     assert query(page) == {"q": AWARD}
     assert page.run("document.title") == f"{AWARD} – library"
     picture(page, "answer-1200")

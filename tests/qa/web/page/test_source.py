@@ -360,3 +360,7 @@ def test_pictures_are_kept_up_to_a_limit(samples: Library, sandbox: Sandbox, mon
     kept.draw(sandbox, data, "e", 1)
     assert kept.kept("d", 1) is first
     assert kept.kept("d", 2) is None
+
+
+def test_the_question_has_the_name_of_the_api_too() -> None:
+    assert PageState.read({"question": " who? "}) == PageState.read({"q": "who?", "question": "x"}) == PageState("who?")
