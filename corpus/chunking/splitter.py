@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from corpus import formats
+from corpus.chunking.neighbours import belongs_to, introduces, parent_items
 from corpus.chunking.units import CountTokens, Unit, balanced, bounded, units_of
 from corpus.errors import Unreadable
 from corpus.readers.assemble.gaps import MAX_GAP
@@ -226,12 +227,12 @@ class _Splitter:
 
     def _cuts(self, section: _Section, room: int) -> Iterator[_Cut]:
         """Group small blocks, and cut large ones into pieces of about the same size."""
-        labels = {start: self._label(item) for start, item in _parent_items(section.blocks).items()}
+        labels = {start: self._label(item) for start, item in parent_items(section.blocks).items()}
         target, whole = min(TARGET_TOKENS, room), min(WHOLE_TOKENS, room)
         group: list[Block] = []
         total = 0
-        for block, size in self._with_tokens(section.blocks):
-            fits = total + size <= (whole if _belongs_to(group, block) else target)
+        for block, size in self._with_tokens(self._introduced(section.blocks)):
+            fits = total + size <= (whole if belongs_to(group, block) else target)
             if group and not (fits and self._are_near(group[-1], block)):
                 yield _Cut(group[0].start, group[-1].end, total, labels.get(group[0].start, ""))
                 group, total = [], 0
@@ -242,6 +243,16 @@ class _Splitter:
                 yield from self._pieces(block, labels.get(block.start, ""), target, room)
         if group:
             yield _Cut(group[0].start, group[-1].end, total, labels.get(group[0].start, ""))
+
+    def _introduced(self, blocks: Sequence[Block]) -> list[Block]:
+        """Blocks, each with the line that introduces it: no passage ends between the two."""
+        found: list[Block] = []
+        for block in blocks:
+            if found and introduces(self._text, found[-1], block) and self._are_near(found[-1], block):
+                found[-1] = replace(block, start=found[-1].start)
+            else:
+                found.append(block)
+        return found
 
     def _are_near(self, before: Block, block: Block) -> bool:
         """Whether one passage may hold both: on one page, with no wide gap between them."""
@@ -274,25 +285,3 @@ class _Splitter:
         words = _MARKER.sub("", self._text[item.start : min(item.end, item.start + _LABEL_CHARACTERS)])
         found = _LABEL.match(words)
         return " ".join(found[1].split()) if found else ""
-
-
-def _parent_items(blocks: Sequence[Block]) -> dict[int, Block]:
-    """The list item above each nested one, by the start of the latter."""
-    parents: dict[int, Block] = {}
-    above: list[Block] = []
-    for block in blocks:
-        is_item = block.kind is BlockKind.ITEM
-        while above and not (is_item and above[-1].depth < block.depth):
-            above.pop()
-        if is_item:
-            if above:
-                parents[block.start] = above[-1]
-            above.append(block)
-    return parents
-
-
-def _belongs_to(group: Sequence[Block], block: Block) -> bool:
-    """Whether a block is a list item below the line or item that introduces it."""
-    if not group or block.kind is not BlockKind.ITEM:
-        return False
-    return group[-1].kind is BlockKind.PARAGRAPH or block.depth > group[0].depth

@@ -17,7 +17,10 @@ _LONG_BODY = 200
 _WORD = re.compile(r"[^\W\d_][\w’'-]*")
 _SMALL = "a an and as at but by de der des die du for from in into of on or over the to und via vs with"
 _SMALL_WORDS = frozenset(_SMALL.split())
+# Begins a title behind a colon, not a name.
+_TITLE_STARTS = _SMALL_WORDS | {"how", "what", "when", "where", "which", "who", "why"}
 _URL = re.compile(r"https?://|www\.|\S@\S")
+_LABELLED = re.compile(r"(?P<label>[^\W\d_]+(?:[ ’'-][^\W\d_]+){0,2}): +(?P<value>.+)")
 _QUOTES = "\"'“‘«>|"
 
 
@@ -84,7 +87,23 @@ def could_be_heading(line: str) -> bool:
         return False
     if text[-1] == "." and not (is_title_case(text) and len(words) >= 2):
         return False
-    return not _is_list_of_names(text)
+    return not _is_list_of_names(text) and not _is_labelled(text)
+
+
+def _is_labelled(line: str) -> bool:
+    """Whether a line is a label with names or values: "Present: Ann Lee (chair), Bo Xu", "Rent: 300 euros"."""
+    found = _LABELLED.fullmatch(line)
+    if not found or line[-1] == "?":
+        return False
+    value = re.sub(r"\([^)]*\)", "", found["value"])
+    names, words = value.split(", "), value.split()
+    if value[:1].isdigit() or (
+        len(names) > 1 and all(len(name.split()) <= 4 for name in names) and is_title_case(value)
+    ):
+        return True
+    # "Excused: Thomas Behr", but "Counting: A Survey", "Herons: Counted Twice in Spring".
+    is_title = not words or words[0].lower() in _TITLE_STARTS or (len(words) > 3 and is_title_case(value))
+    return " " not in found["label"] and len(words) <= 5 and not is_title
 
 
 def _is_list_of_names(line: str) -> bool:

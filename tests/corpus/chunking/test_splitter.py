@@ -79,6 +79,26 @@ def test_small_blocks_stand_together_up_to_the_target() -> None:
     ]
 
 
+LAUNDRY = ("a.txt", "Laundry\n"), ("a.txt", "4. Laundry\n"), ("a.md", "**Laundry**\n\n"), ("a.md", "__The day:__\n\n- ")
+
+
+@pytest.mark.parametrize(("path", "line"), LAUNDRY)
+@pytest.mark.parametrize("sentences", [30, 36, 59, 100])
+def test_a_line_stays_with_what_it_introduces(path: str, line: str, sentences: int) -> None:
+    """Directly above its text, or in bold; whether that fills a passage or is cut."""
+    above, below = "rain " * 99 + "end.", "It was wet. " * sentences
+    found = texts(f"# T\n\n{above}\n\n{line}{below}\n", path=path)
+    assert found[0] == f"# T\n\n{above}"
+    assert found[1].startswith(f"{line}It was wet.")
+
+
+def test_a_line_among_short_lines_introduces_nothing() -> None:
+    """Such as those of an address; nor does one that ends like a sentence."""
+    above = "word " * 117
+    assert texts(f"# T\n\n{above}end\nBirch Lane\nOld Town\n", path="a.txt")[-1] == "Old Town"
+    assert texts(f"# T\n\n{above}end\nIt rains.\nWord word word word.\n", path="a.txt")[-1] == "Word word word word."
+
+
 def test_a_paragraph_stays_whole_up_to_a_size() -> None:
     """180 tokens; a longer one is cut between sentences into pieces of about the same size."""
     assert [len(piece.split()) for piece in texts("One two three. " * 60)] == [180]

@@ -33,6 +33,10 @@ def paths(*texts: str) -> list[tuple[str, ...] | None]:
         "3.2 Results",
         "概要です要約",
         "Q&A: Answers",
+        "Counting: A Survey",
+        "Herons: How We Counted",
+        "Rivers: Notes From Many Boats",
+        "Meadows: which of them, and why?",
     ],
 )
 def test_short_lines_that_look_like_headings(line: str) -> None:
@@ -61,6 +65,10 @@ def test_short_lines_that_look_like_headings(line: str) -> None:
         "Authors: Kim Lee and Bo Xu",
         "By Kim Lee & Bo Xu",
         "Ann Lee, Bo Xu.",
+        "Present: Dr. Ann Lee (chair), Bo Xu, Cy Day (minutes)",
+        "Main door: Ann Lee, Bo Xu",
+        "Excused: Bo Xu",
+        "Next meeting: 16 January",
         "Word " * 19,
         "W" * 121,
     ],

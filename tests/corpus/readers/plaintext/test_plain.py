@@ -34,6 +34,8 @@ def blocks(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
             (f"{line}\n\n@\n# A\n@\n# B\n@", ["A", "B"])
             for line in ("#hash", "# " + "w" * 300, "= open", "a = b =", "=", "#")
         ),
+        # Labels with values, even two of them, are no headings.
+        ("Minutes of May\n\nPresent: Ann Lee\nExcused: Bo Xu\n\n@", ["Minutes of May"]),
         # Without marks: capitals need no blank line, and two titles may stand above each other.
         ("GETTING THERE\n@", ["GETTING THERE"]),
         ("@\n\nTest of Time\nPresentations\n\n@", ["Test of Time", "Test of Time/Presentations"]),

@@ -1,0 +1,58 @@
+"""Blocks that belong together: a line with what it introduces, a list item with those below it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from corpus.text.headings import could_be_heading, is_sure
+from corpus.types import Block, BlockKind
+
+_LONGEST_INTRODUCTION = 120
+# Between it and what it introduces: a blank line at most.
+_GAP = 4
+# A line at least so long is text, as is a shorter one that ends like a sentence.
+_LINE_OF_TEXT = 60
+_BOLD = re.compile(r"(\*\*|__)(?=\S)[^*_]+(?<=\S)\1:?")
+
+
+def introduces(text: str, before: Block, block: Block) -> bool:
+    """Whether a block is a short line above what it introduces: in bold, or directly above like a heading."""
+    # "4. Parking" above its text is an item by its form.
+    kinds = (BlockKind.PARAGRAPH, BlockKind.ITEM) if block.kind is BlockKind.PARAGRAPH else (BlockKind.PARAGRAPH,)
+    is_near = before.end - before.start <= _LONGEST_INTRODUCTION and block.start - before.end <= _GAP
+    if not is_near or before.kind not in kinds:
+        return False
+    line = text[before.start : before.end]
+    if "\n" in line or _BOLD.fullmatch(line):
+        return "\n" not in line
+    is_below = text.count("\n", before.end, block.start) == 1
+    return is_below and _is_text(text, block) and could_be_heading(line) and is_sure(line)
+
+
+def _is_text(text: str, block: Block) -> bool:
+    """Whether a block is more than a short line like those of an address."""
+    is_long = block.end - block.start >= _LINE_OF_TEXT
+    return is_long or block.kind is not BlockKind.PARAGRAPH or text[block.end - 1] in ".!?:…"
+
+
+def parent_items(blocks: Sequence[Block]) -> dict[int, Block]:
+    """Return the list item above each nested one, by the start of the latter."""
+    parents: dict[int, Block] = {}
+    above: list[Block] = []
+    for block in blocks:
+        is_item = block.kind is BlockKind.ITEM
+        while above and not (is_item and above[-1].depth < block.depth):
+            above.pop()
+        if is_item:
+            if above:
+                parents[block.start] = above[-1]
+            above.append(block)
+    return parents
+
+
+def belongs_to(group: Sequence[Block], block: Block) -> bool:
+    """Whether a block is a list item below the line or item that introduces it."""
+    if not group or block.kind is not BlockKind.ITEM:
+        return False
+    return group[-1].kind is BlockKind.PARAGRAPH or block.depth > group[0].depth
