@@ -20,6 +20,8 @@ _MAX_LIST_ITEMS = 10
 # Further sentences are highlighted that have at least this share of the best one's score.
 _NEARLY = 0.92
 _MARKER = re.compile(r"(?:[•◦▪‣●○■□–—*+-]|\(?\d{1,3}[.)])\s+")
+# What may follow a question mark that ends a sentence.
+_CLOSING = " \n*_`\"'”’»)"
 _SOFT_BREAK = re.compile(r"[;:,]\s+|\s+")
 
 # How well part of a passage answers, by its first character and one past its last, counted from the text proper.
@@ -57,11 +59,18 @@ def extract(passage: StoredPassage, score: SpanScore) -> Extract:
         return Extract()
     scored = sorted((-round(score(start, end), 9), start, end) for start, end in spans)
     negative, *first = scored[0]
-    lead = (first[0], first[1])
+    lead = _answering(body, spans, (first[0], first[1]))
     items = _list_after(body, spans, lead)
-    further = [(start, end) for other, start, end in scored[1:_MAX_HIGHLIGHTS] if other <= _NEARLY * negative < 0]
+    near = [(start, end) for other, start, end in scored[1:_MAX_HIGHLIGHTS] if other <= _NEARLY * negative < 0]
+    further = [span for span in near if span != lead]
     highlights = (Highlight((base + start, base + end), body[start:end]) for start, end in (lead, *(items or further)))
     return Extract(tuple(highlights), -negative, lead, body[lead[0] : items[-1][1] if items else lead[1]])
+
+
+def _answering(body: str, spans: Sequence[tuple[int, int]], best: tuple[int, int]) -> tuple[int, int]:
+    """The sentence itself, or where it asks, as in an interview, the first one after it that does not."""
+    after = spans[spans.index(best) :]
+    return next((span for span in after if not body[slice(*span)].rstrip(_CLOSING).endswith("?")), best)
 
 
 def _list_after(body: str, spans: Sequence[tuple[int, int]], lead: tuple[int, int]) -> list[tuple[int, int]]:

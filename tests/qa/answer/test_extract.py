@@ -34,6 +34,21 @@ def test_the_sentence_that_answers() -> None:
     assert found.score == pytest.approx(1 + 0.5 / sqrt(2), abs=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("Q: When was it built?\nA: In 1926.\nQ: Who paid?\nA: Ada.", "A: In 1926."),
+        ("**Guest:** When was it built? You may ask. In 1926.", "You may ask."),
+        ("**When was it built?** Why? In 1926.", "In 1926."),
+        ("It is old. When was it built?", "When was it built?"),
+    ],
+)
+def test_a_sentence_that_asks_gives_way_to_the_one_after_it(text: str, answer: str) -> None:
+    found = extracted("when was it built", text)
+    assert found.answer == found.highlights[0].text == answer
+    assert len({highlight.chars for highlight in found.highlights}) == len(found.highlights)
+
+
 @pytest.mark.parametrize("marker", ["- ", "* ", "+ ", "• ", "– ", "1. ", "12) ", "(3) "])
 def test_list_markers_are_left_out(marker: str) -> None:
     """A list item is quoted without its bullet or number."""
