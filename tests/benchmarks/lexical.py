@@ -28,6 +28,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from corpus.text.sentences import sentence_spans
 from tests.benchmarks.common import circumstances, parser, tell
 from tests.benchmarks.peer_tools import FailedError, last_line, run
@@ -78,11 +80,11 @@ def questions(data: Path) -> list[str]:
 
 
 def _installed(venv: Path) -> str:
-    """The Python of an environment that has tantivy, made where there is none."""
+    """The Python of an environment that has tantivy and our NumPy, made where there is none."""
     python = venv / "bin" / "python"
     if not python.exists():
         run([sys.executable, "-m", "venv", str(venv)])
-        run([str(python), "-m", "pip", "install", "--quiet", _TANTIVY])
+        run([str(python), "-m", "pip", "install", "--quiet", _TANTIVY, f"numpy=={np.__version__}"])
     return str(python)
 
 
