@@ -25,6 +25,7 @@ _ASKS_FOR_MORE = re.compile(
 )
 # Questions that part of a date answers.
 _ASKS_FOR_PART = re.compile(r"\b(?:what|which) (?:year|month|decade|century)\b", re.IGNORECASE)
+_CHOICE = re.compile(r"\bor\b", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 _ARTICLES = {"a", "an", "the"}
 # A line that begins with a name or box, or has a bar or tab, is a row or item, not text that goes on.
@@ -81,6 +82,8 @@ def exact_answer(
         _candidate(at, one, extracts[one.id], readings[one.id], dates=dates) for at, one in quoted if one.id in readings
     ]
     answer, *others = candidates
+    if not _tells(question, answer.text):
+        return Answer(best.answer, (rank,), sentence=best.answer)
     agreeing = [one.rank for one in others if one.reading.answered >= _AGREES and is_same(one.text, answer.text)]
     return Answer(answer.text, (answer.rank, *agreeing), answer.sentence, _alternatives(question, answer, others))
 
@@ -88,6 +91,12 @@ def exact_answer(
 def asks_for_words(question: str) -> bool:
     """Whether a few words answer a question, rather than a sentence."""
     return bool(_ASKS_FOR_WORDS.search(question)) and not _ASKS_FOR_MORE.search(question)
+
+
+def _tells(question: str, answer: str) -> bool:
+    """Whether an answer has a word that the question lacks; one of those that it offers to choose from will do."""
+    words = set(_words(answer))
+    return not words <= set(_words(question)) or bool(words and _CHOICE.search(question))
 
 
 def is_same(one: str, other: str) -> bool:

@@ -93,6 +93,10 @@ def test_no_half_of_a_pair_of_marks(sentence: str, named: str, shown: str) -> No
         ("Write to a.lee@my-house.example.", "my", "a.lee@my-house.example"),
         ("It is at (https://x.example/a?b=1#c), free.", "example", "https://x.example/a?b=1#c"),
         ("It is at www.my-house.example.", "house", "www.my-house.example"),
+        ("It is 10.9999/fluxpeat.12, in JES-2024.", "10.9999", "10.9999/fluxpeat.12"),
+        ("The paper is JES-2024-1187, at last.", "1187", "JES-2024-1187"),
+        ("We meet in B2.117.", "B2", "B2.117"),
+        ("It is in mid-May and/or 3-5 June.", "or", "or"),
         ("It costs EUR 0.35 per kilometre.", "0.35", "EUR 0.35"),
         ("It costs 1.149,00\u00a0€ now.", "1.149,00", "1.149,00\u00a0€"),
         ("It costs CHF 1'250.50 now.", "250", "CHF 1'250.50"),
@@ -136,6 +140,22 @@ def test_no_answer_crosses_rows_or_a_heading_but_wraps(sentence: str, named: str
     found = answer("Who was it?", [(sentence, named, 3)])
     assert found is not None
     assert found.text == shown
+
+
+@pytest.mark.parametrize(
+    ("question", "named", "shown"),
+    [
+        ("Who is a vegetarian?", "Vegetarian", None),
+        ("What is that?", ":", None),
+        ("Who is it, Jonas or Eve?", "Jonas", "Jonas"),
+        ("Who is vegetarian?", "Jonas", "Jonas"),
+    ],
+)
+def test_words_that_tell_nothing_are_no_answer(question: str, named: str, shown: str | None) -> None:
+    sentence = "Vegetarian: Jonas"
+    found = answer(question, [(sentence, named, 3)])
+    assert found is not None
+    assert found.text == (shown or sentence)
 
 
 def test_a_list_is_the_answer_as_a_whole() -> None:
