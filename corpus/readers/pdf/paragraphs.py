@@ -23,6 +23,11 @@ _NUMBERED = re.compile(r"(?P<number>(?:\d{1,2}|[IVX]{1,5}|[A-Z])(?:\.\d{1,2}){0,
 _PAGE_NUMBER = re.compile(
     r"(?:page\s+)?[-–—|\s]*(?:\d{1,4}|[ivxlc]{1,6})(?:\s*(?:/|of)\s*\d{1,4})?[-–—|\s]*", re.IGNORECASE
 )
+# A note begins with its mark, raised or glued to its first word, and has so many lines at most with those below it.
+_NOTE = re.compile(r"(?:[⁰¹²³⁴-⁹]{1,2}|[∗*†‡§])\s?(?=[A-ZÀ-Þ]|http)|\d{1,2}[A-ZÀ-Þ][a-zß-ÿ]")
+_NOTE_LINES = 12
+# What a column begins with that is not the rest of a sentence: a figure or a table.
+_CAPTION = re.compile(r"(?:table|fig)[a-z]*\.? \d|\d+\.\d", re.IGNORECASE)
 _ENDS = re.compile(r"[.!?:;。！？]['\"”’)\]]*\s?[⁰¹²³⁴-⁹]*$")
 # A line with one of these and few words is a formula.
 _FORMULA = re.compile("[=<>∑∏∫√≤≥≈≡∈∉⊂⊆∂∇×·±→⇒∞∀∃\U0001d400-\U0001d7ff]")
@@ -99,18 +104,43 @@ def body_size(pages: Sequence[Sequence[Line]]) -> float:
 
 
 def paragraphs(pages: Sequence[Sequence[Line]]) -> Iterator[Paragraph]:
-    """Join lines; a paragraph ends at a gap, an indent, a short line or another font."""
+    """Join lines; a paragraph ends at a gap, an indent, a short line or another font.
+
+    Notes at the foot of a column within a sentence are before its paragraph, so that pages stay in their order.
+    """
     words = Counter(word.lower() for page in pages for line in page for word in _WORD.findall(line.text))
+    lines = [(layout, line) for page in pages for layout in [_Layout(page)] for line in page]
     pending: list[Line] = []
-    for page in pages:
-        layout = _Layout(page)
-        for line in page:
-            if pending and not layout.continues(pending, line):
-                yield _paragraph(pending, words)
-                pending = []
-            pending.append(line)
+    past = 0
+    for at, (layout, line) in enumerate(lines):
+        if at < past:
+            continue
+        if pending and (past := _end_of_notes(pending, lines, at)):
+            marks = [i for i in range(at, past) if _NOTE.match(lines[i][1].text)]
+            for start, end in pairwise([*marks, past]):
+                yield _paragraph([one for _, one in lines[start:end]], words)
+            continue
+        if pending and not layout.continues(pending, line):
+            yield _paragraph(pending, words)
+            pending = []
+        pending.append(line)
     if pending:
         yield _paragraph(pending, words)
+
+
+def _end_of_notes(pending: Sequence[Line], lines: Sequence[tuple[_Layout, Line]], at: int) -> int:
+    """Where the notes end that begin at a line, if the sentence before them goes on behind them; else 0."""
+    first, before = lines[at][1], pending[-1]
+    if not _NOTE.match(first.text) or _ENDS.search(before.text) or not pending[0].page == before.page == first.page:
+        return 0
+    end = at + 1
+    while end < min(len(lines), at + _NOTE_LINES + 1):
+        layout, line = lines[end]
+        if line.page != first.page or line.bottom >= lines[end - 1][1].bottom:
+            is_text = not (line.gaps or _CAPTION.match(line.text))
+            return end if is_text and layout.continues(pending, line) else 0
+        end += 1
+    return 0
 
 
 class _Layout:

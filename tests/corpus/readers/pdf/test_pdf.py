@@ -229,3 +229,25 @@ def test_the_bullets_of_office_programs_begin_items() -> None:
     lines = [(Words(60, 700 - 12 * i, "*", hebrew=True), Words(72, 700 - 12 * i, item)) for i, item in enumerate(items)]
     found = paper(*chain.from_iterable(lines), Words(72, 676, "every summer."))
     assert texts(found, BlockKind.ITEM) == [f"- {items[0]}", f"- {items[1]} every summer."]
+
+
+@pytest.mark.parametrize(
+    ("mark", "after", "is_whole"),
+    [
+        (("1Measured at the station of Pallas in August.",), "Petrov and Lund (2016).", True),
+        (("", "1", "Measured at the station of Pallas in August."), "Petrov and Lund (2016).", True),
+        (("1Measured at the station of Pallas in August.",), "Table 3. Lakes of the survey.", False),
+        (("12 gauges were read at the station of Pallas.",), "Petrov and Lund (2016).", False),
+    ],
+)
+def test_a_note_at_the_foot_does_not_break_a_sentence(mark: tuple[str, ...], after: str, is_whole: bool) -> None:
+    """Words go on on the next page; the note stays on its own."""
+    body = column(60, 300, f"{BODY}They agree with", room=460)
+    note = [*line(60, 100, *mark), Words(60, 88, "It was cold.")]
+    found = read("a.pdf", make([[*body, *note], [Words(60, 700, after), *column(60, 600, FILLER * 3, room=460)]]))
+    paragraphs = texts(found, BlockKind.PARAGRAPH)
+    assert any(one.endswith(f"They agree with {after}") for one in paragraphs) == is_whole
+    if is_whole:
+        assert (
+            found.text.index("Measured") < found.text.index("They agree") < found.pages[1] <= found.text.index(FILLER)
+        )
