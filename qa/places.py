@@ -7,21 +7,25 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain, takewhile
+from itertools import chain, islice, takewhile
 from pathlib import Path, PurePosixPath
 
 from corpus import from_os_name, to_os_name
 from corpus.errors import UsageError
-from corpus.formats import SUFFIXES
+from corpus.formats import SUFFIXES, page_label
 from index import Index, StoredDocument, StoredPassage
 from qa.locate import near_paths
 
 _KEY = re.compile(r"[0-9a-f]{16}")
 _LINES = re.compile(r"(?P<path>.+?):(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?", re.DOTALL)
 _PAGE = re.compile(
-    r"(?P<path>.+?)(?:#page=|, (?:p\.|slide|sheet|cell|row|record|message) )(?P<page>\d{1,9})", re.DOTALL
+    r"(?P<path>.+?)(?:#page=|, (?P<label>p\.|slide|sheet|cell|row|record|message) )(?P<page>\d{1,9})", re.DOTALL
 )
-_SECTION = re.compile(r"(?P<path>.+?) § (?P<heading>.+)|(?P<file>[^#]+)#(?P<anchor>.+)", re.DOTALL)
+_ANCHOR = re.compile(r"(?P<path>[^#]+)#(?P<anchor>.+)", re.DOTALL)
+# Between a file and headings: as in a citation, and as on a line of `qa ask`.
+_BEFORE_HEADINGS = re.compile(r" § | {2,}")
+# A name may have such breaks itself.
+_MAX_PARTS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,12 @@ def find_place(
     return None
 
 
+def in_page(path: str, page: int) -> str:
+    """Return in which part of a file something is, in the word for its parts: "on page 3", "in message 3"."""
+    label = page_label(path)
+    return f"on page {page}" if label == "p." else f"in {label} {page}"
+
+
 def looks_like_path(text: str) -> bool:
     """Return whether a text is a path, with or without a line or a page, rather than words."""
     return any(
@@ -80,31 +90,53 @@ def looks_like_path(text: str) -> bool:
 
 
 def _parse(location: str) -> Iterator[tuple[str, tuple[int, int] | None, int | None, str]]:
-    """What a text may mean, likeliest first: a name may itself end like a line number."""
+    """What a text may mean, likeliest first: a name may itself end like a line number, or have what parts headings."""
+    yield from _parse_without_headings(location)
+    for found in islice(_BEFORE_HEADINGS.finditer(location), _MAX_PARTS):
+        for path, lines, page, _ in _parse_without_headings(location[: found.start()]):
+            # Lines and pages are what was cited; the headings behind them only say more.
+            yield path, lines, page, "" if lines or page else location[found.end() :].strip()
+
+
+def _parse_without_headings(location: str) -> Iterator[tuple[str, tuple[int, int] | None, int | None, str]]:
     yield location, None, None, ""
     if found := _LINES.fullmatch(location):
         first = int(found["first"])
         yield found["path"], (first, int(found["last"] or first)), None, ""
     if found := _PAGE.fullmatch(location):
-        yield found["path"], None, int(found["page"]), ""
-    if found := _SECTION.fullmatch(location):
-        yield found["path"] or found["file"], None, None, found["heading"] or f"#{found['anchor']}"
+        is_row_of_sheet = found["label"] == "row" != page_label(found["path"])
+        page = int(found["page"])
+        yield (found["path"], None, None, f"(row {page})") if is_row_of_sheet else (found["path"], None, page, "")
+    if found := _ANCHOR.fullmatch(location):
+        yield found["path"], None, None, f"#{found['anchor']}"
 
 
 def _in_section(snapshot: Index, path: str, section: str) -> tuple[StoredPassage, ...]:
-    """The passages with a heading path or an `#anchor`, up to the first that has another."""
-    wanted = tuple(re.split(r" [›>] ", section))
+    """The passages with a heading path, an `#anchor` or a `(row n)`, up to the first that has another."""
+    stored, wanted = snapshot.passages_of(path), _plain(section)
 
     def is_there(passage: StoredPassage) -> bool:
         if section.startswith("#"):
             return passage.anchor == section[1:]
-        return passage.heading[-len(wanted) :] == wanted
+        names = (passage.document.title, *passage.heading)
+        if section.startswith("(row "):
+            return names[-1].endswith(section)
+        parts = [_plain(" ".join(names[at:])) for at in range(len(names))]
+        return wanted in parts if wanted else section in names
 
-    stored = snapshot.passages_of(path)
     first = next((i for i, passage in enumerate(stored) if is_there(passage)), None)
     if first is None:
-        raise UsageError(f"{path} has no passage at {section}")
+        headings = dict.fromkeys(passage.heading[-1] for passage in stored if passage.heading)
+        near = [name for name in headings if wanted and set(wanted) <= set(_plain(name))]
+        similar = f". Similar: {', '.join(f'§ {name}' for name in near[:3])}" if near else ""
+        what = section[1:-1] if section.startswith("(row ") else f"passage at {section}"
+        raise UsageError(f"{path} has no {what}{similar}")
     return tuple(takewhile(is_there, stored[first:]))
+
+
+def _plain(text: str) -> list[str]:
+    """The words of headings, however they are parted and cleaned for a screen."""
+    return re.findall(r"\w+", "".join(c for c in text if c.isprintable() or c.isspace()))
 
 
 def candidates(root: Path, path: str, here: Path | None) -> Iterator[str]:

@@ -16,7 +16,7 @@ from corpus.formats import HTML, PDF
 from corpus.types import Document
 from index import Index, StoredDocument, StoredPassage, open_index
 from qa.answer.results import State
-from qa.places import Place, required_place
+from qa.places import Place, in_page, required_place
 
 # Each with its number in the file, None where the file has no lines or the line is blank.
 Lines = tuple[tuple[int | None, str], ...]
@@ -60,8 +60,8 @@ def show(root: Path, location: str, *, context: int = 3, here: Path | None = Non
     """Return the lines at a location, and `context` lines before and after.
 
     A location is a passage id, `path`, `path:line`, `path:first-last`, `path#page=n`, `path#anchor`, or as cited,
-    `path, p. n` or `path § heading`; the path is relative to `here`, the user's working directory if that exists, or to
-    the root. One that is not in the collection is a UsageError.
+    `path, p. n` or `path § heading`, also with headings behind two spaces; the path is relative to `here`, the user's
+    working directory if that exists, or to the root. One that is not in the collection is a UsageError.
     """
     with open_index(root / INDEX_FOLDER) as snapshot:
         return _show(root, snapshot, required_place(snapshot, root, location, here), context)
@@ -147,7 +147,7 @@ def _page_span(document: Document, page: int) -> tuple[int, int]:
     span = document.page_span(page)
     text = "" if span is None else document.text[slice(*span)]
     if span is None or not text.strip():
-        raise UsageError(f"{document.path} has no text on page {page}")
+        raise UsageError(f"{document.path} has no text {in_page(document.path, page)}")
     return span[0] + len(text) - len(text.lstrip()), span[0] + len(text.rstrip())
 
 
@@ -192,7 +192,7 @@ def _stored_view(request: Place, stored: Sequence[StoredPassage], state: State |
     if request.page is not None:
         chosen = tuple(passage for passage in stored if passage.page == request.page)
         if not chosen:
-            raise UsageError(f"{request.path} has no text on page {request.page}")
+            raise UsageError(f"{request.path} has no text {in_page(request.path, request.page)}")
     numbered: dict[int, str] = {}
     lines: list[tuple[int | None, str]] = []
     end = 0

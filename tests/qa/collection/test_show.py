@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,8 @@ from index.update.update import update_index
 from qa.answer.results import State
 from qa.collection.show import ShowTarget, find_target, show
 from qa.retrieval.retriever import Retriever
+from qa.terminal import answers
+from qa.terminal.answers import Places, TerminalStyle
 from tests.corpus.readers.samples import archives, pdf
 from tests.encoders import BagEncoder
 from tests.qa.commands import qa
@@ -154,3 +157,64 @@ def test_a_document_without_lines_is_cited_by_its_heading(tmp_path: Path) -> Non
         show(tmp_path, "letter.docx:3")
     with pytest.raises(UsageError, match=r"no passage at Prices$"):
         show(tmp_path, "letter.docx § Prices")
+
+
+@pytest.fixture(scope="module")
+def office(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Documents cited by headings, rows, messages and lines, with headings that look like places themselves."""
+    root = tmp_path_factory.mktemp("office")
+    texts = [("§ 3 Rent", "Ue1"), ("The rent is due.", ""), ("5. Dogs", "Ue1"), ("A dog is allowed.", "")]
+    texts += [("A\N{SOFT HYPHEN}B › C  § 9", "Ue2"), ("Cats too.", "")]
+    body = "".join(archives.word_paragraph(text, style=style) for text, style in texts)
+    (root / "My  Lease § 1.docx").write_bytes(archives.docx(body, title="Lease agreement of the house by the river"))
+    rows: list[list[str | float]] = [["Name", "Pays"]]
+    rows += [[f"Ida {n}", n] for n in range(2, 8)]
+    (root / "budget.xlsx").write_bytes(archives.xlsx({"Members": rows}))
+    (root / "box.mbox").write_text("".join(f"From a@b.c\nSubject: Note {n}\n\nText {n}.\n\n" for n in range(2)))
+    (root / "notes.md").write_text("# Notes\n\nOne line.\n\n## § 7\n\nAnother.\n")
+    update_index(Request(root, BagEncoder()))
+    return root
+
+
+def test_whatever_is_printed_as_a_place_is_shown(office: Path) -> None:
+    """At any width, with or without "›", as the whole line is copied."""
+    with Retriever.open(office, encoder=BagEncoder()) as retriever:
+        found = retriever.search("rent dog cats pays text note line another ida", k=50)
+    printed = {
+        (answers.hits([hit], TerminalStyle(width, separator=separator), Places(office, office))[0].split("\n")[0], hit)
+        for hit in found
+        for width in (30, 60, 100)
+        for separator in (" › ", " > ")
+    }
+    assert len(found) == 13
+    for line, hit in printed:
+        view = show(office, line.partition(" ")[2], context=0)
+        assert "".join(hit.text.split()) in "".join("".join(text for _, text in view.lines).split()), line
+
+
+@pytest.mark.parametrize(
+    ("place", "text"),
+    [
+        ("My  Lease § 1.docx § 3 Rent", "The rent is due."),
+        ("My  Lease § 1.docx § § 3 Rent", "The rent is due."),
+        ("My  Lease § 1.docx  Lease agreement of the house by the river › § 3 Rent", "The rent is due."),
+        ("budget.xlsx, row 5", "Name: Ida 5"),
+        ("box.mbox, message 2", "Text 1."),
+    ],
+)
+def test_a_place_as_people_write_it(office: Path, place: str, text: str) -> None:
+    assert text in [line for _, line in show(office, place, context=0).lines]
+
+
+@pytest.mark.parametrize(
+    ("place", "problem"),
+    [
+        ("My  Lease § 1.docx § Dogs", "has no passage at Dogs. Similar: § 5. Dogs"),
+        ("My  Lease § 1.docx § 5", "has no passage at 5. Similar: § 5. Dogs"),
+        ("budget.xlsx, row 99", "budget.xlsx has no row 99"),
+        ("box.mbox, message 9", "box.mbox has no text in message 9"),
+    ],
+)
+def test_a_place_that_is_not_there_says_so_in_its_words(office: Path, place: str, problem: str) -> None:
+    with pytest.raises(UsageError, match=f"{re.escape(problem)}$"):
+        show(office, place)
