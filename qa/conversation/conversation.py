@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from corpus.errors import UsageError
 from qa.answer.results import MAX_HITS, Mode, Result
-from qa.conversation.follow_up import Turn, completed
+from qa.conversation.follow_up import Turn, next_turn
 from qa.filters import Filter
 from qa.retrieval.question_text import LONGEST_QUESTION, ask_text
 
@@ -124,7 +124,8 @@ class Conversation:
             self._ask(text)
 
     def _ask(self, typed: str) -> None:
-        question, cut = ask_text(completed(typed, self._before))
+        turn = next_turn(typed, self._before)
+        question, cut = ask_text(turn.question)
         if cut:
             self._screen.say(f"Question cut to {LONGEST_QUESTION:,} characters; the last {cut:,} are ignored")
         elif question != typed:
@@ -135,7 +136,8 @@ class Conversation:
         is_exact = (
             found.found and found.answer is not None and found.answer.text.strip() != found.answer.sentence.strip()
         )
-        self._before = Turn(question, " ".join(found.answer.text.split()) if is_exact and found.answer else "")
+        exact = " ".join(found.answer.text.split()) if is_exact and found.answer else ""
+        self._before = Turn(question, exact, turn.first)
         self._last = found
         self._screen.answer(found, self.asking.form)
 

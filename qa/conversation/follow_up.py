@@ -34,6 +34,10 @@ _POINTING = re.compile(
 _OTHER = re.compile(r"\b(?:another|other|which|that|this) ones?\b|\belse$", re.I)
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 _MANY = re.compile(rf"(?<=how many )(?:\S+\s+){{0,2}}?\S+(?=\s+{_AUXILIARY}\b)|(?<=how many )\S+", re.I)
+# What asks by itself, as in "since when?".
+_ALONE = re.compile(rf"(?:(?:since|until|{_PREPOSITION})\s+)?{_ASKING}", re.I)
+# What a question ends with and is about: "the rent", "my sick leave".
+_LAST_THING = re.compile(rf"(?<=\s){_DETERMINER}(?:\s+(?!{_PREPOSITION}\b)[^\s,]+){{1,3}}$", re.I)
 _CLAUSE = re.compile(rf"{_AUXILIARY}\b|{_ASKING}\s", re.I)
 _SUBJECT = re.compile(rf"(?:{_ASKING}(?:'s|\s+{_BE})|{_BE})\s+(?P<subject>.+)", re.I)
 _DETERMINED = re.compile(rf"\b{_DETERMINER}\s+.+", re.I)
@@ -54,32 +58,48 @@ _LONGEST = 300
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A question as it was asked, completed, and its exact answer, or ""."""
+    """A question as it was asked, completed, and its exact answer, or "".
+
+    `first` is the question that it was asked beside, if it does not say by itself what it is about, or "".
+    """
 
     question: str
     answer: str = ""
+    first: str = ""
+
+    @property
+    def complete(self) -> str:
+        """The last question that says by itself what it is about."""
+        return self.first or self.question
 
 
 def completed(question: str, before: Turn | None) -> str:
     """Return a question as it is to be asked after another turn: completed, or as it is."""
+    return next_turn(question, before).question
+
+
+def next_turn(question: str, before: Turn | None) -> Turn:
+    """Return a question as it is to be asked after another turn, without an answer yet."""
     if before is None or len(question) > _LONGEST:
-        return question
+        return Turn(question)
     lead = _LEAD.match(question)
     rest = _bare(question[lead.end() :] if lead else question)
-    asked, topic = _bare(before.question), _topic(before)
+    asked, topic, first = _bare(before.complete), _topic(before), ""
     if (resolved := _with_pronouns_resolved(rest, before)) != rest:
         rest = f"{resolved}?"
     elif _OTHER.search(rest):
-        rest = f"{rest}, {topic}?"
-    elif re.fullmatch(_ASKING, rest, re.I):
-        rest = f"{asked}, and {rest.lower()}?"
+        rest, first = f"{rest}, {topic}?", before.complete
+    elif _ALONE.fullmatch(rest):
+        rest, first = f"{asked}, and {rest.lower()}?", before.complete
     elif lead is None or not rest:
         rest = question
     elif _CLAUSE.match(rest):
-        rest = f"{rest}?" if names_of(rest) else f"{rest}? ({topic})"
+        rest, first = (f"{rest}?", "") if names_of(rest) else (f"{rest}? ({topic})", before.complete)
+    elif replaced := _replaced(rest, asked):
+        rest = replaced
     else:
-        rest = _replaced(rest, asked) or f"{rest}, {topic}?"
-    return rest
+        rest, first = f"{rest}, {topic}?", before.complete
+    return Turn(rest, first=first)
 
 
 def names_of(question: str) -> list[str]:
@@ -129,6 +149,7 @@ def _meant(match: re.Match[str], rest: str, before: Turn) -> str:
         )
     else:
         return ""
+    meant = re.sub(r"['’]s$", "", meant)
     is_hers = word.lower() == "her" and re.match(r"\s+\w", behind) and not _NO_NAME.match(behind.lstrip())
     is_possessive = is_hers or _POSSESSIVE.fullmatch(word)
     return "" if is_own or not meant else f"{meant}'s" if is_possessive else meant
@@ -142,14 +163,14 @@ def _answer(before: Turn, *asked: str) -> str:
 
 
 def _named(before: Turn) -> str:
-    return next(iter(names_of(before.question)), "")
+    return next(iter(names_of(before.question) or names_of(before.complete)), "")
 
 
 def _topic(before: Turn) -> str:
     """What a question is about: its first name, or else its subject, or what follows "the"."""
-    asked = _bare(before.question)
-    if name := _named(before):
-        return name
+    asked = _bare(before.complete)
+    if names := names_of(asked):
+        return names[0]
     subject = _SUBJECT.fullmatch(asked)
     determined = _DETERMINED.search(asked)
     return subject["subject"] if subject else determined[0] if determined else asked
@@ -166,6 +187,8 @@ def _replaced(fragment: str, asked: str) -> str:
     own, theirs = names_of(fragment), names_of(asked)
     if own == [fragment] and len(theirs) == 1:
         return asked.replace(theirs[0], fragment) + "?"
+    if not theirs and re.match(rf"{_DETERMINER}\s", fragment, re.I) and (phrase := _LAST_THING.search(asked)):
+        return f"{asked[: phrase.start()]}{fragment}?"
     return _MANY.sub(fragment, asked, count=1) + "?" if _MANY.search(asked) else ""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qa.conversation.follow_up import Turn, completed, names_of
+from qa.conversation.follow_up import Turn, completed, names_of, next_turn
 
 AWARD = Turn("What won the ICLR 2025 test of time award?", "Adam")
 KEYNOTE = Turn("Who gave the opening keynote at ICLR 2025?", "Zico Kolter")
@@ -39,6 +39,27 @@ MEETING = Turn("Where did Kingma and Ba meet?", "London")
 )  # fmt: skip
 def test_a_follow_up_is_completed(before: Turn, question: str, asked: str) -> None:
     assert completed(question, before) == asked
+
+
+@pytest.mark.parametrize(
+    ("questions", "asked"),
+    [
+        (["how much is the rent", "and the deposit?", "what about the hotel?"], "how much is the hotel?"),
+        ([AWARD.question, "and the runner-up?", "and the jury?"], "the jury, ICLR 2025?"),
+        (["how much is the rent", "who pays?", "and heating?", "and water?"], "water, who pays?"),
+        (["who is the treasurer?", "since when?"], "who is the treasurer, and since when?"),
+        (["who is the treasurer?", "since when?", "and who was it before?"], "who was the treasurer before?"),
+        (["who won?", "when?", "why?"], "who won, and why?"),
+        (["who is Mr Kowalski?", "his number?", "what is his phone number?"], "what is Mr Kowalski's phone number?"),
+    ],
+)
+def test_many_follow_ups_pile_nothing_up(questions: list[str], asked: str) -> None:
+    """What all are about is what the last complete question is about."""
+    turn = None
+    for question in questions:
+        turn = next_turn(question, turn)
+    assert turn is not None
+    assert turn.question == asked
 
 
 @pytest.mark.parametrize(
