@@ -107,17 +107,20 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name == "__version__":
-        from importlib import metadata  # noqa: PLC0415 - takes longer than the rest of this import
+# So that type checkers know every name, and no others.
+if not TYPE_CHECKING:
 
-        try:
-            return metadata.version("qa-passages")
-        except metadata.PackageNotFoundError:
-            return "(not installed; run from its source)"
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    def __getattr__(name: str) -> Any:
+        if name == "__version__":
+            from importlib import metadata  # noqa: PLC0415 - takes longer than the rest of this import
+
+            try:
+                return metadata.version("qa-passages")
+            except metadata.PackageNotFoundError:
+                return "(not installed; run from its source)"
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:

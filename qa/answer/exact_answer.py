@@ -20,7 +20,8 @@ _ASKS_FOR_WORDS = re.compile(
     re.IGNORECASE,
 )
 _ASKS_FOR_MORE = re.compile(
-    r"\b(?:why|explain|describe|what (?:happens|happened|should|about|if)|what do(?:es)? \w+ (?:say|mean|do))\b",
+    r"\b(?:why|explain|describe|what (?:happens|happened|should|about|if)"
+    r"|what do(?:es)? (?:[\w.-]+ ){1,6}(?:say|mean|do))\b",
     re.IGNORECASE,
 )
 # Questions that part of a date answers.

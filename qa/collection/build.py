@@ -21,6 +21,7 @@ from corpus.errors import (
     LockedError,
     ModelError,
     NoIndexError,
+    UsageError,
 )
 from index import (
     DEFAULT_MODEL,
@@ -105,6 +106,7 @@ def build_index(
         IncompatibleError: The index has another format version.
         StorageError: Writing failed, or the workers are gone; the index is as it was.
     """
+    _require_members((BuildMode, mode), (OnEmpty, on_empty), (OnLocked, on_locked))
     root = existing_root(path)
     from index import open_workers, rebuild_index, update_index, use_store
 
@@ -152,17 +154,28 @@ def _prepare_reader() -> None:
         _log.debug("the reader is not prepared: %s", error)
 
 
+def _require_members(*pairs: tuple[type[Enum], object]) -> None:
+    for kind, given in pairs:
+        if not isinstance(given, kind):
+            raise UsageError(f"{given!r} is no {kind.__name__}. Give {' or '.join(map(str, kind))}.")
+
+
 def _chosen(
     settings: CollectionSettings, include: Sequence[str] | None, exclude: Sequence[str] | None, paths: Sequence[str]
 ) -> dict[str, Any]:
     """The fields of `Choice`: as is asked, else as is set."""
     return {
-        "include": settings.include if include is None else include,
-        "exclude": settings.exclude if exclude is None else exclude,
+        "include": settings.include if include is None else _several(include),
+        "exclude": settings.exclude if exclude is None else _several(exclude),
         "paths": settings.paths,
         "formats": settings.formats,
-        "more_paths": paths,
+        "more_paths": _several(paths),
     }
+
+
+def _several(given: Sequence[str]) -> Sequence[str]:
+    """Patterns or paths; a text is one of them, and not its letters."""
+    return (given,) if isinstance(given, str) else given
 
 
 def _require_files(root: Path, chosen: dict[str, Any]) -> None:

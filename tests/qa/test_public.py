@@ -57,9 +57,9 @@ def test_star_import() -> None:
 
 def test_an_unknown_name() -> None:
     with pytest.raises(AttributeError, match=r"^module 'qa' has no attribute 'Retreiver'$"):
-        _ = qa.Retreiver
+        _ = qa.Retreiver  # type: ignore[attr-defined]
     with pytest.raises(ImportError, match="cannot import name 'nothing'"):
-        from qa import nothing  # noqa: F401
+        from qa import nothing  # type: ignore[attr-defined]  # noqa: F401
 
 
 def test_python_m_qa() -> None:

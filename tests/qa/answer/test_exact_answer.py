@@ -241,6 +241,7 @@ def test_without_the_reader_the_answer_is_a_sentence() -> None:
         ("how do I get there?", False),
         ("why was it moved", False),
         ("what happens if it rains?", False),
+        ("What does exit code 9 of ls mean?", False),
         ("whoever", False),
         ("boiler error E4", False),
     ],

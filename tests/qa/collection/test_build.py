@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from corpus import load_all
-from corpus.errors import CorpusError
+from corpus.errors import CorpusError, UsageError
 from index.encoder.model_files import DEFAULT_MODEL
 from index.update import run
 from index.update.diff import compare
@@ -51,6 +51,18 @@ def test_the_model_of_a_damaged_index_is_what_it_still_says(talks: Path) -> None
 def test_what_is_no_folder_is_refused(talks: Path, name: str, words: str) -> None:
     with pytest.raises(CorpusError, match=words):
         build.build_index(talks / name, encoder=BagEncoder())
+
+
+def test_a_pattern_by_itself_is_one_and_not_its_letters(talks: Path) -> None:
+    (talks / "drafts").mkdir()
+    (talks / "drafts" / "a.md").write_text("A draft.\n")
+    assert build.build_index(talks, encoder=BagEncoder(), exclude="drafts/").documents == 1
+    assert build.build_index(talks, encoder=BagEncoder(), include="drafts/**", exclude=()).documents == 1
+
+
+def test_what_is_no_mode_is_refused(talks: Path) -> None:
+    with pytest.raises(UsageError, match=r"'full' is no BuildMode\. Give BuildMode\.INCREMENTAL or BuildMode\.FULL"):
+        build.build_index(talks, encoder=BagEncoder(), mode="full")  # type: ignore[arg-type]
 
 
 def test_progress_begins_before_anything_is_read(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
