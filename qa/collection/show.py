@@ -12,7 +12,7 @@ from typing import Any
 
 from corpus import INDEX_FOLDER, FileLines, LineMap, load
 from corpus.errors import Unreadable, UsageError
-from corpus.formats import HTML, PDF
+from corpus.formats import HTML, PDF, page_label
 from corpus.types import Document
 from index import Index, StoredDocument, StoredPassage, open_index
 from qa.answer.results import State
@@ -171,7 +171,8 @@ def _asked(document: Document, asked: tuple[int, int]) -> tuple[int, int]:
     if not 1 <= first <= last:
         raise UsageError(f"{first}-{last} is not a range of lines: the first comes first, and lines count from 1")
     if document.file_lines is None:
-        raise UsageError(f"{path} has no numbered lines: give a page, a heading ({path} § Heading) or a passage id")
+        how = f"{path}, {page_label(path)} {first}" if document.pages else f"{path} § Heading"
+        raise UsageError(f"{path} has no numbered lines: write {how}, or a passage id")
     count = len(LineMap(document.text))
     if document.file_lines == ():
         if first > count:

@@ -153,7 +153,7 @@ def test_a_document_without_lines_is_cited_by_its_heading(tmp_path: Path) -> Non
     assert (hit.citation, hit.source.lines) == ("letter.docx § Boats › Costs", None)
     shown = show(tmp_path, hit.citation, context=0).lines
     assert shown == tuple((None, line) for line in ("Boats", "", "Costs", "", "Oars cost six."))
-    with pytest.raises(UsageError, match="no numbered lines"):
+    with pytest.raises(UsageError, match=r"no numbered lines: write [^,]+ § Heading, or a passage id$"):
         show(tmp_path, "letter.docx:3")
     with pytest.raises(UsageError, match=r"no passage at Prices$"):
         show(tmp_path, "letter.docx § Prices")
@@ -213,6 +213,7 @@ def test_a_place_as_people_write_it(office: Path, place: str, text: str) -> None
         ("My  Lease § 1.docx § 5", "has no passage at 5. Similar: § 5. Dogs"),
         ("budget.xlsx, row 99", "budget.xlsx has no row 99"),
         ("box.mbox, message 9", "box.mbox has no text in message 9"),
+        ("box.mbox:2", "box.mbox has no numbered lines: write box.mbox, message 2, or a passage id"),
     ],
 )
 def test_a_place_that_is_not_there_says_so_in_its_words(office: Path, place: str, problem: str) -> None:
