@@ -21,6 +21,8 @@ _SHORTEST, _LONGEST = 5, 30
 _MAX_WORDS = 5
 # The terms, and the passages of each, in which a neighbour is looked for as it is written.
 _MAX_TERMS, _MAX_PASSAGES = 3, 20
+# "ø" and "ł" are letters of their own, which no folding makes ASCII.
+_AFTER_LATIN = "\u0250"
 # What the user quoted is meant as it is written.
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|`[^`]*`|(?<!\w)'[^']+'(?!\w)|(?<!\w)‘[^’]+’(?!\w)")
 
@@ -66,7 +68,7 @@ def correct_spelling(
 
 def _may_be_misspelt(word: str, written: str) -> bool:
     """Whether a word is Latin letters only, and no abbreviation."""
-    plain = word.isascii() and word.isalpha() and _SHORTEST <= len(word) <= _LONGEST
+    plain = max(word, default="") < _AFTER_LATIN and word.isalpha() and _SHORTEST <= len(word) <= _LONGEST
     return plain and word not in STOP_WORDS and not written.isupper()
 
 

@@ -20,8 +20,8 @@ from tests.encoders import BagEncoder
 TEXTS = {
     "a.md": "# Performance\n\nThe performances of the orchestra in Copenhagen were sold out.\n",
     "b.md": "# Lottery\n\nThe lottery paid for a lantern. The lantern burned for a year.\n",
-    "c.md": "# Tickets\n\nA ticket for the lottery; Rädle bought two tickets, and Tomas a banker's cheque.\n",
-    "d.md": "# Bakers\n\nTwo bakers, a baker's dozen, and bakers again. They must rise early.\n",
+    "c.md": "# Tickets\n\nA ticket for the lottery; Rädle bought two tickets, and Tomas a banker's cheque\n",
+    "d.md": "# Bakers\n\nTwo bakers, a baker's dozen, and bakers again. Ødegård and Jabłońska must rise early.\n",
 }
 KNOWN = frozenset({"prize", "orchestra", "bankers"})
 
@@ -69,6 +69,7 @@ def snapshot(root: Path) -> Iterator[Snapshot]:
         ("bker", "bker"),  # too short
         ("lot3ery and lotéry", "lot3ery and lottery"),
         ("лотеря", "лотеря"),
+        ("Ødegrd met Jabłńska", "Ødegård met Jabłońska"),
         ("perform-ance lanternx", "perform-ance lantern"),
         ("a lotery-ticket's price", "a lottery-ticket's price"),
         ("Copenhagn", "Copenhagen"),  # as it is written there
