@@ -38,6 +38,8 @@ _SYMBOLS = {
 }
 _SYMBOL = re.compile(rf"\\({'|'.join(_SYMBOLS)})(?![A-Za-z])")
 _DEGREE = re.compile(r"\^(?:\{\\circ\}|\\circ(?![A-Za-z]))")
+_POWER = re.compile(r"\^(?:\{([-+]?[0-9]{1,4})\}|([0-9]))")
+_SUPERSCRIPTS = str.maketrans("0123456789-+", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺")
 _ACCENT = re.compile(r"\\([`'^~=.\"]|[uvHcdkr](?![A-Za-z]))[ \t]*(?:\{\\?([A-Za-z])\}|\\?([A-Za-z])(?![A-Za-z]*\\))")
 _COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)%.*")
 _LAYOUT = re.compile(
@@ -79,7 +81,9 @@ def plain_tex(line: str) -> str:
 
 
 def plain_formula(formula: str) -> str:
-    """Return a formula as it is written, but letters, signs and blanks as such."""
+    """Return a formula as it is written, but letters, signs, blanks and raised numbers as such."""
+    if "^" in formula:
+        formula = _POWER.sub(lambda found: (found[1] or found[2]).translate(_SUPERSCRIPTS), formula)
     if "\\" not in formula:
         return formula
     formula = _SYMBOL.sub(lambda found: _SYMBOLS[found[1]], _DEGREE.sub("°", formula))

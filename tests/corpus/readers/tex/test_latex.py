@@ -20,8 +20,9 @@ def lines(body: str, preamble: str = "") -> list[str]:
 @pytest.mark.parametrize(
     ("source", "shown"),
     [
-        (r"17.8\,mg\,m$^{-2}$, 29\,\% of 10\;000\!.", "17.8 mg m^{-2}, 29 % of 10 000."),
+        (r"17.8\,mg\,m$^{-2}$, 29\,\% of 10\;000\!.", "17.8 mg m⁻², 29 % of 10 000."),
         (r"67.2\textdegree N, $45^\circ$, 5 $\pm$ 2 $\mu$g, $\alpha\,\times\,\theta$", "67.2°N, 45°, 5 ± 2 μg, α × θ"),
+        (r"$10^{-12}\,x^2 + y^{n}$ and a $^3$", "10⁻¹² x² + y^{n} and a ³"),
         (r"One \\[2pt] two", "One two"),
         (r"\SI{5}{\metre} \qty[mode=text]{7}{\kilo\gram\per\metre\squared}", "5 metre 7 kilogram per metre²"),
         (r"\num{1234} \unit{\kg} \SIrange{1}{2}{\percent} \ang{45} \si{m.s}", "1234 kg 1 to 2 % 45° m s"),
