@@ -288,7 +288,7 @@ def _codes(root: Path) -> list[object]:
     commands = [[*args, "--index", str(root)] for args in (["status"], ["show", "a.md:1"], ["check"])]
     imported = [_code(args) for args in commands]
     _become(4_000_000)
-    for name in ("HOME", "XDG_CACHE_HOME", "LOGNAME", "USER"):
+    for name in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "LOGNAME", "USER"):
         os.environ.pop(name, None)
     return imported + [_code(args) for args in (*commands, ["index", "--dry-run", str(root)])]
 

@@ -165,7 +165,8 @@ def test_without_prompt_toolkit_lines_are_read_plainly(sample: Path, tmp_path: P
         "import sys, time; sys.modules['prompt_toolkit'] = None\n"
         "from qa.conversation import conversation\n"
         "def wait(*_): print('asking', flush=True); time.sleep(100)\n"
-        "conversation.completed = lambda line, before: wait() if line == 'slow' else line"
+        "next_turn = conversation.next_turn\n"
+        "conversation.next_turn = lambda line, before: wait() if line == 'slow' else next_turn(line, before)"
     )
     one = Terminal("ask", str(sample) + "/", cwd=tmp_path, environ={"XDG_STATE_HOME": str(tmp_path)}, before=slow)
     one.until(r"ends\.\s+> ")
