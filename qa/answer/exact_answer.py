@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from index import StoredPassage
+from index import STOP_WORDS, StoredPassage
 from qa.answer.extract import Extract
 from qa.answer.results import Alternative, Answer
 from qa.answer.values import compared, completed, years
@@ -115,14 +115,21 @@ def contradicts(one: str, other: str) -> bool:
 
 def _alternatives(question: str, answer: _PassageAnswer, others: Sequence[_PassageAnswer]) -> tuple[Alternative, ...]:
     asked = years(question)
+    # What the question is about, as far as the answering passage says it: what another crop has is no contradiction.
+    about = {word for word in _words(question) if not word.isdigit()}.difference(STOP_WORDS) & _all_words(answer)
     found: dict[object, tuple[str, list[int]]] = {}
     for one in others if answer.reading.answered >= _CONTRADICTS else ():
-        if one.reading.answered < _CONTRADICTS or not contradicts(one.text, answer.text):
+        if one.reading.answered < _CONTRADICTS or not contradicts(one.text, answer.text) or about - _all_words(one):
             continue
         # What another year has is no contradiction.
         if not asked or not (named := _years(one)) or asked & named:
             found.setdefault(compared(one.text), (one.text, []))[1].append(one.rank)
     return tuple(Alternative(text, tuple(ranks)) for text, ranks in found.values())
+
+
+def _all_words(one: _PassageAnswer) -> set[str]:
+    """The words of a passage, of what stands above it and of its path."""
+    return set(_words("\n".join((one.passage.text, one.passage.title, one.passage.document.path.replace("_", " ")))))
 
 
 def _years(one: _PassageAnswer) -> set[str]:

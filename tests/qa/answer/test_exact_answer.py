@@ -36,6 +36,7 @@ def answer(
     return exact_answer(question, passages, extracts, readings)
 
 
+CROPS = ("peas", "beans", "old peas")
 OPENED = "The hall is old. It opened on 12 May 1932, in rain."
 
 
@@ -214,6 +215,16 @@ def test_what_another_year_has_is_no_contradiction() -> None:
         assert [one.text for one in found.alternatives] == (
             others if others is not texts else [a for _, a, _ in told[1:]]
         )
+
+
+def test_what_something_else_has_is_no_contradiction() -> None:
+    """The other passage must have the question's words that the answering one has."""
+    told = [
+        (f"The {crop} were sown on {day} May.", f"{day} May", 3.0) for crop, day in zip(CROPS, (1, 2, 3), strict=True)
+    ]
+    found = answer("When were the green peas sown?", told)
+    assert found is not None
+    assert [one.text for one in found.alternatives] == ["3 May"]
 
 
 def test_years_are_found_in_time_proportional_to_the_text() -> None:
