@@ -122,7 +122,7 @@ def _end(cluster: Cluster, folder: Path) -> None:
 
 @pytest.mark.parametrize("address", ["nowhere", "http://localhost:80", "tcp://127.0.0.1:1"])
 def test_an_address_where_there_is_no_scheduler(folder: Path, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dask_cluster, "_CONNECT", 0.3)
+    monkeypatch.setattr(dask_cluster, "_CONNECT", 3)
     with pytest.raises(UsageError) as caught:
         build(folder, WorkerPlan(dask=address))
     assert str(caught.value).startswith(f"there is no Dask scheduler at {address}: ")
