@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import index
 from corpus import load_all
 from corpus.errors import CorpusError, UsageError
+from index import Device
 from index.encoder.model_files import DEFAULT_MODEL
 from index.update import run
 from index.update.diff import compare
@@ -58,6 +60,25 @@ def test_a_pattern_by_itself_is_one_and_not_its_letters(talks: Path) -> None:
     (talks / "drafts" / "a.md").write_text("A draft.\n")
     assert build.build_index(talks, encoder=BagEncoder(), exclude="drafts/").documents == 1
     assert build.build_index(talks, encoder=BagEncoder(), include="drafts/**", exclude=()).documents == 1
+
+
+def test_workers_load_the_model_on_the_device_that_is_asked_for(talks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process that directs them needs no GPU itself."""
+    loaded: list[object] = []
+
+    def load_encoder(*_: object, device: Device, **__: object) -> BagEncoder:
+        loaded.append(device)
+        return BagEncoder()
+
+    monkeypatch.setattr(build, "load_encoder", load_encoder)
+
+    def opened(_plan: object, _encoder: object, load: Callable[[], object]) -> AbstractContextManager[None]:
+        load()
+        return nullcontext()
+
+    monkeypatch.setattr(index, "open_workers", opened)
+    build.build_index(talks, workers=2, device=Device.CUDA)
+    assert loaded == [Device.CPU, Device.CUDA]
 
 
 def test_what_is_no_mode_is_refused(talks: Path) -> None:
