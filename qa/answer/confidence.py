@@ -30,6 +30,9 @@ RERANKED = LogisticModel((0.586, 4.453, -0.716, 0.0), -3.237)
 QUICK = LogisticModel((4.164, 1.259, -1.12, 0.0), -1.704)
 # From this probability on the answer counts as found.
 THRESHOLD = 0.5
+# What is looked up stands in the passage, or nowhere.
+_STANDS = 0.8
+_IS_NOWHERE = 0.05
 
 _NUMBER = re.compile(r"\d[\d.,]*")
 _THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
@@ -59,6 +62,17 @@ def probability(features: Features, model: LogisticModel) -> float:
     """The probability in [0, 1] that the answer is in the passages."""
     logit = model.bias + sum(weight * value for weight, value in zip(model.weights, astuple(features), strict=True))
     return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, logit))))
+
+
+def of_lookup(sure: float, *, stands: bool, is_nowhere: bool) -> float:
+    """The probability of a lookup that the model gives another one.
+
+    Args:
+        sure: By the model, which is fitted on questions.
+        stands: The first passage has all that is looked up.
+        is_nowhere: No passage has a code or quoted words of it.
+    """
+    return min(sure, _IS_NOWHERE) if is_nowhere else max(sure, _STANDS) if stands else sure
 
 
 def features_of(

@@ -50,21 +50,36 @@ class Extract:
         return len(self.answer) > self.lead[1] - self.lead[0]
 
 
-def extract(passage: StoredPassage, score: SpanScore) -> Extract:
-    """Choose the sentences of a passage that answer."""
+def extract(passage: StoredPassage, score: SpanScore, looked_up: int | None = None) -> Extract:
+    """Choose the sentences of a passage that answer; the sentence or row with what is looked up is the best."""
     body = passage.text[passage.body :]
     base = passage.start + passage.body
     spans = _sentences(body)
+    if looked_up is not None:
+        spans = _with_row(body, spans, looked_up)
     if not spans:
         return Extract()
     scored = sorted((-round(score(start, end), 9), start, end) for start, end in spans)
+    if looked_up is not None:
+        scored.sort(key=lambda one: looked_up >= one[2] or looked_up < one[1])
     negative, *first = scored[0]
-    lead = _answering(body, spans, (first[0], first[1]))
+    lead = (first[0], first[1]) if looked_up is not None else _answering(body, spans, (first[0], first[1]))
     items = _list_after(body, spans, lead)
     near = [(start, end) for other, start, end in scored[1:_MAX_HIGHLIGHTS] if other <= _NEARLY * negative < 0]
     further = [span for span in near if span != lead]
     highlights = (Highlight((base + start, base + end), body[start:end]) for start, end in (lead, *(items or further)))
     return Extract(tuple(highlights), -negative, lead, body[lead[0] : items[-1][1] if items else lead[1]])
+
+
+def _with_row(body: str, spans: Sequence[tuple[int, int]], at: int) -> list[tuple[int, int]]:
+    """Sentences, the one that has a character cut down to its row if it is a table's."""
+    first, last = body.rfind("\n", 0, at) + 1, body.find("\n", at)
+    row = (first, len(body) if last < 0 else last)
+    has_rows = not {"|", "\t"}.isdisjoint(body[slice(*row)])
+    return [
+        (max(start, row[0]), min(end, row[1])) if has_rows and start <= at < end else (start, end)
+        for start, end in spans
+    ]
 
 
 def _answering(body: str, spans: Sequence[tuple[int, int]], best: tuple[int, int]) -> tuple[int, int]:

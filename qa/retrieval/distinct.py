@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from index import Index, StoredPassage
+from qa.answer.lookup import Lookup
 from qa.near_duplicates import nearly_same, words_of
 from qa.retrieval.hybrid import Pool
 
@@ -39,8 +40,11 @@ class RankedPassage:
     level: int = 0
 
 
-def distinct(snapshot: Index, pools: Iterable[Pool], wanted: int) -> list[RankedPassage]:
-    """The first `wanted` distinct passages of ever deeper pools, or as many as there are."""
+def distinct(snapshot: Index, pools: Iterable[Pool], wanted: int, lookup: Lookup | None = None) -> list[RankedPassage]:
+    """The first `wanted` distinct passages of ever deeper pools, or as many as there are.
+
+    A passage with a code that is looked up is no near-duplicate: rows may differ in their codes alone.
+    """
     ranked: list[RankedPassage] = []
     near: list[RankedPassage] = []
     texts: set[bytes] = set()
@@ -53,7 +57,7 @@ def distinct(snapshot: Index, pools: Iterable[Pool], wanted: int) -> list[Ranked
                 continue
             texts.add(passage.text_digest)
             own, known = words_of(passage), words[passage.document.id]
-            if any(nearly_same(own, other) for other in known):
+            if any(nearly_same(own, other) for other in known) and not (lookup and lookup.has_code_of(passage)):
                 near.append(replace(candidate, level=level))
                 continue
             known.append(own)

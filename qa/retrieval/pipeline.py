@@ -17,6 +17,7 @@ from qa.answer import confidence
 from qa.answer.citation import cited
 from qa.answer.exact_answer import exact_answer
 from qa.answer.extract import Extract, SpanScore, extract
+from qa.answer.lookup import Lookup
 from qa.answer.results import MAX_HITS, Hit, IndexInfo, Mode, Result
 from qa.filters import Filter, select
 from qa.reader.reader import Reader, is_english
@@ -33,6 +34,8 @@ from qa.retrieval.word_overlap import overlap, term_shares
 _log = logging.getLogger(__name__)
 
 _MAX_SELECTED = 64
+# Passages in which what is looked up may stand.
+_LOOKUP_DEPTH = 50
 
 
 @dataclass(slots=True)
@@ -104,12 +107,13 @@ class Pipeline:
         # Late interaction orders hybrid rankings alone.
         query = self._analyse(replace(asked, rerank=asked.rerank and asked.mode is Mode.HYBRID), among, clock)
         ranked, _ = self._rank(query, asked, clock)
-        return cited(self.root, self.snapshot, [(one.passage, one.score) for one in ranked], {})
+        return cited(self.root, self.snapshot, [(one.passage, one.score) for one in ranked[: asked.k]], {})
 
     def answer(self, asked: Asked, among: Among, clock: Stopwatch) -> tuple[Result, confidence.Features | None]:
         """The result, and what its confidence was computed from; None where there is nothing to show."""
         query = self._analyse(asked, among, clock)
-        ranked, judged = self._rank(query, asked, clock)
+        candidates, judged = self._rank(query, asked, clock)
+        ranked = candidates[: asked.k]
         passages = [one.passage for one in ranked]
         extracts = _extract(query, passages, judged)
         readings = {number: one.reading for number, one in judged.items() if one.reading is not None}
@@ -127,6 +131,9 @@ class Pipeline:
             )
             fitted = confidence.RERANKED if judged else confidence.QUICK
             sure = round(confidence.probability(features, confidence.READ if readings else fitted), 4)
+            if query.lookup is not None:
+                nowhere = query.lookup.is_nowhere(one.passage for one in candidates)
+                sure = confidence.of_lookup(sure, stands=query.lookup.match(best) is not None, is_nowhere=nowhere)
         hits = cited(self.root, self.snapshot, [(one.passage, one.score) for one in ranked], extracts)
         clock.lap("cite")
         info, model = self.snapshot.info, self.models.cross_encoder if asked.rerank else None
@@ -164,10 +171,15 @@ class Pipeline:
         return query
 
     def _rank(self, query: Query, asked: Asked, clock: Stopwatch) -> tuple[list[RankedPassage], dict[int, Judged]]:
-        """The first k passages, and by row number what is known of those that are read with the question."""
+        """The first k passages or more, and by row number what is known of those that are read with the question."""
         scored_by = self.models.cross_encoder if asked.rerank else None
         depth = RERANK_DEPTH if scored_by is None else SCORED_DEPTH
-        ranked = distinct(self.snapshot, pools(self.snapshot, query, clock), max(asked.k, depth))
+        candidates = pools(self.snapshot, query, clock)
+        if query.lookup is None:
+            ranked = distinct(self.snapshot, candidates, max(asked.k, depth))
+        else:
+            ranked = distinct(self.snapshot, candidates, max(asked.k, _LOOKUP_DEPTH), query.lookup)
+            ranked = _looked_up_first(query.lookup, ranked)
         clock.lap("passages")
         if scored_by is not None:
             ranked = rerank_by_model(query, ranked, scored_by)
@@ -185,7 +197,7 @@ class Pipeline:
             if scored_by is None:
                 ranked = rerank(query, ranked, judged)
         clock.lap("read")
-        return with_final_scores(ranked)[: asked.k], judged
+        return with_final_scores(ranked), judged
 
     def _read(self, query: Query, passages: Sequence[StoredPassage]) -> Sequence[Reading | None]:
         """What the reader tells of each passage; None without it, or where it does not know the language."""
@@ -201,6 +213,12 @@ class Pipeline:
         return [None] * len(passages)
 
 
+def _looked_up_first(lookup: Lookup, ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
+    """Of the first passages those with what is looked up before all others; near-duplicates stay where they are."""
+    head = [one if one.level else replace(one, level=-lookup.rank(one.passage)) for one in ranked[:_LOOKUP_DEPTH]]
+    return [*sorted(head, key=lambda one: one.level), *ranked[_LOOKUP_DEPTH:]]
+
+
 def _extract(query: Query, passages: Sequence[StoredPassage], judged: dict[int, Judged]) -> dict[int, Extract]:
     """The answering sentences of the first passages, by row number."""
     shares = term_shares(query)
@@ -209,4 +227,9 @@ def _extract(query: Query, passages: Sequence[StoredPassage], judged: dict[int, 
         scores[passage.id] = partial(overlap, shares, passage.text[passage.body :])
     for number, one in judged.items():
         scores[number] = partial(one.span_score, query)
-    return {passage.id: extract(passage, scores[passage.id]) for passage in passages if passage.id in scores}
+    found = {}
+    for passage in passages:
+        if passage.id in scores:
+            match = None if query.lookup is None else query.lookup.match(passage)
+            found[passage.id] = extract(passage, scores[passage.id], None if match is None else match.at)
+    return found

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from index import STOP_WORDS, Among, Encoder, Index, TokenVectors, Vectors, Word, analyse, word_terms
+from qa.answer.lookup import Lookup, lookup_of
 from qa.answer.results import Correction, Mode
 from qa.retrieval.spelling import correct_spelling
 from qa.retrieval.stopwatch import Stopwatch
@@ -51,6 +52,7 @@ class Query:
         mode: Which halves of the index bring in candidates.
         documents: What to choose from: row numbers of documents, a scope of passages, or None for all.
         in_unknown_script: Whether the model has no words for much of the question.
+        lookup: What is looked up instead of asked; None of a question, and where meanings alone are compared.
     """
 
     asked: str
@@ -63,6 +65,7 @@ class Query:
     mode: Mode
     documents: Among
     in_unknown_script: bool = False
+    lookup: Lookup | None = None
 
 
 def analyse_question(
@@ -110,6 +113,7 @@ def analyse_question(
         mode=Mode.KEYWORD if unknown and mode is Mode.HYBRID else mode,
         documents=documents,
         in_unknown_script=unknown,
+        lookup=None if mode is Mode.DENSE else lookup_of(text),
     )
     clock.lap("embed")
     return query

@@ -7,12 +7,12 @@ passage has and that are no single token of the encoder, as the common words of 
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from string import ascii_lowercase
 
 from index import STOP_WORDS, Encoder, Index, Word, word_terms, words
+from qa.answer.lookup import QUOTED
 from qa.answer.results import Correction
 
 # A short word has too many neighbours, a long one is no word.
@@ -23,8 +23,6 @@ _MAX_WORDS = 5
 _MAX_TERMS, _MAX_PASSAGES = 3, 20
 # "ø" and "ł" are letters of their own, which no folding makes ASCII.
 _AFTER_LATIN = "\u0250"
-# What the user quoted is meant as it is written.
-_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|`[^`]*`|(?<!\w)'[^']+'(?!\w)|(?<!\w)‘[^’]+’(?!\w)")
 
 
 def correct_spelling(
@@ -41,7 +39,7 @@ def correct_spelling(
     Returns:
         The question to search for, and each word that was replaced, as it was written.
     """
-    quoted = [match.span() for match in _QUOTED.finditer(question)]
+    quoted = [match.span() for match in QUOTED.finditer(question)]
     suspects = [
         part
         for word in found

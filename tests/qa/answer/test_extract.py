@@ -146,3 +146,13 @@ def test_a_colon_without_a_list_introduces_nothing(text: str) -> None:
 def test_of_a_long_list_ten_items_are_extracted() -> None:
     text = "Red foxes eat:\n" + "".join(f"- hen {number}\n" for number in range(30))
     assert [one.text for one in extracted("red foxes eat", text).highlights][9:] == ["hen 8", "hen 9"]
+
+
+def test_the_row_with_what_is_looked_up_is_the_answer() -> None:
+    """Not the whole table, nor the sentence that scores best."""
+    text = "Codes are here.\n\n| a | b |\n|---|---|\n| TM-428 | slow |\n| TM-429 | many |"
+    at = text.index("TM-429")
+    found = extract(stored(text), lambda start, _: float(start == 0), at)
+    assert found.answer == found.highlights[0].text == "| TM-429 | many |"
+    found = extract(stored("It was built. When? In 1926."), lambda start, _: float(start > 0), 3)
+    assert found.answer == "It was built."

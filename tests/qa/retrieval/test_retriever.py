@@ -478,7 +478,8 @@ def test_a_search_does_no_more_than_rank(retriever: Retriever, monkeypatch: pyte
     read: list[str] = []
     encode = BagEncoder.encode_passage_tokens
 
-    def extracted(passage: StoredPassage, _: SpanScore) -> Extract:
+    def extracted(passage: StoredPassage, _: SpanScore, looked_up: int | None) -> Extract:
+        assert looked_up is None
         sentences.append(passage)
         return Extract()
 
@@ -552,3 +553,28 @@ def test_the_reader_reads_five_of_ten(tmp_path: Path, monkeypatch: pytest.Monkey
     assert features.answered == max(one.answered for one in read.values())
     assert features.answered != read[result.passages[0].text.strip()].answered
     assert result.confidence == round(confidence.probability(features, confidence.READ), 4)
+
+
+def test_what_is_looked_up_comes_first_and_is_found(tmp_path: Path) -> None:
+    """In passages that differ in their codes alone, which are near-duplicates elsewhere."""
+    rows = [f"Error TM-{code} is given when too many requests come in from one host.\n" for code in range(401, 441)]
+    (tmp_path / "errors.txt").write_text("\n".join(" ".join(rows[i : i + 4]) for i in range(0, 40, 4)))
+    (tmp_path / "café.txt").write_text("A language is taught. The café, the café is closed.\n")
+    (tmp_path / "town.txt").write_text(f"The language café, on Tuesdays. {'Bring much cake for all of us. ' * 5}\n")
+    build(tmp_path)
+    with opened(tmp_path) as retriever:
+        for asked in ("TM-429", "TM-437 host", "language café", '"café, on Tuesdays"'):
+            for rerank in (True, False):
+                result = retriever.ask(asked, rerank=rerank)
+                assert result.found
+                assert result.answer is not None
+                assert asked.split()[0].strip('"') in result.answer.text
+                assert [hit.score for hit in result.passages] == sorted(
+                    (hit.score for hit in result.passages), reverse=True
+                )
+                assert [hit.id for hit in retriever.ask(asked, k=1, rerank=rerank).passages] == [result.passages[0].id]
+        for asked in ("TM-449", '"café language"', "TM-429 TM-500"):
+            result = retriever.ask(asked)
+            assert not result.found
+            assert result.passages
+        assert retriever.ask("language café", mode=Mode.DENSE).confidence != 0.8

@@ -1,0 +1,119 @@
+"""What is looked up instead of asked, and the passages in which it stands."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from qa.answer.lookup import Lookup, Match, lookup_of
+from tests.qa.passages import stored
+
+TABLE = "| Code | Meaning |\n|---|---|\n| TM-428 | Too slow |\n| TM-429 | Too many |\n"
+
+
+def looked_up(text: str) -> Lookup:
+    found = lookup_of(text)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "who won",
+        "TM-429?",
+        "Is TM-429 an error",
+        "the room where it happened",
+        "explain TM-429",
+        "the and of",
+        "…",
+        " ".join(f"word{i}" for i in range(11)),
+    ],
+)
+def test_questions_statements_and_stop_words_are_no_lookups(question: str) -> None:
+    assert lookup_of(question) is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "text", "stands"),
+    [
+        ("TM-429", "It gives TM-429.", True),
+        ("tm-429", "It gives TM\u2011429 (TM-430 is another).", True),
+        ("TM429", "It gives TM-429.", True),
+        ("TM 429", "It gives TM-429.", True),
+        ("TM-429", "It gives TM-4290, or TM-428.", False),
+        ("M-429", "It gives TM-429.", False),
+        ("2.3.1", "Since 2.3.10, or 2-3-1, or 231.", False),
+        ("2.3.1", "Since v2.3.1, or since 2.3.1.", True),
+        ("max_flow", "Set max_flow_rate.", False),
+        ("max_flow", "Set `max_flow`.", True),
+        ("Consumer.poll", "Call Consumer.poll(), as polls by consumers.", True),
+        ("Consumer.poll", "The consumer. Polls are held.", False),
+        ("88213", "Order 88213-B.", True),
+        ("12,000", "12000 came.", True),
+        ("12000", "12'000 came.", True),
+        ("12000", "2000, not 12 0000.", False),
+        ("TM-429错误", "见TM-429错误。", True),
+        ('"never finished"', "It is never\nfinished.", True),
+        ('"never finished"', "Never is it finished.", False),
+        ('"the end"', "An end.", False),
+        ("„nie fertig“", "Er ist nie fertig.", True),
+        ("language café", "The cafés of a language.", True),
+        ("language cafe", "Language\ncafé, on Tuesdays.", True),
+        ("language café", "A language is taught.\n\nThe café is closed.", False),
+        ("language café", "A language is taught.", False),
+        ("e-mail", "The email of Ida.", True),
+        ("email address", "An address.", False),
+        ("28-day strength", "The strength on 28 days.", True),
+    ],
+)
+def test_what_is_looked_up_stands_together(asked: str, text: str, stands: bool) -> None:
+    """Codes and quoted words as they are written, all others in any form, in one sentence."""
+    assert (looked_up(asked).match(stored(text)) is not None) == stands
+
+
+def test_a_phrase_is_all_of_it_in_order() -> None:
+    assert looked_up("choir committee").match(stored("A choir and its committee.")) == Match(2, is_phrase=True)
+    assert looked_up("choir committee").match(stored("A committee for the choir.")) == Match(2)
+
+
+def test_rows_are_apart_but_have_the_first_one_in_common() -> None:
+    """Of a table; the row with what is looked up is where it stands."""
+    at = TABLE.index("TM-429")
+    assert looked_up("TM-429").match(stored(TABLE)) == Match(at, is_phrase=True)
+    assert looked_up("many TM-429").match(stored(TABLE)) == Match(at)
+    assert looked_up("meaning TM-429").match(stored(TABLE)) == Match(at)
+    assert looked_up("slow TM-429").match(stored(TABLE)) is None
+
+
+def test_what_stands_above_counts_too() -> None:
+    """Titles and headings, and the path beside these, but not by itself."""
+    passage = stored("# Rent\n\nIt is due in June.", path="lease 2024.txt", context="Ida Grün", body=8)
+    assert looked_up("rent due 2024").match(passage) == Match(6)
+    assert looked_up("Ida Grün").match(passage) == Match(None, is_phrase=True)
+    assert looked_up("rent").match(passage) == Match(None, is_phrase=True)
+    assert looked_up("rent Ida").match(passage) == Match(None)
+    assert looked_up("lease").match(passage) is None
+
+
+def test_what_is_nowhere() -> None:
+    """Codes and quoted words; what is written in other ways as well may be somewhere."""
+    passages = [stored(TABLE), replace(stored("Others."), id=2)]
+    asked = ('TM-428 "too many"', "TM-430 many", '"too few"', "order 5512", "2024-0119")
+    nowhere = {text for text in asked if looked_up(text).is_nowhere(passages)}
+    assert nowhere == {"TM-430 many", '"too few"', "order 5512", "2024-0119"}
+    for text in (
+        "28",
+        "4.5",
+        "16:30",
+        "5kg",
+        "4th",
+        "16-year-old",
+        "under-18s",
+        "2024-06-04",
+        "04/06/2024",
+        "6.4.24",
+        "few people",
+    ):
+        assert not looked_up(text).is_nowhere(passages)
