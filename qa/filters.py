@@ -66,12 +66,16 @@ class Filter:
             where: Fields by name, or one text or several such as "author=Ida".
 
         Raises:
-            UsageError: A time or a condition cannot be read.
+            UsageError: A time or a condition cannot be read, or a list of paths or types is empty.
         """
-        fields = [f"{name}={value}" for name, value in where.items()] if isinstance(where, Mapping) else _several(where)
+        fields = (
+            [f"{name}={value}" for name, value in where.items()]
+            if isinstance(where, Mapping)
+            else _several("where", where or None)
+        )
         return cls(
-            paths=_several(path),
-            types=_several(types),
+            paths=_several("path", path),
+            types=_several("types", types),
             since=_time("since", since, ends=False),
             until=_time("until", until, ends=True),
             where=tuple(map(_pair, fields)),
@@ -86,11 +90,11 @@ EVERYTHING = Filter()
 
 def merged(path: Texts, only: Filter | None) -> Filter:
     """Return a filter with a path that is given beside it; to give one twice is a UsageError."""
-    if not path:
+    if path is None or path == "":
         return only or EVERYTHING
     if only and only.paths:
         raise UsageError("give a path by itself or in the filter, not both.")
-    return replace(only or EVERYTHING, paths=_several(path))
+    return replace(only or EVERYTHING, paths=_several("path", path))
 
 
 def select(snapshot: Index, only: Filter) -> Among:
@@ -214,7 +218,10 @@ def _near(wanted: str, names: Iterable[str]) -> str:
     return f" There are: {', '.join(known[:_MAX_NAMES])}{more}." if known else ""
 
 
-def _several(given: Texts) -> tuple[str, ...]:
+def _several(name: str, given: Texts) -> tuple[str, ...]:
+    """One text or several; none of several would let nothing through."""
+    if given is not None and not given and not isinstance(given, str):
+        raise UsageError(f"{name} is an empty list, which no file matches; leave it out for all files.")
     return (given,) if isinstance(given, str) else tuple(given or ())
 
 

@@ -11,7 +11,7 @@ from qa import locate
 from qa.answer.results import DEFAULT_K
 from qa.cli import session
 from qa.cli.errors import FOUND, NOT_FOUND
-from qa.cli.options import COLLECTION, COUNT, JSON, NO_UPDATE, filtered
+from qa.cli.options import COLLECTION, COUNT, FOLDER, JSON, NO_UPDATE, complete_files, filtered
 from qa.filters import Filter
 from qa.terminal import answers, explore_report
 
@@ -26,7 +26,7 @@ def _unit(documents: bool) -> Literal["passages", "documents"]:  # noqa: FBT001 
 
 
 @click.command()
-@click.argument("what", nargs=-1, required=True)
+@click.argument("words", nargs=-1, required=True, metavar="[FOLDER] WHAT", shell_complete=complete_files)
 @click.option("-k", type=COUNT, metavar="N", help=f"How many to show.  [default: {DEFAULT_K}]")
 @_DOCUMENTS
 @click.option("--all", "keep_all", is_flag=True, help="Keep the thing itself, its duplicates and near-duplicates.")
@@ -36,7 +36,7 @@ def _unit(documents: bool) -> Literal["passages", "documents"]:  # noqa: FBT001 
 @COLLECTION
 def similar(
     *,
-    what: tuple[str, ...],
+    words: tuple[str, ...],
     k: int | None,
     documents: bool,
     keep_all: bool,
@@ -49,7 +49,10 @@ def similar(
 
     WHAT is path:line, path:first-last, "path, p. 3", a passage id, a path, or any text.
     """
-    root, here = locate.find_index(index=index), locate.working_directory()
+    folder, what = session.leading_folder(words)
+    if not what:  # a folder alone is what is meant
+        folder, what = None, words
+    root, here = session.named_root(folder, index), locate.working_directory()
     with session.opened(root, corpus=False, update=not no_update, reader=False) as retriever:
         found = retriever.similar(
             " ".join(what), k=k or DEFAULT_K, unit=_unit(documents), only=only, here=here, keep_all=keep_all
@@ -61,6 +64,7 @@ def similar(
 
 
 @click.command()
+@FOLDER
 @_NUMBER
 @_DOCUMENTS
 @JSON
@@ -68,13 +72,20 @@ def similar(
 @NO_UPDATE
 @COLLECTION
 def topics(
-    *, number: int | None, documents: bool, as_json: bool, only: Filter, no_update: bool, index: Path | None
+    *,
+    folder: Path | None,
+    number: int | None,
+    documents: bool,
+    as_json: bool,
+    only: Filter,
+    no_update: bool,
+    index: Path | None,
 ) -> int:
     """Show what the collection is about, on two levels.
 
     `qa ask --topic N` asks within a topic of the last grouping of the whole collection.
     """
-    root = locate.find_index(index=index)
+    root = session.named_root(folder, index)
     with session.opened(root, corpus=False, update=not no_update, reader=False, ahead=False) as retriever:
         found = retriever.topics(n=number, unit=_unit(documents), only=only)
         places = answers.Places(retriever.root, locate.working_directory())
@@ -84,6 +95,7 @@ def topics(
 
 
 @click.command("map")
+@FOLDER
 @click.option("-o", "output", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The file to write.")
 @_NUMBER
 @_DOCUMENTS
@@ -93,6 +105,7 @@ def topics(
 @COLLECTION
 def draw_map(
     *,
+    folder: Path | None,
     output: Path,
     number: int | None,
     documents: bool,
@@ -102,7 +115,7 @@ def draw_map(
     index: Path | None,
 ) -> int:
     """Draw a map of the collection: a page for the browser, with what is alike side by side."""
-    root = locate.find_index(index=index)
+    root = session.named_root(folder, index)
     with session.opened(root, corpus=False, update=not no_update, reader=False, ahead=False) as retriever:
         draw = retriever.map_svg if svg else retriever.map_html
         written = draw(n=number, unit=_unit(documents), only=only)

@@ -149,7 +149,7 @@ def filtered(command: Callable[..., int]) -> _Command:
 
     @wraps(command)
     def run(**given: Any) -> int:
-        only = Filter.of(**{name: given.pop(name) for name in ("path", "types", "since", "until", "where")})
+        only = Filter.of(**{name: given.pop(name) or None for name in ("path", "types", "since", "until", "where")})
         return command(**given, only=only)
 
     return _FILTERS(run)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Sequence
 from typing import Any
 
 from qa.answer.results import Hit, Mode, Result, json_value
+from qa.filters import Filter
 from qa.retrieval.retriever import Retriever
 
 
@@ -19,15 +19,14 @@ class AskedCollection:
         folder: The corpus root, a folder below it, or its `.qa` folder.
         k: How many passages a question gets, 1 to 1,000.
         mode: Which halves of the index to search.
-        path: Only documents whose paths match this pattern, or one of these.
+        path, types, since, until, where: Which part of the collection, as `qa.Filter.of` takes them.
         rerank: Whether the first passages are re-ranked.
     """
 
-    def __init__(
-        self, folder: str | os.PathLike[str], *, k: int, mode: str, path: str | Sequence[str] | None, rerank: bool
-    ) -> None:
+    def __init__(self, folder: str | os.PathLike[str], *, k: int, mode: str, rerank: bool, **filters: Any) -> None:
         self._folder = folder
-        self._wanted: dict[str, Any] = {"k": k, "mode": Mode(mode), "path": path, "rerank": rerank}
+        only = Filter.of(**filters)
+        self._wanted: dict[str, Any] = {"k": k, "mode": Mode(mode), "only": only, "rerank": rerank}
         self._opened: Retriever | None = None
         self._lock = threading.Lock()
 

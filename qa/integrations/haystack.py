@@ -21,7 +21,7 @@ class QARetriever:
         folder: The corpus root, a folder below it, or its `.qa` folder.
         k: How many passages a question gets, 1 to 1,000.
         mode: `hybrid`, `dense` or `keyword`.
-        path: Only documents whose paths match this pattern, or one of these.
+        path, types, since, until, where: Which part of the collection, as `qa.Filter.of` takes them.
         rerank: Whether the first passages are re-ranked.
 
     A document's content is exactly the passage, its id that of the passage, its meta all else. Errors are those of
@@ -29,10 +29,15 @@ class QARetriever:
     """
 
     def __init__(
-        self, folder: str, k: int = 5, mode: str = "hybrid", path: str | list[str] | None = None, *, rerank: bool = True
-    ) -> None:
-        self._settings: dict[str, Any] = {"folder": folder, "k": k, "mode": mode, "path": path, "rerank": rerank}
-        self._asked = AskedCollection(folder, k=k, mode=mode, path=path, rerank=rerank)
+        self, folder: str, k: int = 5, mode: str = "hybrid", path: str | list[str] | None = None, *,
+        rerank: bool = True, types: str | list[str] | None = None, since: str | None = None, until: str | None = None,
+        where: dict[str, str] | str | list[str] | None = None,
+    ) -> None:  # fmt: skip
+        self._settings: dict[str, Any] = {
+            "folder": folder, "k": k, "mode": mode, "path": path, "rerank": rerank,
+            "types": types, "since": since, "until": until, "where": where,
+        }  # fmt: skip
+        self._asked = AskedCollection(**self._settings)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a saved pipeline keeps."""

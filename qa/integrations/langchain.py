@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import date
 from functools import cached_property
 
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
+from pydantic import ConfigDict
 
 from qa.integrations.asked import AskedCollection, metadata
 
@@ -18,7 +20,7 @@ class QARetriever(BaseRetriever):  # type: ignore[misc]  # its package is not lo
         folder: The corpus root, a folder below it, or its `.qa` folder.
         k: How many passages a question gets, 1 to 1,000.
         mode: `hybrid`, `dense` or `keyword`.
-        path: Only documents whose paths match this pattern, or one of these.
+        path, types, since, until, where: Which part of the collection, as `qa.Filter.of` takes them.
         rerank: Whether the first passages are re-ranked.
 
     A document's text is exactly the passage, its id that of the passage. Its metadata has all else, `source` being the
@@ -30,10 +32,19 @@ class QARetriever(BaseRetriever):  # type: ignore[misc]  # its package is not lo
     mode: str = "hybrid"
     path: str | list[str] | None = None
     rerank: bool = True
+    types: str | list[str] | None = None
+    since: str | date | None = None
+    until: str | date | None = None
+    where: dict[str, str] | str | list[str] | None = None
+    # A misspelt setting would be dropped in silence.
+    model_config = ConfigDict(extra="forbid")
 
     @cached_property
     def _asked(self) -> AskedCollection:
-        return AskedCollection(self.folder, k=self.k, mode=self.mode, path=self.path, rerank=self.rerank)
+        return AskedCollection(
+            self.folder, k=self.k, mode=self.mode, rerank=self.rerank,
+            path=self.path, types=self.types, since=self.since, until=self.until, where=self.where,
+        )  # fmt: skip
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
         result = self._asked.ask(query)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping
+from datetime import date
 from typing import Any
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
+from qa.filters import Texts
 from qa.integrations.asked import AskedCollection, metadata
 
 # What a language model is shown of a passage, beside its text; all else is for programs.
@@ -23,7 +25,7 @@ class QARetriever(BaseRetriever):  # type: ignore[misc]  # its package is not lo
         folder: The corpus root, a folder below it, or its `.qa` folder.
         k: How many passages a question gets, 1 to 1,000.
         mode: `hybrid`, `dense` or `keyword`.
-        path: Only documents whose paths match this pattern, or one of these.
+        path, types, since, until, where: Which part of the collection, as `qa.Filter.of` takes them.
         rerank: Whether the first passages are re-ranked.
         base: What `BaseRetriever` takes, such as `callback_manager`.
 
@@ -33,9 +35,11 @@ class QARetriever(BaseRetriever):  # type: ignore[misc]  # its package is not lo
 
     def __init__(
         self, folder: str | os.PathLike[str], *, k: int = 5, mode: str = "hybrid",
-        path: str | Sequence[str] | None = None, rerank: bool = True, **base: Any,
+        path: Texts = None, rerank: bool = True, types: Texts = None, since: str | date | None = None,
+        until: str | date | None = None, where: Mapping[str, object] | Texts = None, **base: Any,
     ) -> None:  # fmt: skip
-        self._asked = AskedCollection(folder, k=k, mode=mode, path=path, rerank=rerank)
+        filters = {"path": path, "types": types, "since": since, "until": until, "where": where}
+        self._asked = AskedCollection(folder, k=k, mode=mode, rerank=rerank, **filters)
         super().__init__(**base)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:

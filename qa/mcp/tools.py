@@ -20,10 +20,19 @@ _QUESTION: _Schema = {
     "description": "In plain language, and complete: who, what and when are named.",
 }
 _K: _Schema = {"type": "integer", "minimum": 1, "maximum": MAX_HITS, "description": "How many passages; 5 by default."}
-_PATH: _Schema = {
-    "type": ["string", "array"],
-    "items": {"type": "string"},
-    "description": "Only files whose path matches this pattern, or one of these, as in .gitignore: talks/ or *.pdf.",
+_TEXTS: _Schema = {"type": ["string", "array"], "items": {"type": "string"}}
+_FILTERS: dict[str, _Schema] = {
+    "path": {
+        **_TEXTS,
+        "description": "Only files whose path matches this, or one of these, as in .gitignore: talks/ or *.pdf.",
+    },
+    "type": {**_TEXTS, "description": "Only files of this type, or one of these: pdf, or text/markdown."},
+    "since": {"type": "string", "description": "Only files changed since a day, month or year: 2024-05."},
+    "until": {"type": "string", "description": "Only files last changed up to a day, month or year."},
+    "where": {
+        **_TEXTS,
+        "description": "Only what states this about itself: author=Ida; of several all hold.",
+    },
 }
 _PLACE: _Schema = {
     "type": "string",
@@ -63,14 +72,14 @@ TOOLS = (
         "Answer a question",
         "Answer a question from the documents, word for word, with the passages that say so. `found` is false where "
         "they do not answer it: then the passages are only the closest. Cite `source.path` with its lines or page.",
-        {"question": _QUESTION, "k": _K, "path": _PATH},
+        {"question": _QUESTION, "k": _K, **_FILTERS},
         ("question",),
     ),
     ToolSpec(
         "search",
         "Search passages",
         "The passages that fit a query best, without an answer: for reading around a subject.",
-        {"query": {**_QUESTION, "description": "A question, or words to look for."}, "k": _K, "path": _PATH},
+        {"query": {**_QUESTION, "description": "A question, or words to look for."}, "k": _K, **_FILTERS},
         ("query",),
         {"query": "question"},
     ),
@@ -87,14 +96,14 @@ TOOLS = (
         "similar",
         "More like this",
         "The passages most like a place, a document or a text, by meaning.",
-        {"place": {**_PLACE, "description": f"{_PLACE['description'][:-1]}; or any text."}, "k": _K},
+        {"place": {**_PLACE, "description": f"{_PLACE['description'][:-1]}; or any text."}, "k": _K, **_FILTERS},
         ("place",),
     ),
     ToolSpec(
         "topics",
         "What it is about",
-        "The topics of the whole collection on two levels, with their most central passages; slow the first time.",
-        {"n": _TOPICS},
+        "The topics of the collection on two levels, with their most central passages; slow the first time.",
+        {"n": _TOPICS, **_FILTERS},
     ),
 )
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from corpus import INDEX_FOLDER
 from corpus.errors import UsageError
@@ -236,7 +236,7 @@ class Retriever:
         """
         from qa.explore import similar
 
-        find = similar.similar_documents if unit == "documents" else similar.similar_passages
+        find = similar.similar_documents if _checked(unit) == "documents" else similar.similar_passages
         with self._generations.asked() as asked:
             request = similar.SimilarRequest(what, k, merged(path, only), here, keep_all, indexed_only)
             return find(self.root, asked.snapshot, asked.models.encoder, request)
@@ -253,12 +253,12 @@ class Retriever:
             only: Only what passes this filter, as well.
 
         Raises:
-            UsageError: n is out of range.
+            UsageError: n is out of range, or there is no such unit.
         """
         from qa.explore import topics
 
         with self.reading() as snapshot:
-            found = topics.find_topics(snapshot, unit=unit, wanted=n, only=merged(path, only))
+            found = topics.find_topics(snapshot, unit=_checked(unit), wanted=n, only=merged(path, only))
             return topics.topics_of(self.root, snapshot, found)
 
     def map_html(
@@ -282,7 +282,7 @@ class Retriever:
         from qa.explore.topics import find_topics
 
         with self.reading() as snapshot:
-            found = find_topics(snapshot, unit=unit, wanted=n, only=only)
+            found = find_topics(snapshot, unit=_checked(unit), wanted=n, only=only)
             return make_map(snapshot, self.root.name or str(self.root), found, only)
 
     def _answer(
@@ -297,3 +297,9 @@ class Retriever:
             from qa.explore.topics import scope_of
 
             return pipeline.answer(asked, scope_of(pipeline.snapshot, topic, only), clock)
+
+
+def _checked(unit: Unit) -> Unit:
+    if unit not in get_args(Unit):
+        raise UsageError(f"unit must be {' or '.join(get_args(Unit))}, not {unit!r}.")
+    return unit

@@ -119,16 +119,19 @@ def test_a_type_may_be_called_by_its_program(snapshot: Snapshot, kind: str, suff
         *({"where": text} for text in ("author", "=Ida", "author=", "author= -")),
         *({"since": text} for text in ("yesterday", "2024-13", "2024-02-30", "9999999", "0000")),
         *({"until": text} for text in ("9999", "2024-12-32")),
+        *({name: []} for name in ("path", "types")),
     ],
 )
-def test_what_cannot_be_read(given: dict[str, str]) -> None:
+def test_what_cannot_be_read(given: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         Filter.of(**given)
 
 
 def test_a_path_beside_a_filter() -> None:
     """It is part of the filter; two of them are none too many by chance, so that is refused."""
-    assert merged(None, None) == Filter()
+    assert merged(None, None) == merged("", None) == Filter() == Filter.of(where=())
+    with pytest.raises(UsageError, match="path is an empty list"):
+        merged([], None)
     assert merged("a/", Filter.of(types="md")) == Filter.of(path="a/", types="md")
     with pytest.raises(UsageError, match="not both"):
         merged("a/", Filter.of(path="b/"))

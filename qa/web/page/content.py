@@ -64,8 +64,8 @@ def _asking(served: Served, state: PageState) -> dict[str, Any]:
         {
             "k": int(state.k) if state.k.isascii() and state.k.isdecimal() and 1 <= int(state.k) <= MAX_HITS else None,
             "mode": state.mode if state.mode in tuple(Mode) else None,
-            "path": _several(state.path, ","),
-            "type": _several(state.type, ","),
+            "path": _several(state.path, ",") or None,
+            "type": _several(state.type, ",") or None,
             "since": state.since,
             "until": state.until,
             "where": _several(state.where, ";"),

@@ -89,3 +89,17 @@ def test_map(real: Path) -> None:
 def test_they_are_listed(real: Path) -> None:
     listed = {line.split()[0] for line in qa("--help").stdout.splitlines() if line.strip()}
     assert {"similar", "topics", "map"} <= listed
+
+
+def test_the_folder_may_stand_first(real: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with every command; a folder by itself is what is compared."""
+    monkeypatch.chdir(tmp_path)
+    done = qa("similar", "notes", "talks.md:3")
+    assert done.exit_code == 0, done.output
+    assert "[1] notes/talks.md:5-7" in done.stdout
+    for command in (("topics", "notes"), ("map", "notes", "-o", "map.svg", "--svg")):
+        assert qa(*command).exit_code == 0
+    assert (tmp_path / "map.svg").exists()
+    assert qa("topics", "notes", "--index", "notes").exit_code == 2
+    monkeypatch.chdir(real)
+    assert qa("similar", "sub/", "-k", "1").stdout.startswith("[1] sub/travel.md:1-3")

@@ -120,11 +120,12 @@ def test_haystack_settings_survive_saving() -> None:
 
     from qa.integrations.haystack import QARetriever
 
-    one = QARetriever("corpus/sample", 2, "keyword", ["awards.md"], rerank=False)
+    filters: dict[str, Any] = {"types": "md", "since": "2001", "until": None, "where": {"title": "ICLR 2025 awards"}}
+    one = QARetriever("corpus/sample", 2, "keyword", ["awards.md"], rerank=False, **filters)
     again = component_from_dict(QARetriever, component_to_dict(one, "one"), "one")
     assert again.to_dict() == one.to_dict()
     assert again.to_dict()["init_parameters"] == {
-        "folder": "corpus/sample", "k": 2, "mode": "keyword", "path": ["awards.md"], "rerank": False,
+        "folder": "corpus/sample", "k": 2, "mode": "keyword", "path": ["awards.md"], "rerank": False, **filters,
     }  # fmt: skip
     assert {document.meta["path"] for document in again.run("award")["documents"]} == {"awards.md"}
 
@@ -183,3 +184,19 @@ def test_no_index_is_our_error(tmp_path: Path) -> None:
     retriever = QARetriever(folder=str(tmp_path))
     with pytest.raises(NoIndexError):
         retriever.invoke(QUESTION)
+
+
+def test_filters_are_those_of_a_question() -> None:
+    """In each framework; what is misspelt is refused, and what lets nothing through is our error."""
+    from qa.integrations import langchain, llama_index
+
+    chain = langchain.QARetriever(folder="corpus/sample", where="title=ICLR 2025 awards", since="2001")
+    assert {one.metadata["path"] for one in chain.invoke("who gave the keynote")} == {"awards.md"}
+    engine = llama_index.QARetriever("corpus/sample", types="md", path="schedule.md")
+    assert {one.metadata["path"] for one in engine.retrieve("award")} == {"schedule.md"}
+    with pytest.raises(ValueError, match="paht"):
+        langchain.QARetriever(folder="corpus/sample", paht="awards.md")
+    with pytest.raises(TypeError, match="paht"):
+        llama_index.QARetriever("corpus/sample", paht="awards.md")
+    with pytest.raises(UsageError, match="no indexed file is of type pdf"):
+        langchain.QARetriever(folder="corpus/sample", types="pdf").invoke(QUESTION)

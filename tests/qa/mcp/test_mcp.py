@@ -80,13 +80,14 @@ def refused(call: Call, tool: str, **arguments: Any) -> str:
 
 def test_tools_are_described_typed_and_read_only(call: Call) -> None:
     tools = {one.name: one for one in call("list_tools").tools}
+    filters = ["path", "type", "since", "until", "where"]
     assert {name: list(one.input_schema["properties"]) for name, one in tools.items()} == {
-        "ask": ["question", "k", "path"],
-        "search": ["query", "k", "path"],
+        "ask": ["question", "k", *filters],
+        "search": ["query", "k", *filters],
         "show": ["place"],
         "status": [],
-        "similar": ["place", "k"],
-        "topics": ["n"],
+        "similar": ["place", "k", *filters],
+        "topics": ["n", *filters],
     }
     for one in tools.values():
         assert one.description
@@ -102,6 +103,8 @@ def test_what_tools_return_is_what_the_command_line_prints(call: Call, sample: P
     found = asked(call, "ask", question=AWARD, k=2, path="*.md")
     assert {**found, "timings_ms": 0} == {**json.loads(json.dumps(expected)), "timings_ms": 0}
     assert (found["answer"]["text"], found["passages"][0]["source"]["path"]) == ("Adam", "awards.md")
+    other = asked(call, "search", query="the opening keynote", type=["md"], where="title=ICLR 2025 awards")
+    assert {hit["source"]["path"] for hit in other["passages"]} == {"awards.md"}
     hits = asked(call, "search", query="GCG suffix", k=3, path=["talks/", "papers/"])["passages"]
     assert {hit["source"]["path"].partition("/")[0] for hit in hits} == {"talks", "papers"}
     assert (len(hits), hits[0]["highlights"]) == (3, [])

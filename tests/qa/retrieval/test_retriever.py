@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator, Sequence
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -578,3 +579,11 @@ def test_what_is_looked_up_comes_first_and_is_found(tmp_path: Path) -> None:
             assert not result.found
             assert result.passages
         assert retriever.ask("language café", mode=Mode.DENSE).confidence != 0.8
+
+
+def test_a_unit_that_there_is_not(retriever: Retriever) -> None:
+    """Said with the choices, not taken for passages."""
+    wrong: Any = "document"
+    for ask in (retriever.topics, retriever.map_svg, partial(retriever.similar, "travel.md")):
+        with pytest.raises(UsageError, match="unit must be passages or documents, not 'document'"):
+            ask(unit=wrong)
