@@ -21,6 +21,8 @@ _SHORTEST, _LONGEST = 5, 30
 _MAX_WORDS = 5
 # The terms, and the passages of each, in which a neighbour is looked for as it is written.
 _MAX_TERMS, _MAX_PASSAGES = 3, 20
+# Last letters that stemming makes one.
+_ALIKE = {"y": "i", "i": "y"}
 # "ø" and "ł" are letters of their own, which no folding makes ASCII.
 _AFTER_LATIN = "\u0250"
 
@@ -71,10 +73,10 @@ def _may_be_misspelt(word: str, written: str) -> bool:
 
 
 def _unknown(candidates: Collection[str], snapshot: Index, encoder: Encoder) -> list[str]:
-    """The words that no passage has and that the encoder does not know as a whole, in order."""
+    """The words that no passage has, perhaps, and that the encoder does not know as a whole, in order."""
     terms = {word: word_terms(word) for word in candidates}
     frequency = snapshot.frequencies([term for several in terms.values() for term in several])
-    missing = [word for word in candidates if not any(frequency[term] for term in terms[word])]
+    missing = [word for word in candidates if not any(frequency[term] for term in terms[word]) or _same_stem(word)]
     sizes = encoder.count_tokens(missing)
     return [word for word, size in zip(missing, sizes, strict=True) if size > 1]
 
@@ -85,6 +87,8 @@ def _neighbour(word: str, snapshot: Index) -> str:
     That of the term in the most passages; the keyword index has stems only, so it is looked for in their text.
     """
     own = word_terms(word)
+    if (other := _same_stem(word)) and any(snapshot.frequencies(own).values()):
+        return "" if _written(own[0], {word}, snapshot) else _written(own[0], {other}, snapshot)
     spellings: defaultdict[str, set[str]] = defaultdict(set)
     for other in _edits(word):
         terms = word_terms(other)
@@ -97,6 +101,12 @@ def _neighbour(word: str, snapshot: Index) -> str:
         if written:
             return written
     return ""
+
+
+def _same_stem(word: str) -> str:
+    """A name's other spelling, which its stem hides (Kowalsky, Kowalski); "" where there is none."""
+    other = f"{word[:-1]}{_ALIKE.get(word[-1], '')}"
+    return other if other != word[:-1] and word_terms(other) == word_terms(word) else ""
 
 
 def _written(term: str, spellings: Collection[str], snapshot: Index) -> str:
