@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from index.commit.change import BuildMode
     from index.compiled.bert import MINILM, BertBuilder
     from index.compiled.compiled_copy import CompiledCopy, Hint
+    from index.compiled.forks import Forked, Unloadable, keep_for_ever, take_part
     from index.compiled.runtime import CompileError, openvino
     from index.dense.scope import Among, Scope
     from index.dense.search import Candidate
@@ -60,6 +61,7 @@ _NAMES = {
     "encoder.model_files": "DEFAULT_MODEL ModelFiles find",
     "compiled.bert": "MINILM BertBuilder",
     "compiled.compiled_copy": "CompiledCopy Hint",
+    "compiled.forks": "Forked Unloadable keep_for_ever take_part",
     "compiled.runtime": "CompileError openvino",
     "encoder.protocol": "Encoder TokenVectors Vectors",
     "encoder.tokenizer": "ModelTokenizer TokenIds",

@@ -7,13 +7,13 @@ import hashlib
 import io
 import json
 import logging
-import threading
 from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
 from corpus.errors import ModelError, QAError
+from index.compiled.forks import Unloadable
 from index.compiled.runtime import CompileError, openvino
 from index.storage import disk
 from index.storage.file_digests import sha256_of
@@ -47,7 +47,7 @@ class CompiledCopy:
         self.name = name
         self.key = key
         self._build = build
-        self._ahead: Callable[[], Any] | None = None
+        self._ahead: Unloadable[Any] | None = None
 
     def load(self, hint: Hint, *, precision: str = "") -> Any:
         """The compiled model: the one whose loading has begun, or else made first if it is missing or damaged.
@@ -57,7 +57,7 @@ class CompiledCopy:
             ImportError: OpenVINO cannot be imported.
             ModelError: The model itself cannot be loaded.
         """
-        if self._ahead is not None and (loaded := self._ahead()) is not None:
+        if self._ahead is not None and (loaded := self._ahead.run(lambda loaded: loaded)) is not None:
             return loaded
         folder = self._folder()
         if folder is None:
@@ -83,26 +83,21 @@ class CompiledCopy:
         OpenVINO itself is imported by the caller: imports take turns, and this one is what all the rest waits for.
         """
         folder = self._folder()
-        loaded: list[Any] = []
         try:
             with openvino() as library:
                 pass
         except ImportError:
             return
 
-        def load() -> None:
+        def load() -> Any:
             if folder is not None and _is_sound(folder):
                 # Failures are left to whoever needs the model.
                 with contextlib.suppress(Exception):
-                    loaded.append(_load(library, folder / _GRAPH, hint, ""))
+                    return _load(library, folder / _GRAPH, hint, "")
+            return None
 
-        def result() -> Any:
-            thread.join()
-            return loaded[0] if loaded else None
-
-        thread = threading.Thread(target=load, name=f"loading {self.name}")
-        thread.start()
-        self._ahead = result
+        self._ahead = Unloadable(load)
+        self._ahead.begin()
 
     def _folder(self) -> Path | None:
         cache = cache_folder()
@@ -169,6 +164,8 @@ def _load(library: Any, graph: Path, hint: Hint, precision: str) -> Any:
     half as long as making it again.
     """
     core = library.Core()
+    # With the last model its threads end, so that a process can fork.
+    core.set_property({"FORCE_TBB_TERMINATE": True})
     capabilities = core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
     config = {
         "PERFORMANCE_HINT": hint.value,

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from index.compiled.compiled_copy import Hint
+from index.compiled.forks import Forked, take_part
 from index.compiled.runtime import CompileError
 from index.encoder.devices import Device, find_gpu
 from index.encoder.model_files import DEFAULT_MODEL, ModelFiles, find
@@ -55,7 +56,7 @@ def load_encoder(
     return FastestEncoder(model, ahead=ahead, hint=hint, device=device)
 
 
-class FastestEncoder(TransformerEncoder):
+class FastestEncoder(TransformerEncoder, Forked):
     """Runs the compiled copy, or torch where there is none and none can be made; many passages go to a GPU."""
 
     def __init__(
@@ -75,6 +76,11 @@ class FastestEncoder(TransformerEncoder):
             self._copy.begin_loading(hint)
         self._lock = threading.Lock()
         self._loaded: TransformerEncoder | None = None
+        take_part(self)
+
+    def in_child(self) -> None:
+        """Another thread may hold the lock in the parent."""
+        self._lock = threading.Lock()
 
     def _run_passages(self, encoded: Sequence[TokenIds], *, tokens: bool) -> Iterator[tuple[int, Output]]:
         backend = self._backend()

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import threading
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from index.compiled.compiled_copy import CompiledCopy, Hint
+from index.compiled.forks import Unloadable
 from index.compiled.runtime import openvino
 from index.encoder.model_files import ModelFiles
 from index.encoder.openvino_graph import encoder_copy
@@ -53,89 +53,37 @@ class CompiledEncoder(TransformerEncoder):
         copy: CompiledCopy | None = None,
     ) -> None:
         super().__init__(model, tokenizer=tokenizer)
-        self._hint = hint
-        self._precision = precision
-        self._copy = copy or encoder_copy(model, lambda: self._tokenizer)
+        copy = copy or encoder_copy(model, lambda: self._tokenizer)
         # Requests hold one text at a time, whichever thread it comes from.
-        self._lock = threading.Lock()
-        # Requests, by their identity, and shapes that have run through them.
-        self._prepared: set[tuple[int, tuple[int, int]]] = set()
+        self._engine = Unloadable(partial(_load_engine, copy, hint, precision))
 
     def prepare(self) -> None:
         """Load the compiled copy, making it if it is missing, instead of at the first embedding."""
-        _ = self._engine
+        self._engine.run(lambda _: None)
 
     def _run_passages(self, encoded: Sequence[TokenIds], *, tokens: bool) -> Iterator[tuple[int, Output]]:
-        yield from self._run(self._batches(encoded, tokens=tokens), tokens=tokens)
+        def run(engine: _Engine) -> list[tuple[int, Output]]:
+            return _run(engine, self._batches(engine, encoded, tokens=tokens), self._tokenizer, tokens=tokens)
+
+        return iter(self._engine.run(run))
 
     def _run_query(self, encoded: TokenIds) -> Output:
         width = self._padded_width(len(encoded.ids), _STEP_FOR_QUERY)
-        ((_, output),) = self._run([_Batch([0], [encoded], (1, width))], tokens=True)
+        batches = [_Batch([0], [encoded], (1, width))]
+        ((_, output),) = self._engine.run(lambda engine: _run(engine, batches, self._tokenizer, tokens=True))
         return output
 
-    def _batches(self, encoded: Sequence[TokenIds], *, tokens: bool) -> list[_Batch]:
+    def _batches(self, engine: _Engine, encoded: Sequence[TokenIds], *, tokens: bool) -> list[_Batch]:
         """The longest first, so that no core is left with a long one at the end."""
         order = sorted(range(len(encoded)), key=lambda i: -len(encoded[i].ids))
         widths = [self._padded_width(len(encoded[i].ids), _STEP) for i in order]
-        ends = balanced_batches(widths, max(2, len(self._engine.requests))) if tokens else _batches_by_width(widths)
+        ends = balanced_batches(widths, max(2, len(engine.requests))) if tokens else _batches_by_width(widths)
         batches = []
         for first, end in pairwise([0, *ends]):
             members = order[first:end]
-            rows = end - first if tokens or self._engine.rows_independent else _rows_of(widths[first])
+            rows = end - first if tokens or engine.rows_independent else _rows_of(widths[first])
             batches.append(_Batch(members, [encoded[i] for i in members], (rows, widths[first])))
         return batches
-
-    def _run(self, batches: Sequence[_Batch], *, tokens: bool) -> list[tuple[int, Output]]:
-        found: list[tuple[int, Output]] = []
-        running: deque[tuple[_Batch, Any, list[Any]]] = deque()
-        parameters = self._tokenizer.parameters
-        with self._lock:
-            engine = self._engine
-            free = list(engine.requests)
-
-            def finish_oldest() -> None:
-                batch, request, _ = running.popleft()
-                request.wait()
-                found.extend(zip(batch.members, _outputs(request, len(batch.members), tokens=tokens), strict=True))
-                free.append(request)
-
-            # No callbacks: they would need Python from the library's threads, which can deadlock.
-            try:
-                for batch in batches:
-                    if not free:
-                        finish_oldest()
-                    request = free.pop()
-                    # A request that prepares itself for a new shape beside another one that computes has been seen to
-                    # give wrong vectors for that shape from then on, in float32, in one process of ten.
-                    alone = (id(request), batch.shape) not in self._prepared
-                    while alone and running:
-                        finish_oldest()
-                    arrays = pad(batch.encoded, batch.shape, parameters.pad)
-                    # The request reads this memory itself, so it is kept until then.
-                    tensors = [engine.tensor(arrays[name], shared_memory=True) for name in parameters.inputs]
-                    for i, tensor in enumerate(tensors):
-                        request.set_input_tensor(i, tensor)
-                    running.append((batch, request, tensors))
-                    request.start_async()
-                    if alone:
-                        finish_oldest()
-                        self._prepared.add((id(request), batch.shape))
-                while running:
-                    finish_oldest()
-            finally:
-                # After an interruption nobody may touch what they still read, or start them again.
-                for _, request, _ in running:
-                    request.wait()
-        return found
-
-    @cached_property
-    def _engine(self) -> _Engine:
-        network = self._copy.load(self._hint, precision=self._precision)
-        with openvino() as library:
-            count = network.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS")
-            requests = tuple(network.create_infer_request() for _ in range(count))
-            in_bf16 = network.get_property("INFERENCE_PRECISION_HINT") == library.Type.bf16
-            return _Engine(requests, library.Tensor, in_bf16)
 
 
 class _Engine(NamedTuple):
@@ -145,6 +93,17 @@ class _Engine(NamedTuple):
     tensor: Callable[..., Any]
     # Whether a row's result is independent of the other rows, bit for bit.
     rows_independent: bool
+    # Requests, by their identity, and shapes that have run through them.
+    prepared: set[tuple[int, tuple[int, int]]]
+
+
+def _load_engine(copy: CompiledCopy, hint: Hint, precision: str) -> _Engine:
+    network = copy.load(hint, precision=precision)
+    with openvino() as library:
+        count = network.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS")
+        requests = tuple(network.create_infer_request() for _ in range(count))
+        in_bf16 = network.get_property("INFERENCE_PRECISION_HINT") == library.Type.bf16
+        return _Engine(requests, library.Tensor, in_bf16, set())
 
 
 class _Batch(NamedTuple):
@@ -190,6 +149,50 @@ def balanced_batches(widths: Sequence[int], count: int) -> list[int]:
 def _batches_by_work(widths: Sequence[int], limit: int) -> list[int]:
     """Batches of at most `limit` rows times width, or of one row that is wider."""
     return _ends(len(widths), lambda first, i: (i + 1 - first) * widths[first] > limit)
+
+
+def _run(
+    engine: _Engine, batches: Sequence[_Batch], tokenizer: ModelTokenizer, *, tokens: bool
+) -> list[tuple[int, Output]]:
+    found: list[tuple[int, Output]] = []
+    running: deque[tuple[_Batch, Any, list[Any]]] = deque()
+    parameters = tokenizer.parameters
+    free = list(engine.requests)
+
+    def finish_oldest() -> None:
+        batch, request, _ = running.popleft()
+        request.wait()
+        found.extend(zip(batch.members, _outputs(request, len(batch.members), tokens=tokens), strict=True))
+        free.append(request)
+
+    # No callbacks: they would need Python from the library's threads, which can deadlock.
+    try:
+        for batch in batches:
+            if not free:
+                finish_oldest()
+            request = free.pop()
+            # A request that prepares itself for a new shape beside another one that computes has been seen to
+            # give wrong vectors for that shape from then on, in float32, in one process of ten.
+            alone = (id(request), batch.shape) not in engine.prepared
+            while alone and running:
+                finish_oldest()
+            arrays = pad(batch.encoded, batch.shape, parameters.pad)
+            # The request reads this memory itself, so it is kept until then.
+            tensors = [engine.tensor(arrays[name], shared_memory=True) for name in parameters.inputs]
+            for i, tensor in enumerate(tensors):
+                request.set_input_tensor(i, tensor)
+            running.append((batch, request, tensors))
+            request.start_async()
+            if alone:
+                finish_oldest()
+                engine.prepared.add((id(request), batch.shape))
+        while running:
+            finish_oldest()
+    finally:
+        # After an interruption nobody may touch what they still read, or start them again.
+        for _, request, _ in running:
+            request.wait()
+    return found
 
 
 def _outputs(request: Any, count: int, *, tokens: bool) -> list[Output]:

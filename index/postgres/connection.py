@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from threading import BoundedSemaphore, Lock
@@ -113,6 +114,7 @@ class ReadingPool:
         self._lock = Lock()
         self._free = BoundedSemaphore(_MOST)
         self._closed = False
+        self._process = os.getpid()
 
     def close(self) -> None:
         """Close them; twice is fine."""
@@ -156,7 +158,8 @@ class ReadingPool:
     def _forget_idle(self) -> None:
         with self._lock:
             idle, self._idle = self._idle, []
-        for connection in idle:
+        # Behind a fork they are the parent's still, who talks to the server.
+        for connection in idle if os.getpid() == self._process else ():
             close(connection)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Iterable, Sequence
 from functools import cache, cached_property
 from typing import Any, NamedTuple
@@ -11,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from index import STOP_WORDS, Hint, ModelTokenizer, TokenIds, find
+from index import STOP_WORDS, Hint, ModelTokenizer, TokenIds, Unloadable, find
 from qa.reader.network import INPUTS, reader_copy
 from qa.reader.reading import Floats, Reading
 
@@ -52,15 +51,15 @@ class Reader:
 
     def __init__(self, *, ahead: bool = False) -> None:
         self._base = find()
-        self._copy = reader_copy(self._base)
+        self._copy = copy = reader_copy(self._base)
         if ahead:
             self._copy.begin_loading(Hint.LATENCY)
-        self._lock = threading.Lock()
+        self._request = Unloadable(lambda: copy.load(Hint.LATENCY).create_infer_request())
 
     def prepare(self) -> None:
         """Prepare the network for this machine if that has not been done; see `read` for errors."""
         if not self._copy.exists():
-            _ = self._request
+            self._request.run(lambda _: None)
 
     def read(self, question: str, passages: Sequence[tuple[str, str]]) -> list[Reading]:
         """Read a question with passages, each a context (title › headings) and the text proper.
@@ -93,15 +92,13 @@ class Reader:
 
     def _run(self, inputs: Sequence[ReaderInput]) -> list[Reading]:
         arrays = _arrays(inputs)
-        with self._lock:
-            request = self._request
-            results = request.infer(arrays, share_inputs=True)
-            logits, judged = (np.array(results[i], dtype=np.float32) for i in range(2))
-        return [_reading(one, logits[row], judged[row]) for row, one in enumerate(inputs)]
 
-    @cached_property
-    def _request(self) -> Any:
-        return self._copy.load(Hint.LATENCY).create_infer_request()
+        def infer(request: Any) -> list[Floats]:
+            results = request.infer(arrays, share_inputs=True)
+            return [np.array(results[i], dtype=np.float32) for i in range(2)]
+
+        logits, judged = self._request.run(infer)
+        return [_reading(one, logits[row], judged[row]) for row, one in enumerate(inputs)]
 
     @cached_property
     def _tokenizer(self) -> ModelTokenizer:

@@ -30,7 +30,7 @@ from qa.answer.results import Hit, Mode, Result
 from qa.filters import EVERYTHING, Filter, Texts, merged
 from qa.locate import find_index, root_of, working_directory
 from qa.reader.reader import Reader, shared_reader
-from qa.retrieval.generations import Generations
+from qa.retrieval.generations import Generations, close_inherited
 from qa.retrieval.pipeline import Asked, Models, Pipeline
 from qa.retrieval.stopwatch import Stopwatch
 
@@ -44,7 +44,8 @@ Unit = Literal["passages", "documents"]
 class Retriever:
     """Answers questions from one generation of an index, unaffected by later changes to it until `reload`.
 
-    Any number of threads may share one. Open it as a context manager, or close it: what is being answered then or at a
+    Any number of threads may share one, and a forked process goes on with its parent's, on the newest generation and
+    with models that it loads for itself. Open it as a context manager, or close it: what is being answered then or at a
     `reload` is answered to its end. Each citation is checked against its file as it is when the question is asked.
     """
 
@@ -95,6 +96,7 @@ class Retriever:
         """
         if store is not None and path is not None:
             raise UsageError("name a folder or a store, not both.")
+        close_inherited()
         if store is not None:
             root, snapshot = working_directory() or Path(os.sep), open_store(store)
         else:
@@ -196,7 +198,7 @@ class Retriever:
 
         Raises:
             UsageError: The question is empty or too long, k out of range, `path` or `only` lets nothing through, or the
-                retriever is closed or was opened before a fork.
+                retriever is closed.
             DamagedIndexError: What would be shown is damaged.
             TypeError: The question is no str, or k no int.
         """

@@ -1,0 +1,118 @@
+"""What happens when the process forks: threads are not inherited, and OpenVINO waits for its own for ever.
+
+So models are unloaded before a fork, and loaded again when they are next used, in the parent as in the child.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+import weakref
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from itertools import count
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+# How long a fork waits for what another thread does with one model.
+_PATIENCE = 5.0
+
+
+class Forked:
+    """What takes part when the process forks."""
+
+    def before_fork(self) -> Callable[[], None]:
+        """Prepare for a fork; what is returned is called behind it in the parent."""
+        return lambda: None
+
+    def in_child(self) -> None:
+        """Make do without the parent's threads."""
+
+
+# By age: what is made later may use what was made before, and is asked first.
+_MEMBERS: weakref.WeakValueDictionary[int, Forked] = weakref.WeakValueDictionary()
+_NUMBERS = count()
+# What the parent does behind a fork, by the thread that forks.
+_AFTERWARDS: dict[int, list[Callable[[], None]]] = {}
+
+
+def take_part(member: Forked) -> None:
+    """Let it take part in forks for as long as it lives."""
+    number = next(_NUMBERS)
+    if not number and hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=_before, after_in_parent=_in_parent, after_in_child=_in_child)
+    _MEMBERS[number] = member
+
+
+def keep_for_ever(value: object) -> None:
+    """Never destroy it, not even at exit: the destructor would wait for threads that only the parent has."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(value))
+
+
+class Unloadable(Forked, Generic[T]):
+    """What has threads of its own: made when it is first used, and again behind a fork.
+
+    One thread alone touches it, which ends with it: a library leaves things behind in a thread.
+    """
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        self._make = make
+        self._made: list[T] = []
+        self._lock = threading.Lock()
+        self._thread = ThreadPoolExecutor(1)
+        self._last: Future[Any] | None = None
+        take_part(self)
+
+    def begin(self) -> None:
+        """Start to make it, while the caller does something else."""
+        self._last = self._thread.submit(self._value)
+
+    def run(self, act: Callable[[T], R]) -> R:
+        """Do something with it, one caller after another; raises what that, or making it, raises."""
+        with self._lock:
+            self._last = future = self._thread.submit(lambda: act(self._value()))
+            return future.result()
+
+    def before_fork(self) -> Callable[[], None]:
+        """Unload it, unless a thread uses it for longer than one should wait."""
+        lock = self._lock
+        if not lock.acquire(timeout=_PATIENCE):
+            return lambda: None
+        if self._last is None or wait([self._last], _PATIENCE).done:
+            self._last = None
+            self._thread.submit(self._made.clear)
+            self._thread.shutdown()
+            self._thread = ThreadPoolExecutor(1)
+        return lock.release
+
+    def in_child(self) -> None:
+        """Forget what could not be unloaded."""
+        keep_for_ever((self._made, self._thread, self._last))
+        self._made, self._lock, self._thread, self._last = [], threading.Lock(), ThreadPoolExecutor(1), None
+
+    def _value(self) -> T:
+        if not self._made:
+            self._made.append(self._make())
+        return self._made[0]
+
+
+def _members() -> list[Forked]:
+    return [member for _, member in sorted(_MEMBERS.items(), reverse=True)]
+
+
+def _before() -> None:
+    _AFTERWARDS[threading.get_ident()] = [member.before_fork() for member in _members()]
+
+
+def _in_parent() -> None:
+    for act in reversed(_AFTERWARDS.pop(threading.get_ident(), [])):
+        act()
+
+
+def _in_child() -> None:
+    _AFTERWARDS.clear()
+    for member in _members():
+        member.in_child()
