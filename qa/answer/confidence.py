@@ -86,8 +86,8 @@ def features_of(
 
 
 def _numbers(text: str) -> set[str]:
-    """Numbers in digits, without separators of thousands: 11039."""
-    return {_THOUSANDS.sub("", number.rstrip(".,")) for number in _NUMBER.findall(text)}
+    """Numbers in digits, without separators of thousands and zeros before: 11039, and 4 of 2024-06-04."""
+    return {_THOUSANDS.sub("", number.rstrip(".,")).lstrip("0") for number in _NUMBER.findall(text)}
 
 
 def _number_words(text: str) -> set[str]:

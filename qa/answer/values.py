@@ -27,15 +27,15 @@ _AMOUNT = (
     rf"(?(before)|(?:{_BLANK}?(?P<after>{_AFTER}){_OF_NEXT})?)"
 )
 # "Mar" and "May" are words, too, unless they are written as names.
-_MONTH = (
+MONTH = (
     r"(?:(?i:jan(?:uary)?|feb(?:ruary)?|apr(?:il)?|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)|M(?:ar(?:ch)?|ay|AR(?:CH)?|AY))\b"
 )
 _DAY = r"(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?\b"
 _YEAR = r"(?:1\d|20)\d\d\b(?![.,:]\d)"
 _DATE = (
-    rf"\d+(?:[-/]\d+){{2,}}|(?<![\d.,:]){_DAY}(?:\.?\s|-|\sof\s){_MONTH}(?:(?:\.?,?\s|-){_YEAR})?"
-    rf"|\b{_MONTH}\.?\s{_DAY}(?![.,:]\d)(?:,?\s{_YEAR})?"
+    rf"\d+(?:[-/]\d+){{2,}}|(?<![\d.,:]){_DAY}(?:\.?\s|-|\sof\s){MONTH}(?:(?:\.?,?\s|-){_YEAR})?"
+    rf"|\b{MONTH}\.?\s{_DAY}(?![.,:]\d)(?:,?\s{_YEAR})?"
 )
 _ADDRESS = (
     r"\b(?:https?://|www\.)[^\s<>\"]*[\w/]|(?<![\w.+-])\w[\w.+-]*@\w[\w-]*(?:\.\w[\w-]*)+"
@@ -46,7 +46,7 @@ _IDENTIFIER = r"\b10\.\d{4,9}/[^\s<>\"]*\w|\b(?=[\w./-]{0,40}\d)[^\W\d_]\w*(?:[.
 _WHOLE = re.compile(rf"{_ADDRESS}|{_IDENTIFIER}|(?P<date>{_DATE})|{_AMOUNT}\w*|\w+(?:(?<=\d)\.\d+)*")
 _WORD = re.compile(r"\w+")
 _COMPARED = re.compile(
-    rf"\b(?P<name>{_MONTH}|(?i:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b)|{_AMOUNT}"
+    rf"\b(?P<name>{MONTH}|(?i:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b)|{_AMOUNT}"
 )
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
 _YEARS = re.compile(r"(?<!\d)((?:1[5-9]|20)\d\d)(?:[01]\d[0-3]\d)?(?!\d)")

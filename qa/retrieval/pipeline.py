@@ -123,7 +123,7 @@ class Pipeline:
         if ranked:
             best = passages[0]
             features = confidence.features_of(
-                query.text,
+                query.asked,
                 best,
                 cosine=ranked[0].cosine,
                 sentence=extracts[best.id].score,

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from index import STOP_WORDS, Among, Encoder, Index, TokenVectors, Vectors, Word, analyse, word_terms
+from qa.answer.dates import with_other_forms
 from qa.answer.lookup import Lookup, lookup_of
 from qa.answer.results import Correction, Mode
 from qa.retrieval.spelling import correct_spelling
@@ -42,7 +43,7 @@ class Query:
 
     Attributes:
         asked: The question as it was asked.
-        text: As it is searched: misspelt words replaced.
+        text: As it is searched: misspelt words replaced, dates also in the forms that the collection has.
         corrections: The words that were replaced.
         terms: Terms of the keyword index, each with its weight for BM25.
         rarity: The same terms and those of all other telling words, each from 0.1 where every passage has it to about 1
@@ -91,7 +92,9 @@ def analyse_question(
     """
     analysis = analyse(asked)
     text, corrections = correct_spelling(asked, analysis.words, snapshot, encoder)
-    if corrections:
+    lookup = None if mode is Mode.DENSE else lookup_of(text)
+    text = with_other_forms(text, snapshot, documents)
+    if text != asked:
         analysis = analyse(text)
     clock.lap("spell")
     unknown = encoder.unknown_token_ratio(text) > MAX_UNKNOWN
@@ -113,7 +116,7 @@ def analyse_question(
         mode=Mode.KEYWORD if unknown and mode is Mode.HYBRID else mode,
         documents=documents,
         in_unknown_script=unknown,
-        lookup=None if mode is Mode.DENSE else lookup_of(text),
+        lookup=lookup,
     )
     clock.lap("embed")
     return query

@@ -1,0 +1,88 @@
+"""Dates of questions in the forms that the collection has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from index.snapshot import Snapshot
+from index.update.report import Request
+from index.update.update import update_index
+from qa.answer.dates import dates_in, with_other_forms
+from qa.retrieval.retriever import Retriever
+from tests.encoders import BagEncoder
+
+BOOKINGS = "\n".join(
+    ["Date,Room,Who"]
+    + [f"2024-06-{day:02},Hall,Guest {day}" for day in range(1, 21)]
+    + [f"{day:02}/06/2024,Kitchen,Cook {day}" for day in range(21, 31)]
+    + ["24.12.2023,Hall,Choir", "2024-04-06,Hall,Board"]
+)
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("bookings")
+    (folder / "bookings.csv").write_text(BOOKINGS)
+    (folder / "plan.txt").write_text("On 24 December there is a party. On 3 May 2024 we meet.\n")
+    update_index(Request(folder, BagEncoder()))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def snapshot(root: Path) -> Iterator[Snapshot]:
+    with Snapshot(root / ".qa") as snapshot:
+        yield snapshot
+
+
+@pytest.mark.parametrize(
+    ("text", "date"),
+    [
+        ("on 4 June", (4, 6, 0)),
+        ("on 4th of June 2024.", (4, 6, 2024)),
+        ("on June 4th, 2024", (4, 6, 2024)),
+        ("on Sept. 4", (4, 9, 0)),
+        ("2024-06-04", (4, 6, 2024)),
+        ("the 04/06/2024", (4, 6, 2024)),
+        ("4.6.2024.", (4, 6, 2024)),
+        ("in June 2024", None),
+        ("version 1.2.20245", None),
+        ("4.13.2024, 41 June, 4/6-2024", None),
+        ("TM-2024-06-04", None),
+        ("he may 4 times", None),
+    ],
+)
+def test_dates_of_a_text(text: str, date: tuple[int, int, int] | None) -> None:
+    assert [one[:3] for one in dates_in(text)] == ([] if date is None else [date])
+
+
+@pytest.mark.parametrize(
+    ("asked", "searched"),
+    [
+        ("who has the hall on 4 June?", "who has the hall on 4 June (2024-06-04)?"),
+        ("the hall on June 4th, 2024", "the hall on June 4th, 2024 (2024-06-04)"),
+        ("the kitchen on 2024-06-22", "the kitchen on 2024-06-22 (22/06/2024)"),
+        ("6 April or 6 June", "6 April (2024-04-06) or 6 June (2024-06-06)"),
+        ("the 24.12.2023", "the 24.12.2023 (24 December)"),
+        ("on 2024-05-03", "on 2024-05-03 (3 May 2024)"),
+        ("the hall on 4 June 2023", "the hall on 4 June 2023"),
+        ("the hall in June", "the hall in June"),
+        ("on 3 May", "on 3 May"),
+    ],
+)
+def test_other_forms_of_the_same_date_stand_behind_it(snapshot: Snapshot, asked: str, searched: str) -> None:
+    """Those that the collection has, of the same day; a year that is not asked for may be any."""
+    assert with_other_forms(asked, snapshot, None) == searched
+
+
+@pytest.mark.parametrize(
+    ("asked", "who"), [("who has the hall on 4 June", "Guest 4"), ("who cooks on June 22, 2024", "Cook 22")]
+)
+def test_a_row_is_found_by_its_date(root: Path, asked: str, who: str) -> None:
+    """The result says what was asked, and its number is not missing from a cell with a zero before it."""
+    with Retriever.open(root, encoder=BagEncoder(), reader=False) as retriever:
+        result = retriever.ask(asked)
+    assert result.passages[0].text.endswith(who)
+    assert (result.question, result.corrections) == (asked, ())
