@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import accumulate
 
 from corpus.errors import Unreadable
@@ -130,6 +131,16 @@ class DocumentBuilder:
         starts = accumulate((visible(text) for text in texts), initial=0)
         marks = [(start, line) for start, line, text in zip(starts, lines, texts, strict=False) if text]
         self.block("\n".join(filter(None, texts)), BlockKind.TABLE, lines=marks)
+
+    def table_part(self, text: str, *, first: bool) -> None:
+        """Add rows on one page; those that are not the `first` are part of the table above, on an earlier page."""
+        if first or not self._blocks:
+            self.block(text, BlockKind.TABLE)
+            return
+        self._append("\n")
+        self._begin_pages(self._length)
+        self._append(few_lines(text))
+        self._blocks[-1] = replace(self._blocks[-1], end=self._length)
 
     def preface(self, fields: Sequence[tuple[str, str]]) -> None:
         """Add names and values that belong to the headings above, and are no passage by themselves."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pypdfium2.raw as pdfium
 
-from corpus.readers.pdf.line import Line
+from corpus.readers.pdf.page.line import Line
 from corpus.readers.pdf.pdf import open_document
 from corpus.readers.pdf.reading_order import read_page
 from corpus.types import PageBox

@@ -9,17 +9,19 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from corpus.readers.pdf.characters import HYPHEN
-from corpus.readers.pdf.line import Line
+from corpus.readers.pdf.page.characters import HYPHEN
+from corpus.readers.pdf.page.line import Line
+from corpus.readers.pdf.page.rows import goes_on
 from corpus.readers.pdf.reading_order import PageLines
-from corpus.text.headings import could_be_heading, is_upper
+from corpus.text.headings import is_upper
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 # Those in the private use area are of the fonts Symbol and Wingdings, as office programs write them.
 BULLETS = "•◦▪▫‣●○■□∙⁃⦁❖➢►✓✔\uf0b7\uf0a7\uf0a8\uf0d8\uf076\uf0fc\uf06e\uf071"
+# Within a cell of a table.
+_BROKEN = re.compile(rf"{HYPHEN} (?!\|)")
 _BULLET = re.compile(rf"(?:[{BULLETS}–—·*]|\(?\d{{1,2}}[.)])\s+\S")
-_MARKS = f"({BULLETS}–—·*-"
-_NUMBERED = re.compile(r"(?P<number>(?:\d{1,2}|[IVX]{1,5}|[A-Z])(?:\.\d{1,2}){0,4})\.?\s+(?=[^\W\d_])")
+NUMBERED = re.compile(r"(?P<number>(?:\d{1,2}|[IVX]{1,5}|[A-Z])(?:\.\d{1,2}){0,4})\.?\s+(?=[^\W\d_])")
 _PAGE_NUMBER = re.compile(
     r"(?:page\s+)?[-–—|\s]*(?:\d{1,4}|[ivxlc]{1,6})(?:\s*(?:/|of)\s*\d{1,4})?[-–—|\s]*", re.IGNORECASE
 )
@@ -29,14 +31,11 @@ _NOTE_LINES = 12
 # What a column begins with that is not the rest of a sentence: a figure or a table.
 _CAPTION = re.compile(r"(?:table|fig)[a-z]*\.? \d|\d+\.\d", re.IGNORECASE)
 _ENDS = re.compile(r"[.!?:;。！？]['\"”’)\]]*\s?[⁰¹²³⁴-⁹]*$")
-# A line with one of these and few words is a formula.
-_FORMULA = re.compile("[=<>∑∏∫√≤≥≈≡∈∉⊂⊆∂∇×·±→⇒∞∀∃\U0001d400-\U0001d7ff]")
-_LONG_WORD = re.compile(r"[^\W\d_]{3,}|[\u2e80-\U0003ffff]{2}")
 # Fonts of small capitals, which count as capitals.
 _SMALL_CAPITALS = re.compile(r"csc|smallcap|-sc\b|caps", re.IGNORECASE)
 # Share of a page's height, above and below, that running heads and page numbers are in.
 _MARGIN = 0.12
-_MAX_HEADING = 160
+MAX_HEADING = 160
 # A line with so many wide gaps is no heading, but names the columns of a table.
 TABLE_GAPS = 2
 # Share of a line's height that lines in one font differ by at most; more in another font, such as a typewriter's.
@@ -54,6 +53,7 @@ class Paragraph:
         font: Name of the font that it begins in.
         gaps: How many wide gaps its short lines have.
         level: As a heading, 1 the outermost; 0 for none.
+        table: Whether its lines are rows of a table, with bars between cells.
     """
 
     text: str
@@ -64,6 +64,7 @@ class Paragraph:
     gaps: int
     lines: int
     level: int = 0
+    table: bool = False
 
 
 def body_lines(pages: Sequence[PageLines]) -> list[list[Line]]:
@@ -115,6 +116,13 @@ def paragraphs(pages: Sequence[Sequence[Line]]) -> Iterator[Paragraph]:
     for at, (layout, line) in enumerate(lines):
         if at < past:
             continue
+        if line.table:
+            if pending:
+                yield _paragraph(pending, words)
+            pending = []
+            past = _end_of_table(lines, at)
+            yield _table([one for _, one in lines[at:past]], words)
+            continue
         if pending and (past := _end_of_notes(pending, lines, at)):
             marks = [i for i in range(at, past) if _NOTE.match(lines[i][1].text)]
             for start, end in pairwise([*marks, past]):
@@ -141,6 +149,17 @@ def _end_of_notes(pending: Sequence[Line], lines: Sequence[tuple[_Layout, Line]]
             return end if is_text and layout.continues(pending, line) else 0
         end += 1
     return 0
+
+
+def _end_of_table(lines: Sequence[tuple[_Layout, Line]], at: int) -> int:
+    """Where the table ends that begins at a line, perhaps on another page if it has no names of columns there."""
+    rows = [lines[at][1]]
+    for _, line in lines[at + 1 :]:
+        is_next = line.table and line.page == rows[-1].page + 1 and goes_on(rows, [line])
+        if not is_next and (line.page, line.table) != (rows[-1].page, rows[-1].table):
+            break
+        rows.append(line)
+    return at + len(rows)
 
 
 class _Layout:
@@ -173,7 +192,7 @@ class _Layout:
             return True
         if (before.page, before.column) != (line.page, line.column):
             return not _ENDS.search(before.text) and _continues_column(pending, line)
-        if _is_numbered_in_capitals(before) != _is_numbered_in_capitals(line) or (
+        if is_numbered_in_capitals(before) != is_numbered_in_capitals(line) or (
             before.bold != line.bold and not mid_sentence and (before.bold or len(line.text) < 60)
         ):
             return False
@@ -200,9 +219,9 @@ class _Layout:
         return short and ends and not line.text[0].islower()
 
 
-def _is_numbered_in_capitals(one: Line | Paragraph) -> bool:
+def is_numbered_in_capitals(one: Line | Paragraph) -> bool:
     """Whether this may be a heading in small capitals, which has the size and the weight of the text below it."""
-    numbered = _NUMBERED.match(one.text) if len(one.text) <= _MAX_HEADING else None
+    numbered = NUMBERED.match(one.text) if len(one.text) <= MAX_HEADING else None
     if numbered is None or not is_upper(one.text[numbered.end() :]):
         return False
     return numbered[0].rstrip().endswith(".") or _SMALL_CAPITALS.search(one.font) is not None
@@ -239,6 +258,25 @@ def _paragraph(lines: Sequence[Line], words: Counter[str]) -> Paragraph:
     )
 
 
+def _table(rows: Sequence[Line], words: Counter[str]) -> Paragraph:
+    texts = []
+    for row in rows:
+        text, *others = _BROKEN.split(row.text)
+        for other in others:
+            text += "-" * _keeps_hyphen(text + HYPHEN, other, words) + other
+        texts.append(text.replace(HYPHEN, "-"))
+    return Paragraph(
+        text="\n".join(texts),
+        pages=[row.page for row, text in zip(rows, texts, strict=True) for _ in range(len(text) + 1)][:-1],
+        size=median(row.size for row in rows),
+        bold=False,
+        font=rows[0].font,
+        gaps=max(TABLE_GAPS, sum(row.gaps for row in rows)),
+        lines=len(rows),
+        table=True,
+    )
+
+
 def _keeps_hyphen(before: str, after: str, words: Counter[str]) -> bool:
     """Whether a hyphen at the end of a line belongs to the word: "task-" and "specific", not "re-" and "sult"."""
     head = re.search(r"([\w-]+)\ufffe$", before)
@@ -252,44 +290,3 @@ def _keeps_hyphen(before: str, after: str, words: Counter[str]) -> bool:
         return False
     first = first.rpartition("-")[2]
     return min(len(first), len(last)) >= 3 and words[first] > 1 and words[last] > 1
-
-
-def heading_levels(found: Sequence[Paragraph], body: float) -> list[int]:
-    """Return the level of each paragraph as a heading, 1 the outermost and 0 for none.
-
-    Where headings are numbered, those without a number count only in the same type.
-    """
-    levels = [_heading_level(one, body) for one in found]
-    numbered = {_type(one) for one, level in zip(found, levels, strict=True) if level and _NUMBERED.match(one.text)}
-    in_type = [level if _type(one) in numbered else 0 for one, level in zip(found, levels, strict=True)]
-    return in_type if sum(map(bool, in_type)) >= 5 else levels
-
-
-def _type(one: Paragraph) -> tuple[int, bool, str]:
-    return round(one.size), one.bold, one.font
-
-
-def _heading_level(found: Paragraph, body: float) -> int:
-    """The level of a heading by its number and its font; 0 for a paragraph."""
-    text = found.text
-    if not _may_be_heading(found) or found.size < 0.95 * body:
-        return 0
-    larger = found.size > 1.1 * body
-    numbered = _NUMBERED.match(text)
-    rest = text[numbered.end() :] if numbered else text
-    if not (larger or found.bold):
-        return 1 + numbered["number"].count(".") if numbered and _is_numbered_in_capitals(found) else 0
-    if numbered and len(rest) >= 3 and (larger or could_be_heading(rest) or len(rest.split()) <= 6):
-        return 1 + numbered["number"].count(".")
-    if could_be_heading(rest) or (larger and len(rest.split()) <= 8 and len(rest) >= 4):
-        return 1 if larger else 2
-    return 0
-
-
-def _may_be_heading(found: Paragraph) -> bool:
-    text = found.text
-    words = _LONG_WORD.findall(text)
-    if not words or (len(words) < 3 and _FORMULA.search(text)):
-        return False
-    few = found.lines <= 3 and len(text) <= _MAX_HEADING and found.gaps < TABLE_GAPS
-    return few and text[0] not in _MARKS and text[-1] not in ".,;:" and any(map(str.isalpha, text))

@@ -12,15 +12,15 @@ import pypdfium2.raw as pdfium
 
 from corpus.errors import Unreadable
 from corpus.readers.assemble.document_builder import DocumentBuilder
-from corpus.readers.pdf.line import Line
+from corpus.readers.pdf.headings import heading_levels
 from corpus.readers.pdf.ocr import find_languages, note_on, read_page_of_scan, read_scans, scanned_pages
+from corpus.readers.pdf.page.line import Line
 from corpus.readers.pdf.paragraphs import (
     BULLETS,
     TABLE_GAPS,
     Paragraph,
     body_lines,
     body_size,
-    heading_levels,
     paragraphs,
 )
 from corpus.readers.pdf.reading_order import PageLines, read_page
@@ -208,6 +208,11 @@ def _write(builder: DocumentBuilder, found: Sequence[Paragraph], pages: int) -> 
             turn_to(first.pages[0])
             builder.block("\n".join(one.text for one in group), BlockKind.TABLE)
             continue
+        if first.table:
+            for page, part in groupby(zip(first.pages, first.text, strict=True), key=itemgetter(0)):
+                turn_to(page)
+                builder.table_part("".join(letter for _, letter in part), first=page == first.pages[0])
+            continue
         for start, end in _by_page(first):
             turn_to(first.pages[start])
             mark = _BULLET.match(first.text, start, end)
@@ -230,7 +235,9 @@ def _grouped(found: Sequence[Paragraph]) -> Iterator[list[Paragraph]]:
 
 
 def _is_scrap(one: Paragraph) -> bool:
-    return not one.level and one.lines == 1 and len(one.text) <= _SCRAP and not _BULLET.match(one.text)
+    return (
+        not one.level and not one.table and one.lines == 1 and len(one.text) <= _SCRAP and not _BULLET.match(one.text)
+    )
 
 
 def _by_page(one: Paragraph) -> Iterator[tuple[int, int]]:

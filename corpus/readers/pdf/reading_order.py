@@ -8,23 +8,26 @@ from bisect import bisect
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from statistics import median
 from typing import Any
 
 import pypdfium2.raw as pdfium
 
-from corpus.readers.pdf.characters import Box, characters
-from corpus.readers.pdf.line import Line
-from corpus.readers.pdf.line_numbers import Run, without_line_numbers
-from corpus.readers.pdf.superscripts import in_their_lines, with_marks_apart
+from corpus.readers.pdf.page.characters import Box, characters
+from corpus.readers.pdf.page.line import Line
+from corpus.readers.pdf.page.line_numbers import Run, without_line_numbers
+from corpus.readers.pdf.page.rules import rules_of
+from corpus.readers.pdf.page.superscripts import in_their_lines, with_marks_apart
+from corpus.readers.pdf.page.tables import with_tables
 
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
 _LINE_END = re.compile(r"[\r\n]")
 _UNTIDY = re.compile(rf"[^\S ]|[ ]{{2}}|[{''.join(_LIGATURES)}]")
 _BOLD = re.compile(rb"bold|black|heavy|medi|demi|cmbx|-bx", re.IGNORECASE)
-# In line heights: the least gap between columns, between the cells of a table, and between baselines.
-_COLUMN_GAP, _CELL_GAP, _BASELINE_GAP = 1.2 * 1.4, 1.0, 0.4
+# In line heights: the least gap between columns, and between baselines.
+_COLUMN_GAP, _BASELINE_GAP = 1.2 * 1.4, 0.4
 # In points: closer characters are never apart; lines that begin so close begin at the same edge.
 _NEAR, _EDGE = 6.7, 8
 # A page has two columns where each has this share of its text, and no more than that crosses the gutter.
@@ -37,8 +40,6 @@ _THIRDS = ((0.28, 0.39), (0.61, 0.72))
 _ALIGNED, _LAST_ALIGNED = 0.35, 0.6
 # Share of the page's width that a line of a column has at least.
 _COLUMN_LINE = 0.18
-# Characters: longer lines are no headings, and their gaps are not counted.
-_SHORT = 160
 _FONT_NAME_BYTES = 100
 
 
@@ -61,15 +62,7 @@ def read_page(page: Any, number: int) -> PageLines:
     lines = tuple(map(with_marks_apart, _in_order(pieces, width)))
     for line in lines:
         line.page = number
-        line.gaps = _wide_gaps(line)
-    return PageLines(lines, height)
-
-
-def _wide_gaps(line: Line) -> int:
-    if len(line.text) > _SHORT:
-        return 0
-    solid = [box for letter, box in zip(line.text, line.boxes, strict=True) if letter != " "]
-    return sum([after[0] - before[2] > _CELL_GAP * line.size for before, after in pairwise(solid)])
+    return PageLines(tuple(with_tables(lines, partial(rules_of, page))), height)
 
 
 def _pieces(page: Any, count: int) -> Iterator[Line]:

@@ -7,7 +7,7 @@ import ctypes
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from corpus.readers.pdf.characters import HYPHEN, characters
+from corpus.readers.pdf.page.characters import HYPHEN, characters
 from tests.corpus.readers.samples.files import paper
 
 

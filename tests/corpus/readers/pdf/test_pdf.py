@@ -36,9 +36,9 @@ def test_a_sentence_goes_on_in_another_font() -> None:
     """A line in a typewriter's font is of another height; a word broken before it is whole again."""
     found = paper(
         pdf.Words(60, 700, "Everything that we measured in these years, and the programs for it, are kept at the"),
-        pdf.Words(60, 688, "example.org/gauges and may be used by all", 8, typed=True),
+        pdf.Words(60, 688, "example.org/gauges and may be used by all", 9, typed=True),
         pdf.Words(60, 600, "Nobody had thought before that the level of the river could be told from sounds at a dis-"),
-        pdf.Words(60, 588, "tance.example.org", 8, typed=True),
+        pdf.Words(60, 588, "tance.example.org", 9, typed=True),
     )
     first, second, *_ = texts(found, BlockKind.PARAGRAPH)
     assert first.endswith("are kept at the example.org/gauges and may be used by all")
@@ -50,7 +50,7 @@ def test_a_short_line_above_another_font_ends() -> None:
     found = paper(
         pdf.Words(60, 700, "Everything that we measured in these years, and the programs for it, is kept there."),
         pdf.Words(60, 688, "To read one call"),
-        pdf.Words(60, 676, "gauge.read(now) of the module with the name of the river", 8, typed=True),
+        pdf.Words(60, 676, "gauge.read(now) of the module with the name of the river", 9, typed=True),
     )
     assert texts(found, BlockKind.PARAGRAPH)[1].startswith("gauge.read(now)")
 

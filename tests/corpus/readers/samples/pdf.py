@@ -23,6 +23,15 @@ class Words:
     typed: bool = False
 
 
+@dataclass(frozen=True)
+class Rule:
+    """A line that is drawn across a page."""
+
+    x: float
+    y: float
+    right: float
+
+
 def width(text: str, size: float) -> float:
     return sum(_WIDTHS.get(letter, 556) for letter in text) * size / 1000
 
@@ -61,6 +70,7 @@ def make(
     title: str = "",
     outline: Sequence[tuple[str, int]] = (),
     locked: bool = False,
+    rules: Sequence[Sequence[Rule]] = (),
 ) -> bytes:
     """A PDF of pages of words.
 
@@ -69,6 +79,7 @@ def make(
         title: In its metadata.
         outline: Titles and page numbers from 0.
         locked: Whether it asks for a password that nobody knows.
+        rules: What is drawn on each page.
     """
     objects: dict[int, bytes] = {}
     first_page = 10
@@ -90,9 +101,12 @@ def make(
             b"BT /F%d %g Tf 1 0 0 1 %g %g Tm (%s) Tj ET" % (_font(one), one.size, one.x, one.y, _escaped(one.text))
             for one in page
         )
+        content += b"".join(
+            b"\n%g %g m %g %g l S" % (one.x, one.y, one.right, one.y) for one in [*rules[i : i + 1], ()][0]
+        )
         objects[first_page + 2 * i] = (
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {WIDTH} {HEIGHT}] /Contents {first_page + 2 * i + 1} 0 R "
-            "/Resources << /Font << /F1 3 0 R /F2 4 0 R /F3 9 0 R /F4 {typed} 0 R >> >> >>"
+            f"/Resources << /Font << /F1 3 0 R /F2 4 0 R /F3 9 0 R /F4 {typed} 0 R >> >> >>"
         ).encode()
         objects[first_page + 2 * i + 1] = _stream(content)
     for place, (number, (words, page_number)) in enumerate(zip(entries, outline, strict=True)):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from corpus.readers.pdf.characters import Box
+from corpus.readers.pdf.page.characters import Box
 
 # First character and one past the last.
 Run = tuple[int, int]

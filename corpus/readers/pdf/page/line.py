@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from statistics import median
 
-from corpus.readers.pdf.characters import Box
+from corpus.readers.pdf.page.characters import Box
 
 
 @dataclass(slots=True)
@@ -21,6 +21,7 @@ class Line:
         gaps: How many wide gaps are in it, if it is short.
         column: Number of its column in reading order; 0 where the page has one.
         page: Number of its page, from 0.
+        table: Number of the table on its page that it is a row of, with bars between cells; 0 for none.
         left: Where its first character begins.
         right: Where its last character ends.
         bottom: Median lower edge of its characters.
@@ -35,6 +36,7 @@ class Line:
     gaps: int = 0
     column: int = 0
     page: int = 0
+    table: int = 0
     left: float = field(init=False)
     right: float = field(init=False)
     bottom: float = field(init=False)

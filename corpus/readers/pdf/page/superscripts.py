@@ -7,8 +7,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
 
-from corpus.readers.pdf.characters import Box
-from corpus.readers.pdf.line import Line
+from corpus.readers.pdf.page.characters import Box
+from corpus.readers.pdf.page.line import Line
 
 # Characters of a piece that may be a script, and of the line that it may be in; how high it is in that line's height.
 _LONGEST, _LINE, _SMALLER = 8, 20, 0.8

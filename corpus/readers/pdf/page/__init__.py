@@ -1,0 +1,1 @@
+"""The characters, lines and tables of a page, with their places."""

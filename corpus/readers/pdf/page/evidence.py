@@ -1,0 +1,115 @@
+"""Whether lines with gutters between their cells are a table: by rules, or by short cells and numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import mean, median, pstdev
+
+from corpus.readers.pdf.page.cells import Cell, Interval, is_typewriter, is_value
+from corpus.readers.pdf.page.line import Line
+
+# In line heights: the distance of lines that overlap, and how wide gutters are in the mean where there are no rules.
+_OVERLAP, _WIDE = 0.6, 0.9
+# Characters of cells where there are no rules: of most, and of nine in ten.
+_SHORT, _LONGEST = 20, 40
+# Share of the cells of a column that are numbers.
+_NUMBERS = 0.6
+# So many letters at least tell a typewriter's, whose distances differ by this share at most.
+_MIN_STEPS, _EQUAL = 4, 0.1
+_WORD = re.compile(r"[^\W\d_]{3}")
+_LABEL = re.compile(r"\W|\(?\w{1,3}[.):]|\[\w+\]")
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedLines:
+    """Lines with common gutters, which may be a table.
+
+    Attributes:
+        lines: From top to bottom.
+        cells: Of each line.
+        texts: What each line says in each column; () of one across columns.
+        gutters: Between columns.
+        drawn: Heights of the rules that are as wide as the lines.
+    """
+
+    lines: Sequence[Line]
+    cells: Sequence[Sequence[Cell]]
+    texts: Sequence[Sequence[str]]
+    gutters: Sequence[Interval]
+    drawn: Sequence[float]
+
+
+def is_table(found: AlignedLines) -> bool:
+    """Whether lines are a table, and no code, list or figure."""
+    rows = [row for row in found.texts if row]
+    size = median(line.size for line in found.lines)
+    alike = _is_ruled(rows, found.drawn) or _is_plain(rows, found.gutters, size)
+    return alike and _has_words(rows) and not _overlap(found.lines, found.texts) and not _is_code(found)
+
+
+def _is_ruled(rows: Sequence[Sequence[str]], drawn: Sequence[float]) -> bool:
+    full = [row for row in rows if sum(map(bool, row)) > 1]
+    least = 2 if len(rows[0]) > 2 else 3
+    return min(len(drawn), len(full)) >= least
+
+
+def _is_plain(rows: Sequence[Sequence[str]], gutters: Sequence[Interval], size: float) -> bool:
+    """Whether lines without rules are a table: three columns, one of them of values, short cells, wide gutters."""
+    columns = len(gutters) + 1
+    full = [row for row in rows if sum(map(bool, row)) > columns / 2]
+    if columns < 3 or len(full) < 3 or mean(right - left for left, right in gutters) < _WIDE * size:
+        return False
+    lengths = sorted(len(text) for row in rows for text in row if text)
+    short = median(lengths) <= _SHORT and lengths[int(0.9 * len(lengths))] <= _LONGEST
+    valued = [
+        sum(map(is_value, filled)) >= _NUMBERS * len(filled)
+        for column in zip(*full[1:], strict=True)
+        if (filled := [text for text in column if text])
+    ]
+    return short and any(valued[1:]) and not _is_listing(full)
+
+
+def _has_words(rows: Sequence[Sequence[str]]) -> bool:
+    words = sum(bool(_WORD.search(text)) for row in rows for text in row)
+    return words >= max(2, len(rows) / 2)
+
+
+def _is_code(found: AlignedLines) -> bool:
+    """Whether most lines are typed, or counted from one to the next."""
+    lines, split = found.lines, found.cells
+    typed = [_is_typed(line, cells[-1]) for line, cells in zip(lines, split, strict=True) if is_typewriter(line.font)]
+    firsts = [line.text[cells[0].start : cells[0].end] for line, cells in zip(lines, split, strict=True)]
+    numbers = [int(text) for text in firsts if text.isdecimal()]
+    counted = firsts[0].isdecimal() and len(numbers) > max(1, len(lines) / 2)
+    return sum(typed) > len(lines) / 2 or (counted and all(below - above == 1 for above, below in pairwise(numbers)))
+
+
+def _is_typed(line: Line, cell: Cell) -> bool:
+    """Whether the letters of a cell are equally far apart."""
+    middles = [
+        (line.boxes[i][0] + line.boxes[i][2]) / 2 if line.text[i].isalnum() else None
+        for i in range(cell.start, cell.end)
+    ]
+    steps = [two - one for one, two in pairwise(middles) if one is not None and two is not None]
+    return len(steps) < _MIN_STEPS or pstdev(steps) < _EQUAL * mean(steps)
+
+
+def _is_listing(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether rows are a table of contents or a list: marks at the left, numbers that count on at the right."""
+    last = [row[-1] for row in rows if row[-1]]
+    pages = [int(text) for text in last if text.isdecimal()]
+    if len(rows[0]) <= 4 and len(pages) >= 0.8 * len(last) and pages == sorted(pages):
+        return True
+    return len(rows[0]) == 3 and sum(bool(_LABEL.fullmatch(row[0])) for row in rows) > len(rows) / 2
+
+
+def _overlap(lines: Sequence[Line], texts: Sequence[Sequence[str]]) -> bool:
+    """Whether cells of a column overlap: two tables are side by side."""
+    return any(
+        above.bottom - below.bottom < _OVERLAP * below.size and any(map(all, zip(*cells, strict=True)))
+        for (above, below), cells in zip(pairwise(lines), pairwise(texts), strict=True)
+        if all(cells)
+    )

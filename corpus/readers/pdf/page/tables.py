@@ -1,0 +1,56 @@
+"""The tables of a page: where they are, by the gutters between their columns, as rows with bars between cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from statistics import median
+
+from corpus.readers.pdf.page.evidence import AlignedLines, is_table
+from corpus.readers.pdf.page.grid import Grid, GridFinder, columns
+from corpus.readers.pdf.page.line import Line
+from corpus.readers.pdf.page.rows import goes_on, rows_of
+from corpus.readers.pdf.page.rules import Rule, across
+
+# In line heights: how far above and below the lines of a table its rules are.
+_BEYOND = 1.5
+
+
+def with_tables(lines: Sequence[Line], find_rules: Callable[[], list[Rule]]) -> Iterator[Line]:
+    """The lines of a page in order; those of a table are its rows, with bars between cells."""
+    finder = GridFinder(lines)
+    rules: list[Rule] | None = None
+    at = number = 0
+    last: Sequence[Line] = ()
+    while at < len(lines):
+        rows: list[Line] = []
+        grid = finder.best(at)
+        if grid is not None:
+            rules = find_rules() if rules is None else rules
+            rows = _rows(lines, finder, grid, rules)
+        if grid is None or not rows:
+            yield lines[at]
+            last = ()
+            at += 1
+            continue
+        yield from lines[at : grid.start]
+        if at < grid.start or not goes_on(last, rows):
+            number += 1
+        for row in rows:
+            row.table = number
+            yield row
+        last, at = rows, grid.end
+
+
+def _rows(lines: Sequence[Line], finder: GridFinder, grid: Grid, rules: Sequence[Rule]) -> list[Line]:
+    """The rows of a grid; none if it is no table."""
+    some, parts = lines[grid.start : grid.end], finder.cells[grid.start : grid.end]
+    split = [[] if grid.start + at in grid.across else columns(cells, grid.gutters) for at, cells in enumerate(parts)]
+    texts = [
+        [" ".join(line.text[cell.start : cell.end] for cell in column) for column in row]
+        for line, row in zip(some, split, strict=True)
+    ]
+    left, right = min(line.left for line in some), max(line.right for line in some)
+    beyond = _BEYOND * median(line.size for line in some)
+    drawn = across(rules, left, right, some[-1].bottom - beyond, some[0].top + beyond)
+    found = is_table(AlignedLines(some, parts, texts, grid.gutters, drawn))
+    return rows_of(some, split, texts, drawn) if found else []

@@ -1,0 +1,201 @@
+"""Tables of PDFs: rows with bars between cells, and what only looks like a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate, chain
+
+import pytest
+
+from corpus.readers.pdf.boxes import boxes
+from corpus.readers.pdf.pdf import read
+from corpus.types import BlockKind, Extracted
+from tests.corpus.readers.samples import pdf
+from tests.corpus.readers.samples.pdf import Rule, Words, column, make, width
+
+BODY = "Gauges on the bank are read at noon, and what they show is written down with care by whoever is there. " * 3
+TRIAL = [
+    ("Arm", "n", "Rate (%)", "HR (95% CI)"),
+    ("Placebo", "108", "17", "1"),
+    ("Low dose", "214", "41", "0.62 (0.44-0.87)"),
+    ("High dose", "9", "56", "0.48 (0.33-0.70)"),
+]
+PLACES = (60, 160, 220, 320)
+EXPECTED = "\n".join(map(" | ".join, TRIAL))
+
+
+def rows(
+    table: Sequence[Sequence[str]], places: Sequence[float], top: float, *, step: float = 14, bold_head: bool = False
+) -> list[Words]:
+    """A table whose numbers are aligned at the right of their column."""
+    found = []
+    for number, row in enumerate(table):
+        for column_number, (x, text) in enumerate(zip(places, row, strict=True)):
+            if text:
+                is_number = table[-1][column_number].isdecimal()
+                found.append(
+                    Words(
+                        x + 45 - width(text, 10) if is_number else x,
+                        top - step * number,
+                        text,
+                        bold=bold_head and not number,
+                    )
+                )
+    return found
+
+
+def rules(left: float, right: float, *heights: float) -> list[Rule]:
+    return [Rule(left, y, right) for y in heights]
+
+
+def tables(found: Extracted) -> list[str]:
+    return [found.text[block.start : block.end] for block in found.blocks if block.kind is BlockKind.TABLE]
+
+
+def test_a_table_without_rules_is_rows_of_cells() -> None:
+    """Between paragraphs, which stay whole; the line above it is none of its rows, though it has a number apart."""
+    heading = [Words(60, 640, "3", 12, bold=True), Words(80, 640, "Outcomes", 12, bold=True)]
+    page = [
+        *column(60, 700, BODY, room=460),
+        *heading,
+        *rows(TRIAL, PLACES, 620),
+        *column(60, 550, BODY, room=460),
+    ]
+    found = read("a.pdf", make([page]))
+    assert tables(found) == [EXPECTED]
+    assert found.text.count(BODY.strip()) == 2
+    assert "\n\n3 Outcomes\n\nArm |" in found.text
+
+
+def test_a_cell_that_goes_on_is_in_its_row() -> None:
+    """In a row that is not the first, and in the names of columns; rows between rules may be as far apart as lines."""
+    table = [
+        ("Method", "Depth", "Sampled"),
+        ("", "(m)", "by"),
+        ("Floating chamber", "84", "Lind and"),
+        ("with a hose", "", "Moser"),
+        ("Net", "41", "Fraser"),
+    ]
+    words = rows(table, (60, 200, 280), 700, step=12)
+    grid = rules(56, 340, 712, 685, 661, 649)
+    found = read("a.pdf", make([[*words, *column(60, 600, BODY, room=460)]], rules=[grid]))
+    whole = "Method | Depth (m) | Sampled by\nFloating chamber with a hose | 84 | Lind and Moser\nNet | 41 | Fraser"
+    assert tables(found) == [whole]
+    # Without rules, a line that has no number goes on where it begins with a small letter.
+    assert tables(read("a.pdf", make([[*words, *column(60, 600, BODY, room=460)]]))) == [whole]
+
+
+def test_a_word_broken_in_a_cell_is_whole() -> None:
+    table = [("Step", "Who"), ("Embed", "the micro-"), ("", "controller"), ("Read", "nobody"), ("Send", "Ida")]
+    words = rows(table, (60, 200), 700, step=12)
+    found = read("a.pdf", make([words], rules=[rules(56, 260, 712, 697, 673, 661, 649)]))
+    assert tables(found) == ["Step | Who\nEmbed | the microcontroller\nRead | nobody\nSend | Ida"]
+
+
+def test_an_empty_cell_keeps_the_others_in_their_columns() -> None:
+    """A dash stands for an empty corner, which readers of bars would not see; a line across columns stays as it is."""
+    table = [("", "Dev", "Test", "Size"), ("BERT", "84", "83", "110"), ("Ours, later", "", "86", "340")]
+    words = [*rows(table, (60, 160, 220, 280), 700), Words(60, 658, "Systems of others, not trained by us here")]
+    words += rows([("ELMo", "71", "72", "94")] * 2, (60, 160, 220, 280), 644)
+    found = read("a.pdf", make([words], rules=[rules(56, 330, 712, 697, 626)]))
+    assert tables(found) == [
+        "– | Dev | Test | Size\nBERT | 84 | 83 | 110\nOurs, later | | 86 | 340\n"
+        "Systems of others, not trained by us here\nELMo | 71 | 72 | 94\nELMo | 71 | 72 | 94"
+    ]
+
+
+def test_a_table_in_one_of_two_columns() -> None:
+    """The other column's lines are none of its cells."""
+    left = [*column(54, 700, BODY * 2, room=235), *rows(TRIAL, (54, 100, 150, 215), 400)]
+    found = read("a.pdf", make([[*left, *column(318, 700, BODY * 3, room=235)]]))
+    assert tables(found) == [EXPECTED]
+    assert " ".join((BODY * 3).split()) in " ".join(found.text.split())
+
+
+@pytest.mark.parametrize("repeated", [False, True])
+def test_a_table_over_two_pages(repeated: bool) -> None:
+    """It is one, with its page where that begins; with the names of its columns again it is another."""
+    more = [("Third dose", "12", "61", "0.44 (0.30-0.64)"), ("Fourth dose", "7", "66", "0.41 (0.28-0.61)")]
+    second = [*([TRIAL[0]] if repeated else []), *more]
+    pages = [
+        [*column(60, 700, BODY, room=460), *rows(TRIAL, PLACES, 640), Words(300, 40, "1")],
+        [*rows(second, PLACES, 700, step=14), *column(60, 600, BODY, room=460), Words(300, 40, "2")],
+    ]
+    ruled = [rules(56, 400, 652, 594), rules(56, 400, 712, 682 - 14 * repeated)]
+    found = read("a.pdf", make(pages, rules=ruled))
+    rest = "\n".join(map(" | ".join, more))
+    assert found.text[found.pages[1] :].startswith("Arm" if repeated else "Third dose | 12 | 61")
+    assert tables(found) == [EXPECTED, f"{' | '.join(TRIAL[0])}\n{rest}"] if repeated else [f"{EXPECTED}\n{rest}"]
+
+
+def test_each_cell_has_its_box() -> None:
+    """Of a row whose cells go on in another line, too: the words are found in the order in which they are read."""
+    table = [("Lake", "Area", "Taken"), ("Jezero", "0.9", "2019"), ("mrak", "", ""), ("Belsee", "3.8", "2018")]
+    data = make([rows(table, (60, 160, 220), 700, step=12)], rules=[rules(56, 290, 712, 697, 673, 661)])
+    (row,) = [line for line in tables(read("a.pdf", data))[0].splitlines() if line.startswith("Jezero")]
+    assert row == "Jezero mrak | 0.9 | 2019"
+    whole, cell, name = boxes(data, [(1, row), (1, "3.8 | 2018"), (1, "mrak")])
+    ((page, left, top, right, bottom),) = whole
+    assert page == 1
+    expected = (60, pdf.HEIGHT - 688 - 7, 265, pdf.HEIGHT - 676)
+    assert (left, top, right, bottom) == pytest.approx(expected, abs=3)
+    assert [box[1] for box in cell] == [pytest.approx(160, abs=2)]
+    assert [box[4] for box in name] == [pytest.approx(pdf.HEIGHT - 676, abs=1)]
+
+
+def lines_of(*parts: Sequence[tuple[float, str]], step: float = 14, typed: bool = False) -> list[Words]:
+    return [Words(x, 700 - step * row, text, typed=typed) for row, some in enumerate(parts) for x, text in some]
+
+
+TITLES = ("Weirs", "Gauges and boats", "Herons", "Otters", "Swans")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        # Contents: pages at the right, with leaders and without.
+        lines_of(*([(60, f"{i} {name} . . . . . . . . . . ."), (420, str(7 * i))] for i, name in enumerate(TITLES))),
+        lines_of(*([(60, f"{i}"), (90, name), (420, str(7 * i))] for i, name in enumerate(TITLES))),
+        # A list, and references.
+        lines_of(*([(60, f"{i}."), (90, name), (260, "12 in May")] for i, name in enumerate(TITLES))),
+        lines_of(*([(60, f"[{i}]"), (90, f"A. Lind. {name}. Hydrology 12, 2016.")] for i, name in enumerate(TITLES))),
+        # Addresses, and a form.
+        lines_of([(60, "Ida Gray"), (220, "Ann Lee"), (380, "Jos Lind")], [(60, "Umea"), (220, "Oulu"), (380, "Lagos")],
+                 [(60, "Sweden"), (220, "Finland"), (380, "Nigeria")]),
+        lines_of(*([(60, f"{name}:"), (150, "________"), (300, "Year: ____")] for name in TITLES)),
+        # Code, a matrix, and definitions.
+        lines_of(*([(60, f"gauge_{name[:5]}"), (180, "=  12"), (260, "# m;")] for name in TITLES), typed=True),
+        lines_of(*([(60 + 40 * i, str(i * row)) for i in range(4)] for row in range(4))),
+        lines_of(*([(60, f"--{name[:5].lower()}"), (160, "reads what is above, and writes it")] for name in TITLES)),
+    ],
+    ids=["contents", "plain contents", "list", "references", "addresses", "form", "code", "matrix", "definitions"],
+)  # fmt: skip
+def test_what_is_no_table_stays_as_it_is(words: list[Words]) -> None:
+    found = read("a.pdf", make([[*words, *column(60, 500, BODY * 2, room=460)]]))
+    assert "|" not in found.text
+
+
+def test_prose_in_columns_is_no_table() -> None:
+    """Three columns whose lines are side by side, within a frame."""
+    columns = chain.from_iterable(column(x, 700, BODY, room=150) for x in (60, 230, 400))
+    assert "|" not in read("a.pdf", make([list(columns)], rules=[rules(56, 560, 712, 500)])).text
+
+
+def test_words_of_justified_prose_below_one_another_are_no_columns() -> None:
+    """Wide gaps, as narrow columns have them, make no gutter; not between rules either."""
+    lines = [
+        "so the gauge was read again",
+        "by men in boats who saw it",
+        "at noon as it had been told",
+        "to us in the old inn then",
+    ]
+    words = []
+    for row, text in enumerate(lines):
+        parts = text.split()
+        gap = (145 - sum(width(part, 10) for part in parts)) / (len(parts) - 1)
+        starts = accumulate((width(part, 10) + gap for part in parts), initial=60.0)
+        words += [Words(x, 700 - 12 * row, part) for x, part in zip(starts, parts, strict=False)]
+    assert (
+        "|"
+        not in read("a.pdf", make([[*words, *column(60, 500, BODY, room=460)]], rules=[rules(56, 209, 712, 655)])).text
+    )
