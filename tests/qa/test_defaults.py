@@ -107,7 +107,8 @@ def judged(_: Path) -> Found:
     cases = [Features(1, 0, 0), Features(0, 1, 0), Features(0, 0, 1), Features(0, 0, 0), Features(0, 0, 0, 1)]
     models = {"read": confidence.READ, "reranked": confidence.RERANKED, "quick": confidence.QUICK}
     found = {name: rounded([probability(one, model) for one in cases]) for name, model in models.items()}
-    return {**found, "threshold": confidence.THRESHOLD}
+    lookups = [confidence.of_lookup(0.5, stands=True, is_nowhere=nowhere) for nowhere in (False, True)]
+    return {**found, "lookups": lookups, "threshold": confidence.THRESHOLD}
 
 
 def query(snapshot: Snapshot, question: str, mode: Mode = Mode.HYBRID) -> Query:
@@ -149,6 +150,7 @@ EXPECTED: dict[ModuleType, Found] = {
         "read": [0.544878892, 0.544878892, 0.427514305, 0.544878892, 0.680049654],
         "reranked": [0.0659274018, 0.771358858, 0.0188354398, 0.0377968441, 0.0377968441],
         "quick": [0.921289663, 0.390550216, 0.0560409559, 0.153943564, 0.153943564],
+        "lookups": [0.8, 0.05],
         "threshold": 0.5,
     },
 }
