@@ -35,7 +35,7 @@ def decode_lines(data: bytes) -> tuple[str, str]:
 
 
 def decode(data: bytes) -> tuple[str, str]:
-    """Decode a text file; a byte order mark stays in the text, so that offsets hold.
+    """Decode a text file to what Python reads with "utf-8", which keeps a byte order mark, or "utf-16", which does not.
 
     Returns:
         The text, and a remark on its encoding: "" for UTF-8.
@@ -61,7 +61,7 @@ def require_text(data: bytes) -> None:
 
 def _marked(data: bytes, name: str) -> tuple[str, str]:
     try:
-        text = data.decode(name)
+        text = data.decode(name).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise Unreadable(f"marked as {name.upper()}, but not valid (byte {error.start})") from error
     _require_printable(text)

@@ -7,6 +7,7 @@ from typing import Literal
 
 import click
 
+from corpus.errors import UsageError
 from qa import locate
 from qa.answer.results import DEFAULT_K
 from qa.cli import session
@@ -114,7 +115,10 @@ def draw_map(
     no_update: bool,
     index: Path | None,
 ) -> int:
-    """Draw a map of the collection: a page for the browser, with what is alike side by side."""
+    """Draw a map of the collection: a page for the browser, with what is alike side by side, or a picture (.svg)."""
+    svg = svg or output.suffix.lower() == ".svg"
+    if output.suffix.lower() not in ({"", ".svg"} if svg else {"", ".html", ".htm"}):
+        raise UsageError(f"{output}: a map is a page (.html) or a picture (.svg).")
     root = session.named_root(folder, index)
     with session.opened(root, corpus=False, update=not no_update, reader=False, ahead=False) as retriever:
         draw = retriever.map_svg if svg else retriever.map_html

@@ -107,15 +107,15 @@ def index(
     """Build or update the index of a folder.
 
     PATH is the folder of documents; by default, the collection around the working directory, else the working
-    directory itself. Several folders and files become one collection in the folder they share, limited to them;
-    inside an existing collection, they update it.
+    directory itself. Several folders and files become one collection in the folder they share, limited to them.
+    Inside an existing collection, folders and files update it; --index makes a collection of a folder inside one.
     """
     from index import BuildMode, Device
     from qa.collection import build, named_files
 
     if path and index is not None:
         raise UsageError("name the folder once: as an argument or with --index.")
-    collection = named_files.collection_of((index,) if index else path)
+    collection = named_files.Collection(locate.root_of(index)) if index else named_files.collection_of(path)
     root, style = collection.root, session.style()
     # Without patterns, those of the last build apply; empty ones clear them.
     wanted, unwanted = include or None, exclude or None

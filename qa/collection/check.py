@@ -9,8 +9,21 @@ from pathlib import Path
 
 from corpus import INDEX_FOLDER
 from corpus.errors import DamagedIndexError
-from index import BuildMode, BuildReport, ProgressCallback, Verified, store_of, verify_index, verify_store
+from index import (
+    BuildMode,
+    BuildReport,
+    ProgressCallback,
+    Verified,
+    read_sealed,
+    store_of,
+    verify_index,
+    verify_store,
+    write_derived,
+)
 from qa.collection.build import build_index
+
+# What `qa topics` keeps beside the index, and finds again where it is unusable.
+_TOPICS = "topics.bin"
 
 
 class RepairKind(Enum):
@@ -40,7 +53,8 @@ def check(root: Path) -> CheckReport:
         DamagedIndexError: They do not; the message says where.
     """
     folder = root / INDEX_FOLDER
-    return _report(verify_index(folder), store_of(folder) or str(folder))
+    found = verify_index(folder)
+    return _report(replace(found, problems=(*found.problems, *_damaged_topics(root))), store_of(folder) or str(folder))
 
 
 def check_store(url: str) -> CheckReport:
@@ -64,9 +78,14 @@ def repair(root: Path, *, progress: ProgressCallback | None = None) -> CheckRepo
     """
     from index import rebuild_derived  # noqa: PLC0415 - what writes is imported where it is needed
 
-    problems = _problems(root)
+    topics = _damaged_topics(root)
+    if topics:
+        write_derived(root / INDEX_FOLDER / _TOPICS, b"")
+    problems = (*_problems(root), *topics)
     if not problems:
         return check(root)
+    if problems == topics:
+        return replace(check(root), kind=RepairKind.DERIVED, problems=problems)
     with suppress(DamagedIndexError):
         rebuild_derived(root)
         if not _problems(root):
@@ -80,3 +99,10 @@ def _problems(root: Path) -> tuple[str, ...]:
         return verify_index(root / INDEX_FOLDER).problems
     except DamagedIndexError as error:
         return (str(error),)
+
+
+def _damaged_topics(root: Path) -> tuple[str, ...]:
+    file = root / INDEX_FOLDER / _TOPICS
+    if not file.exists() or read_sealed(file) is not None:
+        return ()
+    return (f"{file} is damaged: checksum mismatch. Run `qa check --repair`, or `qa topics` to find them again.",)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,9 +31,9 @@ class Collection:
 def collection_of(named: Sequence[Path]) -> Collection:
     """Return the collection that files and folders form.
 
-    Nothing is the collection around the working directory, and a folder is one itself. Several, or a file, belong to
-    the nearest collection at or above the deepest folder they share; if there is none, that folder becomes one that
-    is limited to them.
+    Nothing is the collection around the working directory. A folder is one itself, unless it is part of one above.
+    Several, or a file, belong to the nearest collection at or above the deepest folder they share; if there is none,
+    that folder becomes one that is limited to them.
 
     Raises:
         CorpusError: One of them does not exist or cannot be indexed, or they share only the file system's root.
@@ -41,7 +42,7 @@ def collection_of(named: Sequence[Path]) -> Collection:
     if not named:
         return Collection(find_or_here())
     if len(named) == 1 and not named[0].is_file():
-        return Collection(root_of(named[0]))
+        return _collection_or_part(root_of(named[0]))
     files, folders = _files_and_folders(named)
     try:
         shared = Path(os.path.commonpath([*folders, *(file.parent for file in files)]))
@@ -59,6 +60,21 @@ def collection_of(named: Sequence[Path]) -> Collection:
     else:
         note = f"Part of the collection {root}; updating all of it."
     return Collection(root, outermost(paths), note)
+
+
+def _collection_or_part(folder: Path) -> Collection:
+    """A folder by itself, or as part of the nearest collection above that can have it."""
+    above = next((one for one in folder.parents if has_index(one)), None)
+    if above is None or has_index(folder) or not folder.is_dir():
+        return Collection(folder)
+    relative = folder.relative_to(above)
+    parts = [above.joinpath(*relative.parts[: depth + 1]) for depth in range(len(relative.parts))]
+    # What is hidden or behind a link is never in a collection.
+    if any(part.name.startswith(".") or part.is_symlink() for part in parts):
+        return Collection(folder)
+    named = shlex.quote(str(folder))
+    note = f"Part of the collection {above}; updating all of it. For a collection of its own: qa index --index {named}"
+    return Collection(above, (_relative(folder, above) + "/",), note)
 
 
 def _files_and_folders(named: Sequence[Path]) -> tuple[list[Path], list[Path]]:

@@ -46,10 +46,10 @@ def topics(found: Topics, style: TerminalStyle, place: Places) -> str:
 
 
 def _topic(topic: Topic, noun: str, style: TerminalStyle, place: Places) -> Iterator[str]:
-    label = style.paint(clean_line(topic.label), BOLD)
+    label = style.paint(clean_line(topic.label) or "others", BOLD)
     yield f"{topic.id:>3} {label}  {style.paint(count(topic.size, noun), DIM)}"
     if topic.topics:
-        parts = "; ".join(f"{part.id} {clean_line(part.label)} ({part.size:,})" for part in topic.topics)
+        parts = "; ".join(f"{part.id} {clean_line(part.label) or 'others'} ({part.size:,})" for part in topic.topics)
         yield style.fit(parts, indent=_INDENT)
     for hit in topic.passages:
         yield _INDENT + style.paint(place.cited(hit), DIM)

@@ -20,7 +20,12 @@ def read(path: str, data: bytes) -> Extracted:
     text, note = decode_lines(data)
     text = text.removeprefix("\ufeff")
     is_lines = not path.lower().endswith(".json")
-    value = _parse_lines(text) if is_lines else _parse(text)
+    bad: list[int] = []
+    value = _parse_lines(text, bad) if is_lines else _parse(text)
+    if bad:
+        several = f"{len(bad):,} lines are not valid JSON and were left out, the first is line {bad[0]:,}"
+        said = f"line {bad[0]:,} is not valid JSON and was left out" if len(bad) == 1 else several
+        note = f"{note}; {said}" if note else said
     title = ""
     first = 1
     if isinstance(value, dict):
@@ -49,14 +54,22 @@ def _parse(text: str) -> Any:
             raise Unreadable("damaged: not valid JSON") from error
 
 
-def _parse_lines(text: str) -> list[Any]:
-    """A value a line, None for a blank one, so that records have the numbers of their lines."""
+def _parse_lines(text: str, bad: list[int] | None = None) -> list[Any]:
+    """A value a line, None for a blank one, so that records have the numbers of their lines.
+
+    The numbers of invalid lines are added to `bad`, as long as most are valid; without it there may be none.
+    """
     values: list[Any] = []
     for number, line in enumerate(text.split("\n"), 1):
         try:
             values.append(json.loads(line) if line.strip() else None)
         except ValueError as error:
-            raise Unreadable(f"damaged: line {number} is not valid JSON") from error
+            if bad is None:
+                raise Unreadable(f"damaged: line {number} is not valid JSON") from error
+            bad.append(number)
+            values.append(None)
+    if bad and 2 * len(bad) >= sum(bool(line.strip()) for line in text.split("\n")):
+        raise Unreadable(f"damaged: line {bad[0]} is not valid JSON")
     return values
 
 

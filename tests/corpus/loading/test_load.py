@@ -68,7 +68,7 @@ def test_what_no_reader_reads_has_a_reason(name: str, data: bytes, reason: str, 
     ("data", "outcome"),
     [
         (b"Herons stand still.\n", "Herons stand still.\n"),
-        (b"\xff\xfe" + "Größe".encode("utf-16-le"), "\ufeffGröße"),
+        (b"\xff\xfe" + "Größe".encode("utf-16-le"), "Größe"),
         (b"", ""),
         (b"Herons stand\0still.\n", "format not supported"),
         ("Größe".encode("latin-1"), "format not supported"),

@@ -81,6 +81,11 @@ def test_map(real: Path) -> None:
     assert (real.parent / "map.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     assert qa("map", "--svg", "-o", "../map.svg").exit_code == 0
     assert (real.parent / "map.svg").read_text(encoding="utf-8").startswith("<svg ")
+    assert qa("map", "-o", "../other.SVG").exit_code == 0
+    assert (real.parent / "other.SVG").read_text(encoding="utf-8").startswith("<svg ")
+    for refused in (["-o", "map.png"], ["--svg", "-o", "map.html"]):
+        done = qa("map", *refused)
+        assert (done.exit_code, done.stderr.count("a page (.html) or a picture (.svg)")) == (2, 1), done.output
     failed = qa("map", "-o", "nowhere/map.html")
     assert failed.exit_code == 74
     assert "nowhere" in failed.stderr

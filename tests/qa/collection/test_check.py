@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from corpus.errors import DamagedIndexError
+from index import write_derived
 from qa.collection.check import CheckReport, RepairKind, check, repair
 
 
@@ -53,6 +54,19 @@ def test_damage_to_sqlites_own_structure(talks: Path, database: sqlite3.Connecti
         check(talks)
     found = repair(talks)
     assert (found.kind, found.rebuilt) == (RepairKind.DERIVED, None)
+
+
+def test_damaged_topics(talks: Path) -> None:
+    """They are derived: a repair leaves them to be found again, and nothing else is rebuilt."""
+    file = talks / ".qa" / "topics.bin"
+    write_derived(file, b"topics")
+    check(talks)
+    file.write_bytes(file.read_bytes()[:-1])
+    with pytest.raises(DamagedIndexError, match=r"topics\.bin is damaged: checksum mismatch"):
+        check(talks)
+    found = repair(talks)
+    assert (found.kind, len(found.problems), found.rebuilt) == (RepairKind.DERIVED, 1, None)
+    assert repair(talks).kind is RepairKind.NONE
 
 
 @pytest.mark.parametrize(

@@ -41,13 +41,29 @@ def index(root: Path, *, include: Sequence[str] | None = None, paths: Sequence[s
 
 
 def test_a_folder_is_its_own_collection(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Even inside another one; nothing means the collection around the working directory."""
-    (home / ".qa").mkdir()
+    """Nothing means the collection around the working directory."""
     monkeypatch.delenv("QA_INDEX", raising=False)
     monkeypatch.chdir(home)
     assert collection("papers") == collection("papers/.qa") == Collection(home / "papers")
+    (home / ".qa").mkdir()
     monkeypatch.chdir(home / "notes")
     assert collection_of([]) == Collection(home)
+
+
+def test_a_folder_inside_a_collection_is_part_of_it(home: Path) -> None:
+    """Unless it is a collection itself, or the one above can never have it."""
+    (home / ".qa").mkdir()
+    found = collection(home / "papers" / "deep")
+    assert (found.root, found.paths) == (home, ("papers/deep/",))
+    assert found.note == (
+        f"Part of the collection {home}; updating all of it. "
+        f"For a collection of its own: qa index --index {home / 'papers' / 'deep'}"
+    )
+    (home / ".hidden" / "deep").mkdir(parents=True)
+    (home / "link").symlink_to(home / "papers")
+    (home / "notes" / ".qa").mkdir()
+    for own in (".hidden/deep", "link", "notes", "none"):
+        assert collection(home / own) == Collection(home / own)
 
 
 def test_several_paths_form_a_collection_in_the_folder_they_share(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from corpus.chunking.splitter import encoder_text, split
+from corpus.errors import Unreadable
 from corpus.loading.load import parse
 from corpus.types import Document
 from qa import Retriever, build_index
@@ -206,3 +207,13 @@ def test_a_table_of_very_many_rows_is_put_into_few_passages() -> None:
     found = parse("squares.csv", f"root,square\n{rows}".encode())
     assert found.text.startswith("Row 2: root: 2; square: 4\nRow 3: root: 3; square: 9\n")
     assert (len(found.blocks), found.pages) == (1, ())
+
+
+def test_a_damaged_line_costs_its_record_alone() -> None:
+    """The others keep the numbers of their lines; a file of which most is damaged is something else."""
+    one = parse("a.jsonl", b'{"text": "Oars."}\n{"text": "Ta\n{"text": "Pine."}\n')
+    assert one.note == "line 2 is not valid JSON and was left out"
+    found = check_passages(one, count_tokens=count_words, max_tokens=254)
+    assert [(passage.page, passage.text) for passage in found] == [(1, "text: Oars."), (3, "text: Pine.")]
+    with pytest.raises(Unreadable, match="damaged: line 2 is not valid JSON"):
+        parse("a.jsonl", b'{"text": "Oars."}\n{"text": "Ta\n')
