@@ -35,6 +35,8 @@ _LABEL = re.compile(r"^(.{3,100}?)(?:(?:(?<!\s)|(?<=\A.{3}))\s*+:\s|\.\s|\s[â€“â
 _MARKER = re.compile(rf"^\s*(?:[{BULLETS}]|\(?\w{{1,4}}[.)])\s+")
 # Enough for the longest label after a marker and some blanks.
 _LABEL_CHARACTERS = 400
+# Of the names of a table's columns.
+_COLUMN_CHARACTERS = 300
 
 
 def splitter_version() -> int:
@@ -46,12 +48,13 @@ def splitter_version() -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """A passage to be: its span, the sum of its parts' tokens, and the label of the list item above it."""
+    """A passage to be: its span, the sum of its parts' tokens, and the list item or names of columns above it."""
 
     start: int
     end: int
     tokens: int
     label: str = ""
+    columns: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +172,7 @@ class _Splitter:
             doubtful = [
                 encoder_text(passage)
                 for cut, passage in zip(cuts, found, strict=True)
-                if cut.label or not self._surely_fits(cut, taken)
+                if cut.label or cut.columns or not self._surely_fits(cut, taken)
             ]
             if room == 1 or max(self._count(doubtful), default=0) <= self._max:
                 return found
@@ -190,10 +193,10 @@ class _Splitter:
     def _passage(self, section: _Section, cut: _Cut, context: str) -> Passage:
         start = section.start if cut.start == section.body else cut.start
         heading = section.heading
-        if cut.label:
-            labelled = self._context((*heading, cut.label))
+        if above := cut.label or cut.columns:
+            labelled = self._context((*heading, above))
             if labelled and self._count([join_context(labelled, self._text[cut.start : cut.end])])[0] <= self._max:
-                context, heading = labelled, (*heading, cut.label)
+                context, heading = labelled, (*heading, cut.label) if cut.label else heading
         return Passage(
             start=start,
             end=cut.end,
@@ -214,7 +217,7 @@ class _Splitter:
             before = joined[-1] if joined else None
             is_near = before and cut.start - before.end <= MAX_GAP
             if before and is_near and not (self._has_words(before) and self._has_words(cut)):
-                both = _Cut(before.start, cut.end, before.tokens + cut.tokens, before.label or cut.label)
+                both = replace(before, end=cut.end, tokens=before.tokens + cut.tokens, label=before.label or cut.label)
                 if both.tokens <= room:
                     joined[-1] = both
                     continue
@@ -276,9 +279,15 @@ class _Splitter:
             _require_at_most(MAX_PASSAGES, total / target, "passages")
             _require_at_most(MAX_SENTENCES, self._sentences, "sentences")
         own = self._label(block) if block.kind is BlockKind.ITEM else ""
+        columns = ""
         for piece in balanced(units, target, room):
-            yield _Cut(piece[0].start, piece[-1].end, sum(unit.tokens for unit in piece), label)
-            label = own or label
+            yield _Cut(piece[0].start, piece[-1].end, sum(unit.tokens for unit in piece), label, columns)
+            label, columns = own or label, self._columns(block) if block.kind is BlockKind.TABLE else ""
+
+    def _columns(self, table: Block) -> str:
+        """The first line of a table, if it has several cells."""
+        line = self._text[table.start : min(table.end, table.start + _COLUMN_CHARACTERS)].split("\n", 1)[0]
+        return " | ".join(cell.strip() for cell in line.strip("| ").split("|")) if "|" in line else ""
 
     def _label(self, item: Block) -> str:
         """The first words of a list item, up to a colon or the end of the sentence, if they are few."""

@@ -30,7 +30,7 @@ _CHOICE = re.compile(r"\bor\b", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 _ARTICLES = {"a", "an", "the"}
 # A line that begins with a name or box, or has a bar or tab, is a row or item, not text that goes on.
-_ROW = re.compile(r"\s*(?:\[[ xX]?\]|[^\W\d_][\w -]{0,30}:)\s|[^\n]*[|\t]")
+_ROW = re.compile(r"\s*(?:\[[ xX]?\]|[^\W\d_][\w ()/.%€$£#-]{0,40}:)\s|[^\n]*[|\t]")
 # Words without the blanks, bars and box around them.
 _BARE = re.compile(r"(?:[\s|]|\[[ xX]?\]\s)*([^\s|](?:.*[^\s|])?)", re.DOTALL)
 # Marks that stand on both sides of words: an opening one is followed by them, a closing one follows them.

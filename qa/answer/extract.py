@@ -6,12 +6,13 @@ What scores a sentence is the caller's: the reader, late interaction, or shared 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from corpus import sentence_spans
 from index import StoredPassage
 from qa.answer.results import Highlight
+from qa.reader.tables import tables
 
 # A longer highlight no longer points anywhere.
 _MAX_HIGHLIGHT = 400
@@ -54,9 +55,7 @@ def extract(passage: StoredPassage, score: SpanScore, looked_up: int | None = No
     """Choose the sentences of a passage that answer; the sentence or row with what is looked up is the best."""
     body = passage.text[passage.body :]
     base = passage.start + passage.body
-    spans = _sentences(body)
-    if looked_up is not None:
-        spans = _with_row(body, spans, looked_up)
+    spans = _sentences(body, passage.context)
     if not spans:
         return Extract()
     scored = sorted((-round(score(start, end), 9), start, end) for start, end in spans)
@@ -69,17 +68,6 @@ def extract(passage: StoredPassage, score: SpanScore, looked_up: int | None = No
     further = [span for span in near if span != lead]
     highlights = (Highlight((base + start, base + end), body[start:end]) for start, end in (lead, *(items or further)))
     return Extract(tuple(highlights), -negative, lead, body[lead[0] : items[-1][1] if items else lead[1]])
-
-
-def _with_row(body: str, spans: Sequence[tuple[int, int]], at: int) -> list[tuple[int, int]]:
-    """Sentences, the one that has a character cut down to its row if it is a table's."""
-    first, last = body.rfind("\n", 0, at) + 1, body.find("\n", at)
-    row = (first, len(body) if last < 0 else last)
-    has_rows = not {"|", "\t"}.isdisjoint(body[slice(*row)])
-    return [
-        (max(start, row[0]), min(end, row[1])) if has_rows and start <= at < end else (start, end)
-        for start, end in spans
-    ]
 
 
 def _answering(body: str, spans: Sequence[tuple[int, int]], best: tuple[int, int]) -> tuple[int, int]:
@@ -104,10 +92,10 @@ def _list_after(body: str, spans: Sequence[tuple[int, int]], lead: tuple[int, in
     return items
 
 
-def _sentences(body: str) -> list[tuple[int, int]]:
-    """Sentences of a text, list markers left out, over-long ones cut between words."""
+def _sentences(body: str, context: str) -> list[tuple[int, int]]:
+    """Sentences of a text and rows of its tables, list markers left out, over-long ones cut between words."""
     found = []
-    for first, end in sentence_spans(body):
+    for first, end in _sentences_and_rows(body, context):
         marker = _MARKER.match(body, first, end)
         start = marker.end() if marker else first
         while end - start > _MAX_HIGHLIGHT:
@@ -118,3 +106,12 @@ def _sentences(body: str) -> list[tuple[int, int]]:
             start = stop + len(body[stop:end]) - len(body[stop:end].lstrip())
         found.append((start, end))
     return found
+
+
+def _sentences_and_rows(body: str, context: str) -> Iterator[tuple[int, int]]:
+    done = 0
+    for table in tables(body, context):
+        yield from sentence_spans(body, done, table.span[0])
+        yield from ((cells[0][0], cells[-1][1]) for cells in table.rows if cells[0][0] < cells[-1][1])
+        done = table.span[1]
+    yield from sentence_spans(body, done)

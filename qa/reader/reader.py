@@ -13,14 +13,16 @@ import numpy.typing as npt
 from index import STOP_WORDS, Hint, ModelTokenizer, TokenIds, Unloadable, find
 from qa.reader.network import INPUTS, reader_copy
 from qa.reader.reading import Floats, Reading
+from qa.reader.tables import original_spans, readable
 
 # Tokens of question and passage together, and of the question alone: what the reader was trained on.
 _MAX_TOKENS = 320
 _MAX_QUESTION = 72
 # Share of the tokens that titles and headings may take.
 _CONTEXT_SHARE = 4
-# Least share of English words.
-_ENGLISH = 0.07
+# Least share of English words among those in small letters, and of the latter in what is no list of names and numbers.
+_ENGLISH = 0.13
+_PROSE = 0.3
 _WORD = re.compile(r"\w+")
 # Rows that go through the network together, and what their lengths are padded to.
 _ROWS = 4
@@ -34,7 +36,8 @@ class ReaderInput(NamedTuple):
         ids: Token ids.
         context: The first token behind the question.
         text: The first token of the text proper.
-        spans: `(t, 2) int32`, the characters of the text proper that each of its tokens covers.
+        spans: `(t, 2) int32`, the characters of the text proper that each of its tokens covers; (-1, -1) for the name
+            of a column that is said again.
     """
 
     ids: list[int]
@@ -79,15 +82,19 @@ class Reader:
         return [found[i] for i in range(len(inputs))]
 
     def _inputs(self, question: str, passages: Sequence[tuple[str, str]]) -> list[ReaderInput]:
-        texts = [" ".join(question.split()), *(part for passage in passages for part in passage)]
+        read = [readable(text, context) for context, text in passages]
+        above_and_text = ((context, one.text) for (context, _), one in zip(passages, read, strict=True))
+        texts = [" ".join(question.split()), *(part for passage in above_and_text for part in passage)]
         asked, *parts = (_own(one) for one in self._tokenizer.tokenise(texts, prompt=""))
         first, last = self._tokenizer.tokenise([""], prompt="")[0].ids  # [CLS] and [SEP]
         head = [first, *asked[0][:_MAX_QUESTION], last]
         inputs = []
-        for (context, _), (text, spans) in zip(parts[::2], parts[1::2], strict=True):
+        for (context, _), (text, spans), (_, origin) in zip(parts[::2], parts[1::2], read, strict=True):
             above = [*head, *context[: _MAX_TOKENS // _CONTEXT_SHARE]]
             room = _MAX_TOKENS - len(above) - 1
-            inputs.append(ReaderInput([*above, *text[:room], last], len(head), len(above), spans[:room]))
+            inputs.append(
+                ReaderInput([*above, *text[:room], last], len(head), len(above), original_spans(spans[:room], origin))
+            )
         return inputs
 
     def _run(self, inputs: Sequence[ReaderInput]) -> list[Reading]:
@@ -114,10 +121,11 @@ def shared_reader() -> Reader:
 def is_english(texts: Iterable[str]) -> bool:
     """Whether texts are in the one language that the reader knows, by the share of its commonest words.
 
-    Of several passages together, English prose has 27 to 50 of a hundred, German at most 6.
+    Rows of names and numbers are in none, and are read.
     """
-    words = [word for text in texts for word in _WORD.findall(text.lower())]
-    return sum(word in STOP_WORDS for word in words) >= _ENGLISH * len(words)
+    words = [word for text in texts for word in _WORD.findall(text)]
+    small = [word for word in words if word[0].isalpha() and not word[0].isupper()]
+    return len(small) < _PROSE * len(words) or sum(word in STOP_WORDS for word in small) >= _ENGLISH * len(small)
 
 
 def _own(tokens: TokenIds) -> tuple[list[int], npt.NDArray[np.int32]]:

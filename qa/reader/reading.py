@@ -12,6 +12,8 @@ Floats = npt.NDArray[np.float32]
 
 # Tokens of the longest answer.
 _LONGEST = 30
+# Logit of what cannot be.
+_NEVER = -1e4
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,8 @@ class Reading:
         start: `(t,)` logits, for each token of the text proper: the answer begins here.
         end: `(t,)` logits: it ends here.
         none: The logits of start and end added, for that there is no answer.
-        spans: `(t, 2) int32`, the characters of the text proper that each token covers, end exclusive.
+        spans: `(t, 2) int32`, the characters of the text proper that each token covers, end exclusive; (-1, -1) for the
+            name of a column that the reader is told again: no answer is there, nor goes on beyond it.
     """
 
     answered: float
@@ -46,7 +49,7 @@ class Reading:
             return None
         pairs = self._pairs[inside[0] : inside[-1] + 1, inside[0] : inside[-1] + 1]
         first, last = divmod(int(pairs.argmax()), len(pairs))
-        return int(self.spans[inside[first], 0]), int(self.spans[inside[last], 1])
+        return int(self.spans[inside[0] + first, 0]), int(self.spans[inside[0] + last, 1])
 
     def share(self, start: int, end: int) -> float:
         """The probability in [0, 1] that the answer, if there is one, begins and ends inside these characters."""
@@ -58,13 +61,16 @@ class Reading:
         """`(t, t)`, the logits of each answer by its first and last token."""
         pairs: Floats = self.start[:, np.newaxis] + self.end[np.newaxis]
         impossible = np.tril(np.ones_like(pairs), -1) + np.triu(np.ones_like(pairs), _LONGEST)
-        pairs[impossible > 0] = -np.inf
+        said_again = self.spans[:, 0] < 0
+        cell = np.cumsum(said_again)
+        pairs[(impossible > 0) | (cell[:, np.newaxis] != cell) | said_again | said_again[:, np.newaxis]] = -np.inf
         return pairs
 
     @cached_property
     def _chances(self) -> Floats:
         """`(t,)`, the mean of the probabilities that an answer begins and that it ends at each token."""
-        chances: Floats = (_softmax(self.start) + _softmax(self.end)) / np.float32(2)
+        said_again = np.where(self.spans[:, 0] < 0, _NEVER, np.float32(0)).astype(np.float32)
+        chances: Floats = (_softmax(self.start + said_again) + _softmax(self.end + said_again)) / np.float32(2)
         return chances
 
 

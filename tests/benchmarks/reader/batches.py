@@ -16,6 +16,8 @@ import numpy.typing as npt
 import torch
 from tokenizers import Tokenizer
 
+from qa.reader.tables import original_spans, readable
+
 # Tokens of question and passage together; of the question alone.
 MAX_LENGTH = 320
 MAX_QUESTION = 72
@@ -53,33 +55,37 @@ class Input:
         ids: Token ids.
         passage: First token of segment 1, which is the context's or the text's.
         text: First token of the text proper: answers stand from here on.
-        spans: `(len(ids) - text - 1, 2)` characters of the text that each of its tokens stands for, end exclusive.
+        spans: `(len(ids) - text - 1, 2)` characters of the text that each of its tokens stands for, end exclusive;
+            (-1, -1) for names of columns, which the reader is told again before each cell.
     """
 
     ids: list[int]
     passage: int
     text: int
-    spans: list[tuple[int, int]]
+    spans: list[list[int]]
 
 
 def encode(questions: Sequence[str], contexts: Sequence[str], texts: Sequence[str]) -> list[Input]:
     """Tokenise; a question past `MAX_QUESTION` tokens and a text past what is left of `MAX_LENGTH` are cut."""
     reads = tokenizer()
-    parts = [reads.encode_batch(list(batch), add_special_tokens=False) for batch in (questions, contexts, texts)]
+    read = list(map(readable, texts, contexts))
+    batches = (questions, contexts, [one.text for one in read])
+    parts = [reads.encode_batch(list(batch), add_special_tokens=False) for batch in batches]
     found = []
-    for question, context, text in zip(*parts, strict=True):
+    for question, context, text, (_, origin) in zip(*parts, read, strict=True):
         head = [CLS, *question.ids[:MAX_QUESTION], SEP]
         above = context.ids[: MAX_LENGTH // 4]
         room = MAX_LENGTH - len(head) - len(above) - 1
         ids = [*head, *above, *text.ids[:room], SEP]
-        found.append(Input(ids, len(head), len(head) + len(above), text.offsets[:room]))
+        spans = original_spans(np.array(text.offsets[:room], np.int32).reshape(-1, 2), origin)
+        found.append(Input(ids, len(head), len(head) + len(above), spans.tolist()))
     return found
 
 
 def token_span(found: Input, start: int, end: int) -> tuple[int, int]:
     """First and last token of the characters; (-1, -1) where they are cut off."""
     inside = [at for at, (a, b) in enumerate(found.spans) if a < end and start < b]
-    if not inside or found.spans[-1][1] < end:
+    if not inside or max(b for _, b in found.spans) < end:
         return -1, -1
     return found.text + inside[0], found.text + inside[-1]
 

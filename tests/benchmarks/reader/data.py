@@ -24,6 +24,7 @@ from .pages import page_groups
 from .paragraphs import paragraph_groups
 from .sources import DATA, read_lines, trained_contracts, write_lines
 from .squad import HARD_NEGATIVE, NEAR_MISS, Squad, human_groups, near_miss, squad_groups
+from .tables import table_groups
 from .wording import paraphrase
 
 
@@ -90,7 +91,7 @@ def written_groups(count: int, random: Random) -> Iterator[list[Example]]:
 
 
 def training_groups(
-    work: Path, *, questions: int, hard: float, near: float, seed: int, times: int, page_times: int
+    work: Path, *, questions: int, hard: float, near: float, seed: int, times: int, page_times: int, tables: int = 0
 ) -> list[list[Example]]:
     """All groups of one pass, shuffled; groups of one question several times over get names of their own."""
     random = Random(seed)  # noqa: S311 - no secret
@@ -110,6 +111,7 @@ def training_groups(
     groups += cloze_groups(shown, questions // 9, random, "cloze")
     groups += cloze_groups(sample, 400, random, "sample-cloze")
     groups += written_groups(questions // 11, random)
+    groups += table_groups(tables, random)
     random.shuffle(groups)
     return groups
 
@@ -141,6 +143,7 @@ def main() -> None:
     parser.add_argument("--near", type=float, default=NEAR_MISS, help="share of them with a near miss made by rules")
     parser.add_argument("--times", type=int, default=3, help="each human near miss, contract and heading so often")
     parser.add_argument("--page-times", type=int, default=6, help="each question on a page or paragraph so often")
+    parser.add_argument("--tables", type=int, default=0, help="made up, with some eight questions each")
     options = parser.parse_args()
     groups = training_groups(
         options.work,
@@ -150,6 +153,7 @@ def main() -> None:
         seed=options.seed,
         times=options.times,
         page_times=options.page_times,
+        tables=options.tables,
     )
     out = options.work / f"examples-{options.seed}.jsonl"
     write_lines(out, (asdict(example) for group in groups for example in group))

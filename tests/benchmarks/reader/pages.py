@@ -2,7 +2,8 @@
 
 A file of `pages/` holds several: `=== NAME`, the text, `--- questions`, then `Q:` and `A:` in turn. An answer is a
 substring of the text, or `-` where the page does not tell. Those of `pages/kept/` are not trained on: confidence is
-fitted with them.
+fitted with them. The pages of a file of `pages/collections/` are easily confused: only the page itself answers its
+questions, and none of the file the others.
 
     python -m tests.benchmarks.reader.pages OUT
 
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,16 +27,18 @@ from .wording import as_typed
 
 PAGES = Path(__file__).parent / "pages"
 KEPT = PAGES / "kept"
+_COLLECTIONS = "collections"
 _ASKED = re.compile(r"^Q: (.+)\nA: (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A text, and its questions with their answers; None where it has none."""
+    """A text, its questions with their answers (None where it has none), and what it is easily confused with."""
 
     name: str
     text: str
     asked: tuple[tuple[str, str | None], ...]
+    collection: str
 
 
 def read_pages(folder: Path = PAGES) -> Iterator[Page]:
@@ -43,7 +47,7 @@ def read_pages(folder: Path = PAGES) -> Iterator[Page]:
     Raises:
         ValueError: An answer is not in its page.
     """
-    for file in sorted(folder.glob("*.txt")):
+    for file in sorted([*folder.glob("*.txt"), *(folder / _COLLECTIONS).glob("*.txt")]):
         for part in re.split(r"^=== ", file.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
             head, _, questions = part.partition("\n--- questions\n")
             name, _, text = head.partition("\n")
@@ -53,13 +57,18 @@ def read_pages(folder: Path = PAGES) -> Iterator[Page]:
             missing = [answer for _, answer in asked if answer is not None and answer not in text]
             if missing or not asked:
                 raise ValueError(f"{file.name}, {name}: not in the page: {missing or 'questions'}")
-            yield Page(f"{file.stem}-{name}", text.strip() + "\n", asked)
+            collection = file.stem if file.parent.name == _COLLECTIONS else f"{file.stem}-{name}"
+            yield Page(f"{file.stem}-{name}", text.strip() + "\n", asked, collection)
 
 
 def page_groups(passages: Passages, random: Random) -> Iterator[list[Example]]:
-    """Each question with the passage that answers it, or that is most like it, and others of the same page."""
-    for page in read_pages():
-        parts = passages[page.name]
+    """Each question with the passage that answers it, or that is most like it, and others of the same collection."""
+    pages = list(read_pages())
+    together: Passages = defaultdict(list)
+    for page in pages:
+        together[page.collection] += passages[page.name]
+    for page in pages:
+        parts = together[page.collection]
         for number, (question, answer) in enumerate(page.asked):
             ranked = most_alike(question, parts)
             asked = as_typed(question, random)
@@ -68,7 +77,7 @@ def page_groups(passages: Passages, random: Random) -> Iterator[list[Example]]:
                 first, *_ = ranked
                 yield [_miss(group, asked, part) for part in ranked[:2] if part is first or random.random() < 0.3]
                 continue
-            holding = [part for part in ranked if answer in part["text"]]
+            holding = [part for part in ranked if answer in part["text"] and part in passages[page.name]]
             if not holding:
                 continue
             best = holding[0]

@@ -113,6 +113,20 @@ def test_pieces_of_a_list_item_carry_its_first_words() -> None:
     assert found[3].text == "- one\n  - two"
 
 
+def test_pieces_of_a_table_carry_the_names_of_its_columns() -> None:
+    """In what the encoder reads; the headings that are cited stay as they are. Lines without bars have no columns."""
+    rows = "".join(f"| boat {n} | {n} EUR | pier {n} |\n" for n in range(20))
+    found = passages(
+        f"# Fees\n\n| Boat|Fee |  Where |\n|---|---|---|\n{rows}\nMore words.\n", path="a.md", max_tokens=60
+    )
+    assert [passage.context for passage in found] == ["Fees", *["Fees › Boat | Fee | Where"] * (len(found) - 2), "Fees"]
+    assert {passage.heading for passage in found} == {("Fees",)}
+    assert found[1].text.startswith("| boat ")
+    wide = "| " + "word " * 70 + "| b |"
+    found = passages(f"# Fees\n\n{wide}\n|---|---|\n{rows}", path="a.md", max_tokens=80)
+    assert {passage.context for passage in found} == {"Fees"}, "names that leave no room"
+
+
 def test_nested_items_carry_the_item_above() -> None:
     """Where a passage begins inside a list: the nearest item further out, none across a paragraph."""
     items = "".join(f"  - this is nested item number {n}\n" for n in range(20))

@@ -1,0 +1,169 @@
+"""Tables made up from `tables.toml`, with questions for their cells and others that they only seem to answer."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+from .examples import UNTOLD, Example, unanswered
+from .wording import as_typed
+
+_NOTHING = ("", "–", "n/a", "tbc", "?")
+# Questions for cells, for keys by a cell, and for what is not there, of each table.
+_CELLS, _KEYS = 4, 1
+
+
+class _Asked(NamedTuple):
+    """A question, the row that it is about (-1: none), and the column that answers: 0 is the key's, -1 none."""
+
+    group: str
+    question: str
+    row: int
+    column: int
+
+
+@cache
+def _domains() -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+
+
+class _Table:
+    """A table that is made up: its columns and rows, and a key and a column that it lacks."""
+
+    def __init__(self, random: Random) -> None:
+        domain = random.choice(_domains()["table"])
+        keys = _domains()["lists"][domain["keys"]]
+        count = min(random.randint(3, 9), len(keys) - 1)
+        *self.keys, self.absent_key = random.sample(keys, count + 1)
+        self.left_out, *self.columns = random.sample(
+            domain["columns"], min(random.randint(3, 6), len(domain["columns"]))
+        )
+        self.title = random.choice(domain["title"])
+        self.names = [random.choice(domain["key"]), *(random.choice(column["head"]) for column in self.columns)]
+        makes = [_values(column["value"], random) for column in self.columns]
+        self.rows = [[key, *(make() for make in makes)] for key in self.keys]
+        self.empty = (random.randrange(count), random.randrange(len(self.columns)))
+        if random.random() < 0.5:
+            self.rows[self.empty[0]][self.empty[1] + 1] = random.choice(_NOTHING)
+
+
+def _values(kind: str, random: Random) -> Callable[[], str]:
+    """What makes the values of a column, all in one form."""
+    name, _, options = kind.partition(":")
+    form, pick = random.randrange(3), random.randint
+    if name in {"choice", *_domains()["lists"]}:
+        among = options.split("|") if name == "choice" else _domains()["lists"][name]
+        return lambda: str(random.choice(among))
+    if name in {"int", "dec"}:
+        low, high = map(int, options.split(":"))
+        return lambda: str(pick(low, high)) if name == "int" else f"{random.uniform(low, high):.1f}"
+    makes: dict[str, Callable[[], str]] = {
+        "bigint": lambda: f"{pick(1000, 400000):,}" if form else str(pick(1000, 400000)),
+        "pct": lambda: f"{pick(1, 98)} %" if form else f"{pick(10, 980) / 10:.1f}%",
+        "money": lambda: (f"EUR {pick(5, 900)}", f"€ {pick(200, 40000) / 100:.2f}", f"{pick(5, 2000)}")[form],
+        "time": lambda: f"{pick(6, 22):02d}:{random.choice(('00', '15', '30', '45'))}",
+        "ci": lambda: f"{pick(30, 240) / 100:.2f} ({pick(10, 90) / 100:.2f}-{pick(100, 300) / 100:.2f})",
+        "version": lambda: f"{pick(1, 6)}.{pick(0, 12)}",
+        "duration": lambda: f"{pick(2, 18)} {random.choice(('days', 'weeks', 'months'))}",
+        "code": lambda: f"{random.choice('ABCDEF')}{pick(1, 40)}",
+        "date": lambda: _date(random, form),
+        "shortdate": lambda: _date(random, form).rsplit(" ", 1)[0] if form else _date(random, form)[5:],
+    }
+    return makes[name]
+
+
+def _date(random: Random, form: int) -> str:
+    year, month, day = random.randint(2015, 2026), random.randint(1, 12), random.randint(1, 28)
+    name = _domains()["lists"]["months"][month - 1]
+    return (f"{year}-{month:02d}-{day:02d}", f"{day} {name} {year}", f"{name[:3]} {day} {year}")[form]
+
+
+def table_groups(count: int, random: Random) -> Iterator[list[Example]]:
+    """Questions on `count` tables, each with the passage that answers it or only seems to."""
+    for number in range(count):
+        table = _Table(random)
+        layout = _records if random.random() < 0.3 else _one_text
+        asked = [*_answered(table, random), *_unanswered(table, random)]
+        for at, (question, row, column) in enumerate(asked):
+            yield layout(table, _Asked(f"table-{number}-{at}", as_typed(question, random), row, column), random)
+
+
+def _answered(table: _Table, random: Random) -> Iterator[tuple[str, int, int]]:
+    for _ in range(_CELLS):
+        row, at = random.randrange(len(table.rows)), random.randrange(len(table.columns))
+        if table.rows[row][at + 1] not in _NOTHING:
+            yield random.choice(table.columns[at]["ask"]).format(k=table.keys[row]), row, at + 1
+    for _ in range(_KEYS):
+        row, at = random.randrange(len(table.rows)), random.randrange(len(table.columns))
+        value, ways = table.rows[row][at + 1], table.columns[at].get("which")
+        if ways and value not in _NOTHING and [one[at + 1] for one in table.rows].count(value) == 1:
+            yield random.choice(ways).format(v=value), row, 0
+
+
+def _unanswered(table: _Table, random: Random) -> Iterator[tuple[str, int, int]]:
+    """Questions for a row or a column that is not there, and for a cell that is empty."""
+    row = random.randrange(len(table.rows))
+    yield random.choice(random.choice(table.columns)["ask"]).format(k=table.absent_key), -1, -1
+    yield random.choice(table.left_out["ask"]).format(k=table.keys[row]), row, -1
+    row, at = table.empty
+    if table.rows[row][at + 1] in _NOTHING:
+        yield random.choice(table.columns[at]["ask"]).format(k=table.keys[row]), row, -1
+    else:
+        yield random.choice(random.choice(table.columns)["ask"]).format(k=table.absent_key), -1, -1
+
+
+def _example(asked: _Asked, context: str, text: str, start: int, end: int) -> Example:
+    told = asked.column >= 0
+    kind, relevant = ("table", 1) if told else ("table-miss", UNTOLD)
+    return Example(asked.group, asked.question, context, text, start, end, told, relevant, kind)
+
+
+def _one_text(table: _Table, asked: _Asked, random: Random) -> list[Example]:
+    """The whole table in one passage, with a rule as in Markdown or without."""
+    has_rule = random.random() < 0.75
+    # What goes on from another passage has the names of its columns in the context.
+    goes_on = has_rule and random.random() < 0.2
+    context = f"{table.title} › {' | '.join(table.names)}" if goes_on else table.title
+    text = "" if goes_on else random.choice(("", "", f"{table.title}\n\n", "All figures as of last week.\n\n"))
+    start = end = -1
+    for number, cells in enumerate([table.names, *table.rows]):
+        if goes_on and not number:
+            continue
+        if number == asked.row + 1 and asked.column >= 0:
+            start = len(text) + 2 * has_rule + sum(len(cell) + 3 for cell in cells[: asked.column])
+            end = start + len(cells[asked.column])
+        line = " | ".join(cells)
+        text += f"| {line} |\n" if has_rule else f"{line}\n"
+        if has_rule and not number:
+            text += "|" + "---|" * len(cells) + "\n"
+    return [_example(asked, context, text.rstrip("\n"), start, end)]
+
+
+def _records(table: _Table, asked: _Asked, random: Random) -> list[Example]:
+    """A passage for each row, as those of a CSV file, and some others of the table beside it.
+
+    A key that is the row's title is in its context, and answers without being a span of the text.
+    """
+    about = asked.row if asked.row >= 0 else random.randrange(len(table.rows))
+    is_titled = random.random() < 0.5
+
+    def record(number: int) -> tuple[str, str, int, int]:
+        text, start, end = "", -1, -1
+        for place, (name, cell) in enumerate(zip(table.names, table.rows[number], strict=True)):
+            if not cell or (is_titled and not place):
+                continue
+            text += f"{name}: "
+            if (number, place) == (asked.row, asked.column):
+                start, end = len(text), len(text) + len(cell)
+            text += f"{cell}\n"
+        context = table.rows[number][0] if is_titled else random.choice(("", table.title))
+        return context, text.rstrip("\n"), start, end
+
+    first = _example(asked, *record(about))
+    others = random.sample([number for number in range(len(table.rows)) if number != about], 2)
+    relevant = 0 if first.answered else UNTOLD
+    return [first, *(unanswered(first, *record(number)[:2], relevant, "table-other") for number in others)]

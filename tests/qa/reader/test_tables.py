@@ -1,0 +1,73 @@
+"""Tables as the reader reads them, each cell behind the name of its column."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qa.reader.reader import shared_reader
+from qa.reader.reading import Reading
+from qa.reader.tables import original_spans, readable, tables
+
+FEES = (
+    "Per month.\n\n| Boat | Summer | Winter |\n|---|--:|---|\n| 6 \\| 8 m | 70 | 38 |\n| dinghy |  | 5 |\n\nAll in EUR."
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "context", "read"),
+    [
+        (FEES, "", "Per month.\n\nBoat: 6 \\| 8 m; Summer: 70; Winter: 38.\nBoat: dinghy; Winter: 5.\n\n\nAll in EUR."),
+        ("Boat | Fee\nYacht | 120", "", "Boat: Yacht; Fee: 120.\n"),
+        ("| Yacht | 120 |\n| Kayak | 5 |", "", "Yacht; 120.\nKayak; 5.\n"),
+        ("| Yacht | 120 |\n| Kayak | 5 |", "Fees › Boat | Fee", "Boat: Yacht; Fee: 120.\nBoat: Kayak; Fee: 5.\n"),
+        ("Yacht | 120 | x\nKayak", "", "Yacht | 120 | x\nKayak"),
+        ("a || b, in code", "", "a || b, in code"),
+        ("x|y|\n z | ", "", "x: z.\n"),
+    ],
+)
+def test_each_cell_is_behind_the_name_of_its_column(text: str, context: str, read: str) -> None:
+    assert readable(text, context).text == read
+
+
+@given(text=st.text(alphabet="ab |-:\n\\", max_size=60), context=st.sampled_from(["", "T › a | b"]))
+def test_every_character_is_the_one_that_it_comes_from(text: str, context: str) -> None:
+    read = readable(text, context)
+    assert len(read.text) == len(read.origin)
+    kept = [(letter, int(at)) for letter, at in zip(read.text, read.origin, strict=True) if at >= 0]
+    assert [letter for letter, _ in kept] == [text[at] for _, at in kept]
+    assert [at for _, at in kept] == sorted({at for _, at in kept})
+    for table in tables(text, context):
+        for cells in table.rows:
+            assert all(
+                not set(text[start:end]) & {"\n"} and text[start:end].strip() == text[start:end] for start, end in cells
+            )
+
+
+def test_tokens_cover_characters_of_the_original() -> None:
+    read = readable("| a | b |\n|---|---|\n| xy | z |")
+    assert read.text == "a: xy; b: z.\n"
+    spans = original_spans(np.array([(0, 1), (3, 5), (5, 6), (7, 8), (10, 11)], np.int32), read.origin)
+    assert spans.tolist() == [[-1, -1], [22, 24], [-1, -1], [-1, -1], [27, 28]]
+
+
+def test_no_answer_is_a_name_that_is_said_again_nor_goes_on_beyond_it() -> None:
+    """Tokens `Fee 5 Fee 7`, of which only the fees are in the text."""
+    spans = np.array([(-1, -1), (4, 5), (-1, -1), (8, 9)], np.int32)
+    start, end = np.array([9, 5, 9, 1], np.float32), np.array([9, 1, 9, 5], np.float32)
+    found = Reading(0, 0, start, end, 0, spans)
+    assert found.best(0, 9) == (4, 5), "not (4, 9), which has the higher logits"
+    assert found.best(6, 9) == (8, 9)
+    assert found.margin == 3
+    assert found.share(0, 9) == pytest.approx(1)
+
+
+def test_a_cell_is_the_answer() -> None:
+    text = "| Day | Opens | Closes |\n|---|---|---|\n| Monday | 08:00 | 17:00 |\n| Friday | 09:00 | 19:30 |"
+    for question, answer in (("When does it close on Friday?", "19:30"), ("When does it open on Monday?", "08:00")):
+        (found,) = shared_reader().read(question, [("Slipway", text)])
+        start, end = found.best(0, len(text)) or (0, 0)
+        assert text[start:end] == answer
+        assert found.answered > 0
