@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from corpus import sentence_spans
-from index import StoredPassage
+from index import STOP_WORDS, StoredPassage, word_terms
 from qa.answer.results import Highlight
 from qa.reader.tables import tables
 
@@ -23,6 +23,13 @@ _NEARLY = 0.92
 _MARKER = re.compile(r"(?:[•◦▪‣●○■□–—*+-]|\(?\d{1,3}[.)])\s+")
 # What may follow a question mark that ends a sentence.
 _CLOSING = " \n*_`\"'”’»)"
+# Questions for several things.
+_ASKS_FOR_SEVERAL = re.compile(
+    r"^(?:(?:please )?(?:list|name)\b|(?:what|which) (?:are|were)\b"
+    r"|(?:what|which) (?:\w+ ){0,2}\w+s (?:are|were|do|did|must|should|can|could|will|would|have|may)\b)",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"\w+")
 _SOFT_BREAK = re.compile(r"[;:,]\s+|\s+")
 
 # How well part of a passage answers, by its first character and one past its last, counted from the text proper.
@@ -51,7 +58,9 @@ class Extract:
         return len(self.answer) > self.lead[1] - self.lead[0]
 
 
-def extract(passage: StoredPassage, score: SpanScore, looked_up: int | None = None) -> Extract:
+def extract(
+    passage: StoredPassage, score: SpanScore, question: str = "", *, looked_up: int | None = None
+) -> Extract:
     """Choose the sentences of a passage that answer; the sentence or row with what is looked up is the best."""
     body = passage.text[passage.body :]
     base = passage.start + passage.body
@@ -64,6 +73,8 @@ def extract(passage: StoredPassage, score: SpanScore, looked_up: int | None = No
     negative, *first = scored[0]
     lead = (first[0], first[1]) if looked_up is not None else _answering(body, spans, (first[0], first[1]))
     items = _list_after(body, spans, lead)
+    if looked_up is None and _ASKS_FOR_SEVERAL.match(question) and (whole := _list_around(question, passage, spans, lead)):
+        lead, items = whole[0], whole[1:]
     near = [(start, end) for other, start, end in scored[1:_MAX_HIGHLIGHTS] if other <= _NEARLY * negative < 0]
     further = [span for span in near if span != lead]
     highlights = (Highlight((base + start, base + end), body[start:end]) for start, end in (lead, *(items or further)))
@@ -90,6 +101,35 @@ def _list_after(body: str, spans: Sequence[tuple[int, int]], lead: tuple[int, in
             break
         items.append((start, end))
     return items
+
+
+def _list_around(
+    question: str, passage: StoredPassage, spans: Sequence[tuple[int, int]], lead: tuple[int, int]
+) -> list[tuple[int, int]]:
+    """The items of the list that a sentence is in, if what the question is about stands above them and in none."""
+    body = passage.text[passage.body :]
+    at = spans.index(lead)
+    first, last = at, at + 1
+    while first and _is_item(body, spans[first]) and _is_item(body, spans[first - 1]):
+        first -= 1
+    while last < len(spans) and _is_item(body, spans[last]):
+        last += 1
+    items = list(spans[first:last][:_MAX_LIST_ITEMS])
+    about = _terms(question)
+    above = _terms(f"{passage.context} {passage.title} {body[: items[0][0]]}")
+    is_above = 2 * len(about & above) >= len(about) > 0
+    of_items = _terms(body[items[0][0] : items[-1][1]])
+    return items if len(items) > 1 and _is_item(body, lead) and is_above and not about & of_items else []
+
+
+def _is_item(body: str, span: tuple[int, int]) -> bool:
+    line = body.rfind("\n", 0, span[0]) + 1
+    return bool(_MARKER.match(body[line : span[1]].lstrip()))
+
+
+def _terms(text: str) -> set[str]:
+    """What a text is about: its words without endings, those without a meaning of their own left out."""
+    return {term for word in _WORD.findall(text.lower()) if word not in STOP_WORDS for term in word_terms(word)}
 
 
 def _sentences(body: str, context: str) -> list[tuple[int, int]]:

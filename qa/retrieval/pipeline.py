@@ -231,5 +231,7 @@ def _extract(query: Query, passages: Sequence[StoredPassage], judged: dict[int, 
     for passage in passages:
         if passage.id in scores:
             match = None if query.lookup is None else query.lookup.match(passage)
-            found[passage.id] = extract(passage, scores[passage.id], None if match is None else match.at)
+            found[passage.id] = extract(
+                passage, scores[passage.id], query.text, looked_up=None if match is None else match.at
+            )
     return found

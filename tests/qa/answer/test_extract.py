@@ -19,10 +19,10 @@ from tests.qa.passages import match, query, stored
 ENCODER = BagEncoder(max_tokens=100_000)
 
 
-def extracted(question: str, text: str, *, start: int = 0, body: int = 0) -> Extract:
+def extracted(question: str, text: str, *, start: int = 0, body: int = 0, context: str = "") -> Extract:
     """The extract of a passage for a question whose words all count the same."""
-    passage, asked = stored(text, start=start, body=body), query(question, ENCODER)
-    return extract(passage, partial(span_score, asked, match(asked, passage, ENCODER)))
+    passage, asked = stored(text, start=start, body=body, context=context), query(question, ENCODER)
+    return extract(passage, partial(span_score, asked, match(asked, passage, ENCODER)), question)
 
 
 def test_the_sentence_that_answers() -> None:
@@ -32,6 +32,26 @@ def test_the_sentence_that_answers() -> None:
     assert found.highlights == (Highlight((118, 135), "The red fox runs."),)
     assert document[118:135] == "The red fox runs."
     assert found.score == pytest.approx(1 + 0.5 / sqrt(2), abs=1e-6)
+
+
+END = "\n\nThat is all."
+DUTIES = "- Unlock the door. Mind the dog.\n- Light the stove\n- Sweep on Sunday" + END
+
+
+@pytest.mark.parametrize(
+    ("question", "context", "answer"),
+    [
+        ("Which opening duties are there?", "Club › Opening duties", DUTIES.removesuffix(END)[2:]),
+        ("what are the duties when opening", "Club › Opening duties", DUTIES.removesuffix(END)[2:]),
+        ("Which duties are there on Sunday?", "Club › Opening duties", "Sweep on Sunday"),
+        ("What is the first duty?", "Club › Opening duties", "Unlock the door."),
+        ("Which opening duties are there?", "Club › Other things", "Sweep on Sunday"),
+    ],
+)
+def test_the_list_below_a_heading_is_the_answer_to_a_question_for_what_is_in_it(
+    question: str, context: str, answer: str
+) -> None:
+    assert extracted(question, DUTIES, context=context).answer == answer
 
 
 def test_the_rows_of_a_table_are_what_is_extracted() -> None:
