@@ -91,7 +91,7 @@ def written_groups(count: int, random: Random) -> Iterator[list[Example]]:
 
 
 def training_groups(
-    work: Path, *, questions: int, hard: float, near: float, seed: int, times: int, page_times: int, tables: int = 0
+    work: Path, *, questions: int, hard: float, near: float, seed: int, times: int, page_times: int, paragraph_times: int, tables: int
 ) -> list[list[Example]]:
     """All groups of one pass, shuffled; groups of one question several times over get names of their own."""
     random = Random(seed)  # noqa: S311 - no secret
@@ -107,6 +107,7 @@ def training_groups(
         groups += _named(heading_groups(sample, random), f"sample-{time}")
     for time in range(page_times):
         groups += _named(page_groups(passages_of(work, "pages"), random), f"page-{time}")
+    for time in range(paragraph_times):
         groups += _named(paragraph_groups(squad.passages, random), f"paragraph-{time}")
     groups += cloze_groups(shown, questions // 9, random, "cloze")
     groups += cloze_groups(sample, 400, random, "sample-cloze")
@@ -142,7 +143,8 @@ def main() -> None:
     parser.add_argument("--hard", type=float, default=HARD_NEGATIVE, help="share of them with a hard negative")
     parser.add_argument("--near", type=float, default=NEAR_MISS, help="share of them with a near miss made by rules")
     parser.add_argument("--times", type=int, default=3, help="each human near miss, contract and heading so often")
-    parser.add_argument("--page-times", type=int, default=6, help="each question on a page or paragraph so often")
+    parser.add_argument("--page-times", type=int, default=6, help="each question on a page so often")
+    parser.add_argument("--paragraph-times", type=int, default=1, help="each question on a paragraph so often")
     parser.add_argument("--tables", type=int, default=0, help="made up, with some eight questions each")
     options = parser.parse_args()
     groups = training_groups(
@@ -153,6 +155,7 @@ def main() -> None:
         seed=options.seed,
         times=options.times,
         page_times=options.page_times,
+        paragraph_times=options.paragraph_times,
         tables=options.tables,
     )
     out = options.work / f"examples-{options.seed}.jsonl"
