@@ -58,9 +58,7 @@ class Extract:
         return len(self.answer) > self.lead[1] - self.lead[0]
 
 
-def extract(
-    passage: StoredPassage, score: SpanScore, question: str = "", *, looked_up: int | None = None
-) -> Extract:
+def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, looked_up: int | None = None) -> Extract:
     """Choose the sentences of a passage that answer; the sentence or row with what is looked up is the best."""
     body = passage.text[passage.body :]
     base = passage.start + passage.body
@@ -73,7 +71,11 @@ def extract(
     negative, *first = scored[0]
     lead = (first[0], first[1]) if looked_up is not None else _answering(body, spans, (first[0], first[1]))
     items = _list_after(body, spans, lead)
-    if looked_up is None and _ASKS_FOR_SEVERAL.match(question) and (whole := _list_around(question, passage, spans, lead)):
+    if (
+        looked_up is None
+        and _ASKS_FOR_SEVERAL.match(question)
+        and (whole := _list_around(question, passage, spans, lead))
+    ):
         lead, items = whole[0], whole[1:]
     near = [(start, end) for other, start, end in scored[1:_MAX_HIGHLIGHTS] if other <= _NEARLY * negative < 0]
     further = [span for span in near if span != lead]

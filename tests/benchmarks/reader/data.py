@@ -91,7 +91,16 @@ def written_groups(count: int, random: Random) -> Iterator[list[Example]]:
 
 
 def training_groups(
-    work: Path, *, questions: int, hard: float, near: float, seed: int, times: int, page_times: int, paragraph_times: int, tables: int
+    work: Path,
+    *,
+    questions: int,
+    hard: float,
+    near: float,
+    seed: int,
+    times: int,
+    page_times: int,
+    paragraph_times: int,
+    tables: int,
 ) -> list[list[Example]]:
     """All groups of one pass, shuffled; groups of one question several times over get names of their own."""
     random = Random(seed)  # noqa: S311 - no secret

@@ -186,7 +186,7 @@ def test_the_row_with_what_is_looked_up_is_the_answer() -> None:
     """Not the whole table, nor the sentence that scores best."""
     text = "Codes are here.\n\n| a | b |\n|---|---|\n| TM-428 | slow |\n| TM-429 | many |"
     at = text.index("TM-429")
-    found = extract(stored(text), lambda start, _: float(start == 0), at)
-    assert found.answer == found.highlights[0].text == "| TM-429 | many |"
-    found = extract(stored("It was built. When? In 1926."), lambda start, _: float(start > 0), 3)
+    found = extract(stored(text), lambda start, _: float(start == 0), looked_up=at)
+    assert found.answer == found.highlights[0].text == "TM-429 | many"
+    found = extract(stored("It was built. When? In 1926."), lambda start, _: float(start > 0), looked_up=3)
     assert found.answer == "It was built."
