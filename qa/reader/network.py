@@ -18,7 +18,7 @@ from index import MINILM, BertBuilder, CompiledCopy, CompileError, ModelFiles
 
 # The weights that ship, and what they compute for a few inputs; MODEL_CARD.md says how they were made.
 WEIGHTS = Path(__file__).with_name("reader.safetensors")
-WEIGHTS_SHA256 = "2507b4f53a5b5a1170a9c3a1795624a23ee76a99c8b84fb972846c253c2123da"
+WEIGHTS_SHA256 = "4213bd795dbd3ef2ded88a528e837d7794d67de01a9e2249cd95a62082c722d1"
 # Inputs of the network, each `(n, t) int64`: token ids, 1 for each token, 1 from the context on, 1 for the text proper.
 INPUTS = ("ids", "mask", "types", "text")
 # Logits reach from about -10 to 10; bf16 rounds them off.
