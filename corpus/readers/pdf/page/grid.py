@@ -6,6 +6,7 @@ import re
 from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 
 from corpus.readers.pdf.page.cells import GUTTER, Cell, Interval, cells_of, common, free
@@ -44,12 +45,16 @@ class GridFinder:
     def __init__(self, lines: Sequence[Line]) -> None:
         self.cells = [cells_of(line) for line in lines]
         self._lines = lines
+        self._wide = [
+            len(cells) > 1 and any(two.left - one.right > line.size for one, two in pairwise(cells))
+            for line, cells in zip(lines, self.cells, strict=True)
+        ]
         self._free: dict[int, list[Interval]] = {}
         self._found: dict[int, Grid | None] = {}
 
     def best(self, at: int) -> Grid | None:
         """Return the largest grid that begins at a line or, as that may be across its columns, just below."""
-        if len(self.cells[at]) < 2:
+        if len(self.cells[at]) < 2 or sum(self._wide[at : at + _LOOK_AHEAD + 1]) < _MIN_WIDE:
             return None
         for start in range(at, min(at + _LOOK_AHEAD, len(self._lines))):
             if start not in self._found:
