@@ -25,7 +25,7 @@ class LogisticModel:
 
 
 # With the reader, with late interaction alone, and with neither.
-READ = LogisticModel((0.0, 0.0, -0.472, 0.574), 0.18)
+READ = LogisticModel((0.0, 0.0, -0.559, 0.468), 0.416)
 RERANKED = LogisticModel((0.586, 4.453, -0.716, 0.0), -3.237)
 QUICK = LogisticModel((4.164, 1.259, -1.12, 0.0), -1.704)
 # From this probability on the answer counts as found.
@@ -49,7 +49,7 @@ class Features:
         cosine: The best passage's cosine with the question.
         sentence: Its best sentence's score: by late interaction and the reader, or without them by shared words.
         missing_number: 1 where the question has a number that the passage lacks, else 0.
-        answered: The highest of the reader's logits that a passage answers; 0 without the reader.
+        answered: The reader's logit that the passage answers which it finds most relevant; 0 without the reader.
     """
 
     cosine: float
@@ -80,9 +80,10 @@ def features_of(
 ) -> Features:
     """The features of an answer; `best` is the first passage shown, `readings` those of all that were read."""
     asked = _numbers(question)
+    read = max(readings, key=lambda one: one.relevant, default=None)
     around = f"{best.document.path} {best.context} {best.text}"
     missing = float(bool(asked) and not asked <= _numbers(around) | _number_words(around))
-    return Features(cosine, sentence, missing, max((one.answered for one in readings), default=0.0))
+    return Features(cosine, sentence, missing, 0.0 if read is None else read.answered)
 
 
 def _numbers(text: str) -> set[str]:
