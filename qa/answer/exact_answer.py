@@ -38,7 +38,7 @@ _PAIRED = '*`"'
 _OPENING_MARK = re.compile(r"[*`\"](?=[^\s*`\"])")
 _CLOSING_MARK = re.compile(r"(?<=[^\s*`\"])[*`\"]")
 # Least margin over "no answer" for a few words; below it the sentence is the better answer.
-_LEAST_MARGIN = -2.0
+_LEAST_MARGIN = -4.0
 # The reader is sure enough that a passage answers to say that it agrees, or that it contradicts: logits.
 _AGREES = 0.0
 _CONTRADICTS = 1.5

@@ -53,7 +53,7 @@ def test_other_questions_get_a_sentence(question: str) -> None:
 
 def test_where_the_reader_rather_sees_no_answer_a_sentence_is_quoted() -> None:
     passage = stored(OPENED)
-    for none, text in ((2 * 7.0, "12 May 1932"), (2 * 7.1, "It opened on 12 May 1932, in rain.")):
+    for none, text in ((2 * 9.0, "12 May 1932"), (2 * 9.1, "It opened on 12 May 1932, in rain.")):
         read = reading(OPENED, answer="12 May 1932", sure=5.0, none=none)
         found = exact_answer("When did it open?", [passage], {1: extract(passage, read.share)}, {1: read})
         assert found is not None
