@@ -37,6 +37,10 @@ _BARE = re.compile(r"(?:[\s|]|\[[ xX]?\]\s)*([^\s|](?:.*[^\s|])?)", re.DOTALL)
 _PAIRED = '*`"'
 _OPENING_MARK = re.compile(r"[*`\"](?=[^\s*`\"])")
 _CLOSING_MARK = re.compile(r"(?<=[^\s*`\"])[*`\"]")
+# A title, or what is said, between such marks.
+_MARKED = re.compile(
+    r"(?<!\w)(?:(?P<mark>\*\*|[*_\"])(?=\S)(?P<same>[^*_\"]+)(?P=mark)|[“„«](?P<other>[^“”«»]+)[”“»])(?!\w)"
+)
 # Least margin over "no answer" for a few words; below it the sentence is the better answer.
 _LEAST_MARGIN = -4.0
 # The reader is sure enough that a passage answers to say that it agrees, or that it contradicts: logits.
@@ -151,7 +155,8 @@ def _candidate(
     row = rows[shares.index(max(shares))] if rows else sentence
     if len(rows) > 1 and (bare := _BARE.match(body, max(row[0], first), min(row[1], last))):
         found = bare.span(1)
-    found = _without_half_a_pair(body, completed(body, found, row, dates=dates), sentence)
+    found = _whole_title(body, completed(body, found, row, dates=dates), sentence)
+    found = _without_half_a_pair(body, found, sentence)
     return _PassageAnswer(rank, body[slice(*found)], body[slice(*sentence)], reading, passage)
 
 
@@ -175,6 +180,15 @@ def _rows(body: str, start: int, end: int) -> list[tuple[int, int]]:
 def _has_room(line: str, following: str, width: int) -> bool:
     word = following.split(maxsplit=1)[0] if following.strip() else ""
     return not word[:1].islower() and line[-1:] not in ",-" and len(line.rstrip()) + 1 + len(word) <= width
+
+
+def _whole_title(body: str, words: tuple[int, int], sentence: tuple[int, int]) -> tuple[int, int]:
+    """All that is between two marks, of which the words are the greater part."""
+    for found in _MARKED.finditer(body, *sentence):
+        start, end = found.span("same" if found["same"] else "other")
+        if start <= words[0] and words[1] <= end <= start + 2 * (words[1] - words[0]):
+            return start, end
+    return words
 
 
 def _without_half_a_pair(body: str, words: tuple[int, int], sentence: tuple[int, int]) -> tuple[int, int]:

@@ -22,7 +22,7 @@ Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TextTable:
     """A table; spans are characters of its text, end exclusive.
 
     Attributes:
@@ -48,7 +48,7 @@ class Readable(NamedTuple):
     origin: npt.NDArray[np.int32]
 
 
-def tables(text: str, context: str = "") -> list[Table]:
+def tables(text: str, context: str = "") -> list[TextTable]:
     """The tables of a text: two or more lines with bars, one below the other.
 
     Of one that goes on from another passage, the names of the columns are the last part of the context.
@@ -64,15 +64,15 @@ def tables(text: str, context: str = "") -> list[Table]:
     return [_table(block, above if len(above) > 1 and not block[0][0] else ()) for block in blocks if len(block) > 1]
 
 
-def _table(lines: Sequence[tuple[int, str]], above: tuple[str, ...]) -> Table:
+def _table(lines: Sequence[tuple[int, str]], above: tuple[str, ...]) -> TextTable:
     rows = [_cells(at, line) for at, line in lines if not _RULE.fullmatch(line)]
     first, line = lines[0]
     span = first, lines[-1][0] + len(lines[-1][1])
     # Markdown has a rule below the names of the columns; without one, names have no bar on both sides.
     is_named = any(_RULE.fullmatch(line) for _, line in lines[:2]) or not line.lstrip().startswith("|")
     if above or not rows or not is_named:
-        return Table(span, above, tuple(rows))
-    return Table(span, tuple(line[start - first : end - first] for start, end in rows[0]), tuple(rows[1:]))
+        return TextTable(span, above, tuple(rows))
+    return TextTable(span, tuple(line[start - first : end - first] for start, end in rows[0]), tuple(rows[1:]))
 
 
 def _cells(at: int, line: str) -> tuple[Span, ...]:

@@ -114,6 +114,27 @@ def test_no_part_of_a_date_amount_or_address(sentence: str, named: str, shown: s
     assert answer("When was it?", [(sentence, named, 3)]) == Answer(shown, (1,), sentence)
 
 
+@pytest.mark.parametrize(
+    ("sentence", "named", "shown"),
+    [
+        (
+            "The award was won by *Adam: A Method for Stochastic\nOptimization* (Kingma).",
+            "A Method for Stochastic\nOptimization",
+            None,
+        ),
+        ("It is called “The Sea, the Sea” today.", "the Sea", "the Sea"),
+        ("It is called “Under the Sea” today.", "the Sea", "Under the Sea"),
+        ('She wrote "Red Hens" and "Blue Hens".', "Hens", "Red Hens"),
+        ("It has 2*3*4 doors, and 5 * 6 * 7 windows.", "6", "6"),
+    ],
+)
+def test_no_half_of_a_title(sentence: str, named: str, shown: str | None) -> None:
+    """Between quotation marks or emphasis, if it is the greater part."""
+    found = answer("What is it?", [(sentence, named, 3)])
+    assert found is not None
+    assert found.text == (shown or "Adam: A Method for Stochastic\nOptimization")
+
+
 def test_part_of_a_date_is_the_answer_to_a_question_for_it() -> None:
     for question, shown in (("In which year was it?", "2024"), ("When was it, in the year 2024?", "6 July 2024")):
         found = answer(question, [("It was 6 July 2024.", "2024", 3)])
