@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple, replace
 from itertools import chain, count
@@ -62,25 +63,34 @@ class Inserter:
     def _insert(self, document: StoredDocument, file: SplitFile, ids: Iterator[int]) -> None:
         self._connection.execute(_INSERT_DOCUMENT, (*astuple(document), document_checksum(document)))
         rows = []
-        for passage, digest in zip(file.passages, file.digests, strict=True):
+        keys = passage_keys(document.path, file.passages)
+        for passage, key, digest in zip(file.passages, keys, file.digests, strict=True):
             passage_id = next(ids)
-            rows.append(self._row(passage_id, document, passage, digest))
+            rows.append(self._row(passage_id, key, document, passage, digest))
             self._lexical.add(passage_id, fields_of(document, passage))
         self._connection.executemany(_INSERT_PASSAGE, rows)
 
-    def _row(self, number: int, document: StoredDocument, passage: Passage, digest: bytes) -> tuple[Any, ...]:
+    def _row(self, number: int, key: str, document: StoredDocument, passage: Passage, digest: bytes) -> tuple[Any, ...]:
         (vector,) = self._connection.execute("SELECT id FROM vectors WHERE digest = ?", (digest,)).fetchone()
         self.vectors.append(vector)
-        row = passage_row(number, document, passage, vector)
+        row = passage_row(number, key, document, passage, vector)
         if self.texts is not None:
             self.texts.add(row[_TEXT_DIGEST])
         return row
 
 
-def passage_row(number: int, document: StoredDocument, passage: Passage, vector: int) -> tuple[Any, ...]:
+def passage_keys(path: str, passages: Iterable[Passage]) -> Iterator[str]:
+    """Return the stable ids of a file's passages, which are all of them, in order."""
+    seen: Counter[bytes] = Counter()
+    for passage in passages:
+        text = text_digest(passage.text)
+        yield passage_key(path, text, seen[text])
+        seen[text] += 1
+
+
+def passage_row(number: int, key: str, document: StoredDocument, passage: Passage, vector: int) -> tuple[Any, ...]:
     """Return the row of a passage in any store, from `id` to `checksum`."""
     text = text_digest(passage.text)
-    key = passage_key(document.path, passage.start, passage.end, text)
     link = Link(number, key, document.id, vector, passage.start, passage.end)
     fields = (
         *link,

@@ -11,7 +11,7 @@ import numpy as np
 import psycopg
 
 from index.commit.change import ChangeSet, SplitFile
-from index.commit.insert import fields_of, passage_row
+from index.commit.insert import fields_of, passage_keys, passage_row
 from index.postgres.connection import storable
 from index.postgres.keyword_writer import KeywordWriter
 from index.postgres.rows import DOCUMENT, live
@@ -73,8 +73,9 @@ class GenerationWriter:
         for file in files:
             document = replace(file.document, id=self._document)
             documents.append((self._generation, *astuple(document), document_checksum(document)))
-            for one, digest in zip(file.passages, file.digests, strict=True):
-                row = passage_row(self._passage, document, one, vectors[digest])
+            keys = passage_keys(document.path, file.passages)
+            for one, key, digest in zip(file.passages, keys, file.digests, strict=True):
+                row = passage_row(self._passage, key, document, one, vectors[digest])
                 passages.append((self._generation, *row))
                 self._keywords.add(self._passage, fields_of(document, one))
                 self._passage += 1

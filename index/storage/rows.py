@@ -46,7 +46,7 @@ class StoredPassage:
 
     Attributes:
         id: Row id, valid in this generation only.
-        key: Stable id: 16 hex digits over path, span and text.
+        key: Stable id: 16 hex digits over path and text.
         document: The file it is from.
         vector: Row id of its vector.
         text_digest: BLAKE2b-128 of `text`.
@@ -115,9 +115,13 @@ def ids_json(ids: Sequence[int]) -> str:
     return json.dumps([int(number) for number in ids])
 
 
-def passage_key(path: str, start: int, end: int, text_digest: bytes) -> str:
-    """Return the stable id of a passage: 16 hex digits of BLAKE2b over path, span and text digest."""
-    return checksum(path, start, end, text_digest).hex()
+def passage_key(path: str, text_digest: bytes, occurrence: int) -> str:
+    """Return the stable id of a passage: 16 hex digits of BLAKE2b over path, text digest and occurrence.
+
+    Where it stands does not count, so that text above it can change; which of the file's passages with this very text
+    it is, from 0, does.
+    """
+    return checksum(path, text_digest, occurrence).hex()
 
 
 def text_digest(text: str) -> bytes:

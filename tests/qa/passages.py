@@ -19,7 +19,7 @@ def stored(text: str, *, path: str = "x.txt", context: str = "", start: int = 0,
     """A passage as the index gives it back; its text proper begins at `body`."""
     document = StoredDocument(1, path, "0" * 64, 0, 0, 0, "text/plain", "", 1)
     digest = text_digest(text)
-    key = passage_key(path, start, start + len(text), digest)
+    key = passage_key(path, digest, start)
     end = start + len(text)
     return StoredPassage(1, key, document, 1, start, end, body, (1, 1), None, None, (), context, text, digest)
 

@@ -84,6 +84,25 @@ def test_an_edit_embeds_only_the_passage_it_touches(root: Path) -> None:
     assert "mat." not in " ".join(texts(root))
 
 
+def test_text_inserted_above_changes_no_id_and_the_same_text_twice_has_two(root: Path) -> None:
+    def keys() -> list[str]:
+        with Snapshot(root / ".qa") as snapshot:
+            return [passage.key for passage in snapshot.passages_of("song.md")]
+
+    verses = "# Verse\n\nRow the boat.\n\n# Refrain\n\nMerrily.\n\n# Refrain\n\nMerrily.\n"
+    (root / "song.md").write_text(verses, encoding="utf-8")
+    build(root)
+    before = keys()
+    assert len(set(before)) == len(before) == 3
+    (root / "song.md").write_text(f"# First\n\nA new verse.\n\n{verses}", encoding="utf-8")
+    build(root)
+    assert keys()[1:] == before
+    with Snapshot(root / ".qa") as snapshot:
+        assert [found.start for key in before if (found := snapshot.find(key))] == [
+            one.start for one in snapshot.passages_of("song.md")[1:]
+        ]
+
+
 @pytest.mark.parametrize("target", ["sparrows.txt", "notes/birds.txt"])
 def test_a_rename_or_move_embeds_nothing(root: Path, target: str) -> None:
     build(root)

@@ -57,7 +57,7 @@ def test_scores_are_a_convex_combination(four: Snapshot) -> None:
     found, paths = ask(four, "red fox")
     # BM25 of a word in 1 of 4 passages of the same length is ln(3.5 / 1.5); SQLite floors that of one in 2 of 4.
     fox, red = log(3.5 / 1.5), 1e-6
-    assert paths == ["a.txt", "b.txt", "d.txt", "c.txt"]
+    assert paths == ["a.txt", "b.txt", "c.txt", "d.txt"]
     assert four.passages(found.ids)[2].key < four.passages(found.ids)[3].key
     np.testing.assert_allclose(found.cosines, [1, 0.5, 0, 0], atol=1e-7)
     np.testing.assert_allclose(found.keyword, [fox + red, red, 0, 0], atol=1e-9)
