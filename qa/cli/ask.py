@@ -84,7 +84,7 @@ def ask(
     Without a question, on a terminal, it begins a conversation.
     """
     session.refuse_missing_folder(words)
-    folder, question = session.leading_folder(words)
+    folder, question = session.named_folder(words)
     talks = not question and batch is None and session.is_interactive()
     if folder is not None and not question and batch is None and not talks:
         raise UsageError(f'{folder} is a folder. Put a question after it: qa ask {folder} "who won?"')

@@ -50,7 +50,7 @@ def similar(
 
     WHAT is path:line, path:first-last, "path, p. 3", a passage id, a path, or any text.
     """
-    folder, what = session.leading_folder(words)
+    folder, what = session.named_folder(words)
     if not what:  # a folder alone is what is meant
         folder, what = None, words
     root, here = session.named_root(folder, index), locate.working_directory()

@@ -36,18 +36,27 @@ def as_line(value: dict[str, Any]) -> str:
     return answers.as_json(value, sys.stdout) + "\n"
 
 
-def leading_folder(words: Sequence[str]) -> tuple[Path | None, tuple[str, ...]]:
-    """Return the folder that stands before a question or a place, or None, and the other words.
+def named_folder(words: Sequence[str]) -> tuple[Path | None, tuple[str, ...]]:
+    """Return the folder that stands before a question or a place, or behind a quoted one, or None; and the other words.
 
     The first of several bare words may be part of a question: it is a folder before a text in quotation marks, or if it
     has an index and there is none here.
     """
     first, *rest = words or ("",)
-    is_path = "/" in first or os.sep in first or first in (".", "..")
-    is_meant = is_path or (len(rest) == 1 and " " in rest[0].strip()) or _is_only_index(first)
-    if not first or not is_meant or not Path(first).is_dir():
-        return None, tuple(words)
-    return Path(first), tuple(rest)
+    is_quoted = len(rest) == 1 and " " in rest[0].strip()
+    if first and (_is_path(first) or is_quoted or _is_only_index(first)) and Path(first).is_dir():
+        return Path(first), tuple(rest)
+    if len(rest) == 1 and " " in first.strip() and _is_folder(rest[0]):
+        return Path(rest[0]), (first,)
+    return None, tuple(words)
+
+
+def _is_folder(word: str) -> bool:
+    return bool(word) and (_is_path(word) or _is_only_index(word)) and Path(word).is_dir()
+
+
+def _is_path(word: str) -> bool:
+    return "/" in word or os.sep in word or word in (".", "..")
 
 
 def refuse_missing_folder(words: Sequence[str]) -> None:

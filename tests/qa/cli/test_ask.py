@@ -106,8 +106,13 @@ def test_a_question_alone_is_asked(indexed: Path) -> None:
 
 
 def test_ask_a_folder(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The folder may stand before the question, as in every command; a bare word before other words is one of them."""
+    """The folder may stand before the question, as in every command; a bare word before other words is one of them.
+
+    Behind a question in quotation marks it may stand too: who has just typed `qa index notes` puts it there.
+    """
     monkeypatch.chdir(indexed.parent)
+    for words in (["when is soup served?", "notes"], ["when is soup", indexed], ["when is it?", "notes/"]):
+        assert "Soup is served at noon." in qa("ask", *words).stdout
     for words in (["notes", "when is soup served?"], ["notes/", "soup"], [indexed, "soup", "served"]):
         assert "Soup is served at noon." in qa("ask", *words).stdout
     assert qa("ask", "notes", "soup", "served").exit_code == 0
@@ -122,6 +127,8 @@ def test_ask_a_folder(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert qa("notes/zzz", "when is it?").stderr == "qa: no such folder: notes/zzz.\n"
     monkeypatch.chdir(indexed)
     assert json.loads(qa("ask", "--json", "soup/bread", "served").stdout)["question"] == "soup/bread served"
+    assert json.loads(qa("ask", "--json", "who is in", "sub").stdout)["question"] == "who is in sub"
+    assert json.loads(qa("ask", "--json", "soup", "sub").stdout)["question"] == "soup sub"
     monkeypatch.chdir(indexed.parent)
     assert qa("ask", "notes/sub", "what is there").stderr.endswith(f"it is part of the collection {indexed}.\n")
     assert qa("show", "notes/talks.md:7", "-C", "0").stdout.endswith("> 7  Soup is served at noon.\n")
