@@ -1,4 +1,4 @@
-"""Dates in the forms in which people write them: 4 June, 2024-06-04, 04/06/2024, 4.6.2024."""
+"""Dates in the forms in which people write them: 4 June, 4. Juni, 2024-06-04, 04/06/2024, 4.6.2024, 6/24/2024."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from itertools import islice
 from typing import NamedTuple
 
 from index import Among, Index, word_terms
-from qa.answer.values import MONTH
+from qa.answer.values import MONTH, month_of
 
 _NAMES = (
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
+_GERMAN_NAMES = (
+    "januar", "februar", "märz", "april", "mai", "juni",
+    "juli", "august", "september", "oktober", "november", "dezember",
 )  # fmt: skip
 _DAYS = 31
 # Dates of a question that are looked at, passages in which other forms are looked for, and how many the question gets.
@@ -33,12 +37,12 @@ class WrittenDate(NamedTuple):
     """A date in a text.
 
     Attributes:
-        day: Of the month, the first number where both are written as numbers.
+        day: Of the month; the first number where either may be the month.
         month: From 1.
         year: 0 where it is not written.
         text: As it is written.
         end: One past its last character.
-        has_name: Whether the month is written by its name.
+        name: That of the month as it is written, in small letters; "" where it is a number.
     """
 
     day: int
@@ -46,7 +50,7 @@ class WrittenDate(NamedTuple):
     year: int
     text: str
     end: int
-    has_name: bool
+    name: str
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -54,23 +58,25 @@ class WrittenDate(NamedTuple):
         day, month, year = self.day, self.month, self.year
         numbers = {str(day), f"{day:02}", str(month), f"{month:02}", *([str(year)] if year else [])}
         whole = (f"{year}-{month:02}-{day:02}", f"{day:02}.{month:02}.{year}", f"{day}.{month}.{year}") if year else ()
-        return (*sorted(numbers), *whole, _NAMES[month - 1][:3], _NAMES[month - 1])
+        names = _NAMES[month - 1], _GERMAN_NAMES[month - 1]
+        return (*sorted(numbers), *whole, *dict.fromkeys([*names, *(name[:3] for name in names)]))
 
     def is_other_form_of(self, other: WrittenDate) -> bool:
         """Whether it is the same date, as far as both tell, and written with other words."""
         is_same = self[:2] == other[:2] and (self.year == other.year or not (self.year and other.year))
-        return is_same and self.text != other.text and not (self.has_name and other.has_name)
+        return is_same and self.text != other.text and (self.name != other.name or not self.name)
 
 
 def dates_in(text: str) -> Iterator[WrittenDate]:
     """Yield the dates of a text that have at least a day and a month."""
     for found in _DATES.finditer(text):
         groups = {name.rstrip("123"): value for name, value in found.groupdict().items() if value}
-        month = groups["month"]
-        number = int(month) if month.isdecimal() else [name[:3] for name in _NAMES].index(month[:3].lower()) + 1
-        if 1 <= number <= len(_NAMES) and 1 <= int(groups["day"]) <= _DAYS:
-            year = int(groups.get("year", 0))
-            yield WrittenDate(int(groups["day"]), number, year, found[0], found.end(), not month.isdecimal())
+        day, name = int(groups["day"]), "" if groups["month"].isdecimal() else groups["month"].lower()
+        month = month_of(name) if name else int(groups["month"])
+        if groups.get("mark") in {"/", "-"} and day <= len(_NAMES) < month:
+            day, month = month, day  # as in 6/24/2024
+        if 1 <= month <= len(_NAMES) and 1 <= day <= _DAYS:
+            yield WrittenDate(day, month, int(groups.get("year", 0)), found[0], found.end(), name)
 
 
 def with_other_forms(question: str, snapshot: Index, among: Among) -> str:

@@ -26,11 +26,14 @@ _AMOUNT = (
     rf"(?:(?P<before>{_BEFORE}){_BLANK}?)?(?P<number>{_NUMBER})(?:[ -](?P<scale>(?i:{'|'.join(_SCALES)}))\b)?"
     rf"(?(before)|(?:{_BLANK}?(?P<after>{_AFTER}){_OF_NEXT})?)"
 )
-# "Mar" and "May" are words, too, unless they are written as names.
+# "Mar" and "May" are words, too, unless they are written as names; those behind them are German.
 MONTH = (
     r"(?:(?i:jan(?:uary)?|feb(?:ruary)?|apr(?:il)?|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
-    r"|nov(?:ember)?|dec(?:ember)?)|M(?:ar(?:ch)?|ay|AR(?:CH)?|AY))\b"
+    r"|nov(?:ember)?|dec(?:ember)?|(?:jan|jän|febr)uar|jän|märz?|mrz|ju[nl]i|okt(?:ober)?|dez(?:ember)?)"
+    r"|M(?:ar(?:ch)?|ay|AR(?:CH)?|AY|ai|AI))\b"
 )
+_MONTHS = {"jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6, "jul": 7, "aug": 8, "sep": 9, "oct": 10}
+_MONTHS |= {"nov": 11, "dec": 12, "jän": 1, "mär": 3, "mrz": 3, "mai": 5, "okt": 10, "dez": 12}
 _DAY = r"(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?\b"
 _YEAR = r"(?:1\d|20)\d\d\b(?![.,:]\d)"
 _DATE = (
@@ -73,7 +76,8 @@ def compared(text: str) -> tuple[str, tuple[Value, ...]]:
 
     def replaced(found: re.Match[str]) -> str:
         if found["name"]:
-            values.append(found["name"][:3].lower())
+            name = found["name"][:3].lower()
+            values.append(str(_MONTHS.get(name, name)))
             return "M"
         unit = found["before"] or found["after"] or ""
         unit = _UNITS.get(unit.lower().rstrip("s"), unit)
@@ -83,6 +87,11 @@ def compared(text: str) -> tuple[str, tuple[Value, ...]]:
         return f"# {unit}"
 
     return " ".join(_COMPARED.sub(replaced, _ORDINAL.sub("", text)).lower().split()), tuple(values)
+
+
+def month_of(name: str) -> int:
+    """The number of a month by its name, from 1."""
+    return _MONTHS[name[:3].lower()]
 
 
 def years(text: str) -> set[str]:

@@ -18,7 +18,7 @@ BOOKINGS = "\n".join(
     ["Date,Room,Who"]
     + [f"2024-06-{day:02},Hall,Guest {day}" for day in range(1, 21)]
     + [f"{day:02}/06/2024,Kitchen,Cook {day}" for day in range(21, 31)]
-    + ["24.12.2023,Hall,Choir", "2024-04-06,Hall,Board"]
+    + ["24.12.2023,Hall,Choir", "2024-04-06,Hall,Board", "7/24/2024,Hall,Auditor", "12. März 2025,Hall,Prüfer"]
 )
 
 
@@ -47,11 +47,17 @@ def snapshot(root: Path) -> Iterator[Snapshot]:
         ("2024-06-04", (4, 6, 2024)),
         ("the 04/06/2024", (4, 6, 2024)),
         ("4.6.2024.", (4, 6, 2024)),
+        ("am 5. Mai 2023", (5, 5, 2023)),
+        ("am 12. März", (12, 3, 0)),
+        ("1. Okt. 2023", (1, 10, 2023)),
+        ("on 6/24/2024", (24, 6, 2024)),
+        ("6-24-2024", (24, 6, 2024)),
         ("in June 2024", None),
         ("version 1.2.20245", None),
         ("4.13.2024, 41 June, 4/6-2024", None),
         ("TM-2024-06-04", None),
         ("he may 4 times", None),
+        ("6.24.2024", None),
     ],
 )
 def test_dates_of_a_text(text: str, date: tuple[int, int, int] | None) -> None:
@@ -70,6 +76,11 @@ def test_dates_of_a_text(text: str, date: tuple[int, int, int] | None) -> None:
         ("the hall on 4 June 2023", "the hall on 4 June 2023"),
         ("the hall in June", "the hall in June"),
         ("on 3 May", "on 3 May"),
+        ("am 3. Mai", "am 3. Mai (3 May 2024)"),
+        ("on 24 Dec", "on 24 Dec (24.12.2023, 24 December)"),
+        ("the hall on 12 March 2025", "the hall on 12 March 2025 (12. März 2025)"),
+        ("the hall on 24 July 2024", "the hall on 24 July 2024 (7/24/2024)"),
+        ("am 24. Juli 2024", "am 24. Juli 2024 (7/24/2024)"),
     ],
 )
 def test_other_forms_of_the_same_date_stand_behind_it(snapshot: Snapshot, asked: str, searched: str) -> None:
