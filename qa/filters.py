@@ -90,6 +90,8 @@ EVERYTHING = Filter()
 
 def merged(path: Texts, only: Filter | None) -> Filter:
     """Return a filter with a path that is given beside it; to give one twice is a UsageError."""
+    if not isinstance(only, Filter | None):
+        raise TypeError(f"only must be of type Filter, not {type(only).__name__}")
     if path is None or path == "":
         return only or EVERYTHING
     if only and only.paths:

@@ -156,7 +156,7 @@ def _candidate(
     if len(rows) > 1 and (bare := _BARE.match(body, max(row[0], first), min(row[1], last))):
         found = bare.span(1)
     found = _whole_title(body, completed(body, found, row, dates=dates), sentence)
-    found = _without_half_a_pair(body, found, sentence)
+    found = _with_whole_brackets(body, _without_half_a_pair(body, found, sentence), sentence)
     return _PassageAnswer(rank, body[slice(*found)], body[slice(*sentence)], reading, passage)
 
 
@@ -203,6 +203,23 @@ def _without_half_a_pair(body: str, words: tuple[int, int], sentence: tuple[int,
     if right and not left and _OPENING_MARK.search(body, sentence[0], start + 1):
         return start, end - right
     return words
+
+
+def _with_whole_brackets(body: str, words: tuple[int, int], sentence: tuple[int, int]) -> tuple[int, int]:
+    """Adds the other half of a pair of brackets where it is next to the words, or leaves out the one at their end."""
+    start, end = words
+    for opening, closing in ("()", "[]"):
+        text = body[start:end]
+        more = text.count(opening) - text.count(closing)
+        if more == 1 and text.startswith(opening):
+            start += 1
+        elif more == 1 and body.startswith(closing, end, sentence[1]):
+            end += 1
+        elif more == -1 and text.endswith(closing):
+            end -= 1
+        elif more == -1 and body.startswith(opening, max(start - 1, sentence[0]), start):
+            start -= 1
+    return (start, end) if start < end else words
 
 
 def _words(text: str) -> list[str]:

@@ -44,9 +44,11 @@ _ADDRESS = (
     r"\b(?:https?://|www\.)[^\s<>\"]*[\w/]|(?<![\w.+-])\w[\w.+-]*@\w[\w-]*(?:\.\w[\w-]*)+"
     r"|(?<![\w.-])(?:\w[\w-]+\.)+[a-z]{2,24}\b(?:/[^\s<>\"]*[\w/])?"
 )
+# In front of a number: less than it, about it, below zero; none of an arrow, of a quoted line or between numbers.
+_SIGN = rf"(?:(?:[<≤≥±~≈]|(?<=[^\n=-])>)=?{_BLANK}?|(?<![\w.,:)\]-])[-−])"
 # Such as 10.1000/182, JES-2024-1187, B2.117: with a letter in front and a digit, so that 3-5 is none.
 _IDENTIFIER = r"\b10\.\d{4,9}/[^\s<>\"]*\w|\b(?=[\w./-]{0,40}\d)[^\W\d_]\w*(?:[./-]\w+)+"
-_WHOLE = re.compile(rf"{_ADDRESS}|{_IDENTIFIER}|(?P<date>{_DATE})|{_AMOUNT}\w*|\w+(?:(?<=\d)\.\d+)*")
+_WHOLE = re.compile(rf"{_ADDRESS}|{_IDENTIFIER}|(?P<date>{_DATE})|(?:{_SIGN}(?=\d))?{_AMOUNT}\w*|\w+(?:(?<=\d)\.\d+)*")
 _WORD = re.compile(r"\w+")
 _COMPARED = re.compile(
     rf"\b(?P<name>{MONTH}|(?i:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b)|{_AMOUNT}"

@@ -24,6 +24,8 @@ _CONTEXT_SHARE = 4
 _ENGLISH = 0.13
 _PROSE = 0.3
 _WORD = re.compile(r"\w+")
+# The name of a field, in front of its value.
+_FIELD = re.compile(r"^[^\n:]{1,40}:[ \t]", re.MULTILINE)
 # Rows that go through the network together, and what their lengths are padded to.
 _ROWS = 4
 _STEP = 16
@@ -121,9 +123,9 @@ def shared_reader() -> Reader:
 def is_english(texts: Iterable[str]) -> bool:
     """Whether texts are in the one language that the reader knows, by the share of its commonest words.
 
-    Rows of names and numbers are in none, and are read.
+    Rows of names and numbers are in none, and are read, whatever their columns are called.
     """
-    words = [word for text in texts for word in _WORD.findall(text)]
+    words = [word for text in texts for word in _WORD.findall(_FIELD.sub("", text))]
     small = [word for word in words if word[0].isalpha() and not word[0].isupper()]
     return len(small) < _PROSE * len(words) or sum(word in STOP_WORDS for word in small) >= _ENGLISH * len(small)
 

@@ -120,7 +120,8 @@ class Pipeline:
         answer = exact_answer(query.text, passages, extracts, readings)
         clock.lap("extract")
         sure, features = 0.0, None
-        if ranked:
+        # Of "?" or a lone mark a passage may be the nearest, but nothing was asked.
+        if ranked and any(map(str.isalnum, query.asked)):
             best = passages[0]
             features = confidence.features_of(
                 query.asked,

@@ -13,6 +13,7 @@ from index import STOP_WORDS, Among, Encoder, Index, TokenVectors, Vectors, Word
 from qa.answer.dates import with_other_forms
 from qa.answer.lookup import Lookup, lookup_of
 from qa.answer.results import Correction, Mode
+from qa.retrieval.question_text import without_mean
 from qa.retrieval.spelling import correct_spelling
 from qa.retrieval.stopwatch import Stopwatch
 
@@ -43,7 +44,8 @@ class Query:
 
     Attributes:
         asked: The question as it was asked.
-        text: As it is searched: misspelt words replaced, dates also in the forms that the collection has.
+        text: As it is searched: misspelt words replaced, dates also in the forms that the collection has, "stand for"
+            in place of "mean".
         corrections: The words that were replaced.
         terms: Terms of the keyword index, each with its weight for BM25.
         rarity: The same terms and those of all other telling words, each from 0.1 where every passage has it to about 1
@@ -93,7 +95,7 @@ def analyse_question(
     analysis = analyse(asked)
     text, corrections = correct_spelling(asked, analysis.words, snapshot, encoder)
     lookup = None if mode is Mode.DENSE else lookup_of(text)
-    text = with_other_forms(text, snapshot, documents)
+    text = with_other_forms(without_mean(text), snapshot, documents)
     if text != asked:
         analysis = analyse(text)
     clock.lap("spell")

@@ -108,10 +108,34 @@ def test_no_half_of_a_pair_of_marks(sentence: str, named: str, shown: str) -> No
         ("It fell from 14 € to 12.5 % of it.", "12.5", "12.5 %"),
         ("It fell by € 14 € 28 then.", "28", "€ 28"),
         ("It fell by 14 € 28 € then.", "14", "14 €"),
+        ("At -10 C it is slow (-1.6 days).", "10", "-10"),
+        ("At -10 C it is slow (-1.6 days).", "1.6", "-1.6"),
+        ("It was significant (p <0.001) here.", "0.001", "<0.001"),
+        ("It was significant (p ≤ 0.05) here.", "0.05", "≤ 0.05"),
+        ("It took ~5 days, and x >= 3 of them.", "5", "~5"),
+        ("It took ~5 days, and x >= 3 of them.", "3", ">= 3"),
+        ("It rose from 3-5 to 7 -> 8 there.", "5", "5"),
+        ("It rose from 3-5 to 7 -> 8 there.", "8", "8"),
     ],
 )
 def test_no_part_of_a_date_amount_or_address(sentence: str, named: str, shown: str) -> None:
     assert answer("When was it?", [(sentence, named, 3)]) == Answer(shown, (1,), sentence)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "named", "shown"),
+    [
+        ("It was 71 of 307 (23%), most often then.", "71 of 307 (23%", "71 of 307 (23%)"),
+        ("It was 71 of 307 (23%), most often then.", "(23%", "23%"),
+        ("It was 71 of 307 (23%), most often then.", "23%)", "23%"),
+        ("It is [a] f(x) here.", "x)", "x"),
+        ("It is the pump (or the hose, or both) here.", "the pump (or the hose", "the pump (or the hose"),
+        ("It is (a) one or (b) two here.", "a) one or (b) two", "(a) one or (b) two"),
+        ("It is (here) now.", "(here)", "(here)"),
+    ],
+)
+def test_no_half_of_a_pair_of_brackets(sentence: str, named: str, shown: str) -> None:
+    assert answer("Which one is it?", [(sentence, named, 3)]) == Answer(shown, (1,), sentence)
 
 
 @pytest.mark.parametrize(

@@ -81,8 +81,10 @@ def test_empty_texts_have_no_answer() -> None:
 def test_english_is_told_by_its_commonest_words() -> None:
     """Lists and code with little prose count as English, other languages do not."""
     assert is_english([HARBOUR[1], "12 x 7", ""])
+    assert is_english(["cell_id: C-104\ntemp_c: -10\nfailure: none", "cell_id: C-105\ntemp_c: 25\nfailure: short"])
     assert is_english([])
     assert not is_english(["Der Hafen schließt bei Einbruch der Dunkelheit, im Winter um fünf Uhr nachmittags."])
+    assert not is_english(["Hafen: schließt bei Einbruch der Dunkelheit, im Winter um fünf Uhr nachmittags."])
     assert not is_english(["Le port ferme au crépuscule, en hiver à cinq heures."])
 
 

@@ -174,9 +174,9 @@ def test_wrong_usage(retriever: Retriever, question: str, k: int, words: str) ->
         retriever.ask(question, k=k)
 
 
-@pytest.mark.parametrize("wrong", [{"question": None}, {"question": "soup", "k": "5"}])
+@pytest.mark.parametrize("wrong", [{"question": None}, {"question": "soup", "k": "5"}, {"question": "a", "only": "b/"}])
 def test_wrong_types(retriever: Retriever, wrong: dict[str, Any]) -> None:
-    with pytest.raises(TypeError, match=r"must be of type (str|int), not (NoneType|str)"):
+    with pytest.raises(TypeError, match=r"must be of type (str|int|Filter), not (NoneType|str)"):
         retriever.ask(**wrong)
 
 
@@ -206,6 +206,13 @@ def test_a_path_pattern_that_cannot_be(retriever: Retriever) -> None:
 def test_any_text_is_a_question(retriever: Retriever, question: str) -> None:
     """Nothing in a question is an operator, and nothing breaks."""
     assert len(retriever.search(question, k=6)) == 6
+
+
+@pytest.mark.parametrize("question", ["?", "...", "\ud800", "\0"])
+def test_what_has_no_word_is_not_found(retriever: Retriever, question: str) -> None:
+    """A passage is the nearest even to a question mark."""
+    result = retriever.ask(question)
+    assert (result.found, result.confidence) == (False, 0)
 
 
 def test_a_question_is_stripped(retriever: Retriever) -> None:
