@@ -232,9 +232,17 @@ def _gutter(pieces: Sequence[Line], total: int, width: float) -> float | None:
     left_characters = sum(len(piece.text) for piece in pieces if piece.right <= x + 1)
     smaller = min(left_characters, sum(len(piece.text) for piece in right))
     is_last = smaller < _MIN_SIDE * total
-    if is_last and (smaller < _LAST_SIDE * total or across > _LAST_ACROSS * total):
+    if is_last and (smaller < _LAST_SIDE * total or _across_below(pieces, right, x, width) > _LAST_ACROSS * total):
         return None
     return x if _is_column(right, width, _LAST_ALIGNED if is_last else _ALIGNED) else None
+
+
+def _across_below(pieces: Sequence[Line], right: Sequence[Line], x: float, width: float) -> int:
+    """How many characters cross a gutter; not counting those above both columns, such as a title."""
+    top = float("inf")
+    if _is_column([piece for piece in pieces if piece.right <= x + 1], width, _LAST_ALIGNED):
+        top = max((one.top for one in right if one.right - one.left > _COLUMN_LINE * width), default=top)
+    return sum(len(one.text) for one in pieces if one.left < x - 1 and one.right > x + 1 and one.bottom < top)
 
 
 def _is_column(pieces: Sequence[Line], width: float, aligned: float) -> bool:

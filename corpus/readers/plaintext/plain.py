@@ -1,10 +1,10 @@
-"""Text without markup or with light markup: underlined, `= wiki =` and `#` headings, bullets, wrapped lines."""
+"""Text without markup or with light markup: underlined, `= wiki =` and `#` headings, those of Org and AsciiDoc."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from corpus.readers.assemble.gaps import fill_gaps, is_blank
@@ -27,6 +27,9 @@ from corpus.types import Block, BlockKind, Extracted
 _BULLET = re.compile(rf"^(?P<indent>[ \t]*)(?:[{BULLETS}]|\(?(?:\d{{1,3}}|[a-zA-Z]|[ivxIVX]{{1,4}})[.)])[ \t]+(?=\S)")
 _UNDERLINE = re.compile(r"^([=\-~^\"'`#*+:._])\1{2,}[ \t]*$")
 _ATX = re.compile(r"^(#{1,6})[ \t]+(?=\S)")
+# What else begins a heading, by the suffix of the file's name.
+_ASCIIDOC = re.compile(r"^(={1,6}|#{1,6})[ \t]+(?=\S)")
+_MARKS = {".org": re.compile(r"^(\*{1,8})[ \t]+(?=\S)"), ".adoc": _ASCIIDOC, ".asciidoc": _ASCIIDOC}
 _WIKI = re.compile(r"^[ \t]*((?:= ?){1,6})(?=[^=\s])(.*?[^=\s])[ \t]*\1?(?:= ?)*+$")
 _TABLE_ROW = re.compile(r"\|.*\||\t.*\t")
 _WRAP_WIDTH = 120
@@ -41,6 +44,14 @@ class _TextLine:
     @property
     def indent(self) -> int:
         return len(self.text) - len(self.text.lstrip())
+
+
+@dataclass(frozen=True, slots=True)
+class _Styles:
+    """How headings are marked: what begins one, and the levels of underlines so far."""
+
+    mark: re.Pattern[str]
+    levels: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +70,7 @@ class _Piece:
 def read(path: str, data: bytes) -> Extracted:
     """Read a text file; see `corpus.readers`."""
     text, note = decode_lines(data)
-    title, blocks = read_plain(text)
+    title, blocks = read_plain(text, _MARKS.get(PurePosixPath(path).suffix.lower(), _ATX))
     records = find_records(text, blocks)
     title = title or name_of_note(path, blocks)
     if records and records[0].title == title:
@@ -74,9 +85,9 @@ def name_of_note(path: str, blocks: Sequence[Block]) -> str:
     return path_words(PurePosixPath(path).name) if len(text) == 1 and text[0] is not BlockKind.HEADING else ""
 
 
-def read_plain(text: str) -> tuple[str, tuple[Block, ...]]:
-    """Return the title of a text ("" where it states none) and its blocks."""
-    pieces = _pieces(text)
+def read_plain(text: str, mark: re.Pattern[str] = _ATX) -> tuple[str, tuple[Block, ...]]:
+    """Return the title of a text ("" where it states none) and its blocks; `mark` begins a heading."""
+    pieces = _pieces(text, mark)
     paths = infer_headings(
         [
             HeadingCandidate(piece.text, piece.alone, piece.level, leaf=piece.kind is not BlockKind.PARAGRAPH)
@@ -114,9 +125,9 @@ def _title(pieces: list[_Piece]) -> str:
     return ""
 
 
-def _pieces(text: str) -> list[_Piece]:
+def _pieces(text: str, mark: re.Pattern[str]) -> list[_Piece]:
     pieces: list[_Piece] = []
-    styles: dict[str, int] = {}
+    styles = _Styles(mark)
     chunk: list[_TextLine] = []
     for start, end in [*line_spans(text), (len(text), len(text))]:
         line = text[start:end]
@@ -128,8 +139,8 @@ def _pieces(text: str) -> list[_Piece]:
     return pieces
 
 
-def _split_chunk(text: str, lines: list[_TextLine], styles: dict[str, int]) -> list[_Piece]:
-    """Split lines without a blank line between them; `styles` are the levels of underlines so far."""
+def _split_chunk(text: str, lines: list[_TextLine], styles: _Styles) -> list[_Piece]:
+    """Split lines without a blank line between them."""
     pieces: list[_Piece] = []
     i = 0
     titles = _are_two_titles(lines)
@@ -155,14 +166,14 @@ def _are_two_titles(lines: list[_TextLine]) -> bool:
     return len(lines) == 2 and all(could_be_heading(line.text) and is_title_case(line.text) for line in lines)
 
 
-def _marked_heading(lines: list[_TextLine], i: int, styles: dict[str, int]) -> tuple[_Piece | None, int]:
+def _marked_heading(lines: list[_TextLine], i: int, styles: _Styles) -> tuple[_Piece | None, int]:
     """A heading with markup at line `i`, and how many lines it takes."""
     line = lines[i]
     text = line.text.rstrip("\r")
     if len(line.text) > MAX_HEADING:
         return None, 0
-    if match := _ATX.match(text):
-        title, level = _atx_title(text[match.end() :]), len(match[1])
+    if match := styles.mark.match(text):
+        title, level = _atx_title(text[match.end() :], match[1][0]), len(match[1])
     elif text.rstrip().endswith("=") and (match := _WIKI.match(text)):
         title, level = match[2].strip(), match[1].count("=")
     else:
@@ -170,14 +181,14 @@ def _marked_heading(lines: list[_TextLine], i: int, styles: dict[str, int]) -> t
     return _Piece(BlockKind.PARAGRAPH, line.start, line.end, title, level), 1
 
 
-def _atx_title(rest: str) -> str:
+def _atx_title(rest: str, mark: str) -> str:
     """The text of a `#` heading without closing marks."""
     rest = rest.rstrip(" \t")
-    opened = rest.rstrip("#")
+    opened = rest.rstrip(mark)
     return opened.rstrip(" \t") if opened.endswith((" ", "\t")) else rest
 
 
-def _underlined(lines: list[_TextLine], i: int, styles: dict[str, int]) -> tuple[_Piece | None, int]:
+def _underlined(lines: list[_TextLine], i: int, styles: _Styles) -> tuple[_Piece | None, int]:
     """A line with a row of punctuation below, and perhaps above; each style is a level, in order of first use."""
     over = _UNDERLINE.match(lines[i].text.rstrip("\r"))
     at = i + 1 if over else i
@@ -191,7 +202,7 @@ def _underlined(lines: list[_TextLine], i: int, styles: dict[str, int]) -> tuple
         return None, 0
     if len(under[0].rstrip()) < min(len(title.strip()), 60) * 0.6 or (over and over[1] != under[1]):
         return None, 0
-    level = styles.setdefault(under[1] + ("o" if over else ""), len(styles) + 1)
+    level = styles.levels.setdefault(under[1] + ("o" if over else ""), len(styles.levels) + 1)
     return _Piece(BlockKind.PARAGRAPH, lines[i].start, lines[at + 1].end, title.strip(), level), at + 2 - i
 
 

@@ -125,6 +125,9 @@ def test_a_short_last_column_is_a_column() -> None:
     )
     text = " ".join(read("a.pdf", make([[*left, *right]])).text.split())
     assert "Mills were not measured in that year, as everyone was at the weir to count boats." in text
+    above = column(54, 760, BODY, room=500)
+    text = " ".join(read("a.pdf", make([[*above, Words(540, 775, "7"), *left, *right]])).text.split())
+    assert text.endswith("Mills were not measured in that year, as everyone was at the weir to count boats.")
     cells = [Words(400, line.y, "12 boats") for line in left[::6]]
     text = " ".join(read("a.pdf", make([[*left, *cells]])).text.split())
     assert text.endswith(left[-1].text)

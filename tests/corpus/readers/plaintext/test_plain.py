@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from corpus.readers.plaintext.plain import read_plain
+from corpus.readers.plaintext.plain import read, read_plain
 from corpus.types import BlockKind
 
 BODY = "It was a long paragraph, wide enough to be a body of its own, and it went on."
@@ -44,6 +44,24 @@ def blocks(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
 def test_headings(text: str, expected: list[str]) -> None:
     found = read_plain(text.replace("@", BODY))[1]
     assert ["/".join(block.heading) for block in found if block.kind is BlockKind.HEADING] == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        (
+            "a.adoc",
+            "= Labels\n\n@\n\n== Scope\n@\n\n=== Of it ===\n@\n",
+            ["Labels", "Labels/Scope", "Labels/Scope/Of it"],
+        ),
+        ("a.org", "* Labels\n@\n** TODO Scope\n@\n * an item\n# a note\n", ["Labels", "Labels/TODO Scope"]),
+        ("a.txt", "* Labels\n@\n\n= Scope\n\n@\n# Of it\n@\n# Others\n@", ["Of it", "Others"]),
+    ],
+)
+def test_headings_of_org_and_asciidoc(name: str, text: str, expected: list[str]) -> None:
+    """Without closing marks, in files of these names alone."""
+    found = read(name, text.replace("@", BODY).encode())
+    assert ["/".join(block.heading) for block in found.blocks if block.kind is BlockKind.HEADING] == expected
 
 
 def test_items_keep_their_wrapped_lines_and_their_depth() -> None:
