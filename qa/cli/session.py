@@ -46,13 +46,10 @@ def named_folder(words: Sequence[str]) -> tuple[Path | None, tuple[str, ...]]:
     is_quoted = len(rest) == 1 and " " in rest[0].strip()
     if first and (_is_path(first) or is_quoted or _is_only_index(first)) and Path(first).is_dir():
         return Path(first), tuple(rest)
-    if len(rest) == 1 and " " in first.strip() and _is_folder(rest[0]):
-        return Path(rest[0]), (first,)
+    last = rest[0] if len(rest) == 1 and " " in first.strip() else ""
+    if last and Path(last).is_dir() and (_is_path(last) or not _is_in_collection()):
+        return Path(last), (first,)
     return None, tuple(words)
-
-
-def _is_folder(word: str) -> bool:
-    return bool(word) and (_is_path(word) or _is_only_index(word)) and Path(word).is_dir()
 
 
 def _is_path(word: str) -> bool:
@@ -77,11 +74,15 @@ def refuse_missing_folder(words: Sequence[str]) -> None:
 
 
 def _is_only_index(word: str) -> bool:
+    return not _is_in_collection() and locate.has_index(Path(word))
+
+
+def _is_in_collection() -> bool:
     try:
         locate.find_index()
     except NoIndexError:
-        return locate.has_index(Path(word))
-    return False
+        return False
+    return True
 
 
 def named_root(folder: Path | None, index: Path | None) -> Path:

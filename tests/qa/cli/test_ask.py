@@ -113,6 +113,8 @@ def test_ask_a_folder(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(indexed.parent)
     for words in (["when is soup served?", "notes"], ["when is soup", indexed], ["when is it?", "notes/"]):
         assert "Soup is served at noon." in qa("ask", *words).stdout
+    Path("empty").mkdir()
+    assert qa("ask", "when is it?", "empty").stderr.startswith(f"qa: no index in {indexed.parent}/empty. ")
     for words in (["notes", "when is soup served?"], ["notes/", "soup"], [indexed, "soup", "served"]):
         assert "Soup is served at noon." in qa("ask", *words).stdout
     assert qa("ask", "notes", "soup", "served").exit_code == 0
