@@ -99,6 +99,7 @@ def training_groups(
     seed: int,
     times: int,
     page_times: int,
+    collection_times: int,
     paragraph_times: int,
     tables: int,
 ) -> list[list[Example]]:
@@ -116,6 +117,9 @@ def training_groups(
         groups += _named(heading_groups(sample, random), f"sample-{time}")
     for time in range(page_times):
         groups += _named(page_groups(passages_of(work, "pages"), random), f"page-{time}")
+    for time in range(collection_times):
+        together = page_groups(passages_of(work, "pages"), random, collections_only=True)
+        groups += _named(together, f"collection-{time}")
     for time in range(paragraph_times):
         groups += _named(paragraph_groups(squad.passages, random), f"paragraph-{time}")
     groups += cloze_groups(shown, questions // 9, random, "cloze")
@@ -153,6 +157,7 @@ def main() -> None:
     parser.add_argument("--near", type=float, default=NEAR_MISS, help="share of them with a near miss made by rules")
     parser.add_argument("--times", type=int, default=3, help="each human near miss, contract and heading so often")
     parser.add_argument("--page-times", type=int, default=6, help="each question on a page so often")
+    parser.add_argument("--collection-times", type=int, default=0, help="each on a collection so often besides")
     parser.add_argument("--paragraph-times", type=int, default=1, help="each question on a paragraph so often")
     parser.add_argument("--tables", type=int, default=0, help="made up, with some eight questions each")
     options = parser.parse_args()
@@ -164,6 +169,7 @@ def main() -> None:
         seed=options.seed,
         times=options.times,
         page_times=options.page_times,
+        collection_times=options.collection_times,
         paragraph_times=options.paragraph_times,
         tables=options.tables,
     )

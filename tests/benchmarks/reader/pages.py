@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,13 +61,14 @@ def read_pages(folder: Path = PAGES) -> Iterator[Page]:
             yield Page(f"{file.stem}-{name}", text.strip() + "\n", asked, collection)
 
 
-def page_groups(passages: Passages, random: Random) -> Iterator[list[Example]]:
+def page_groups(passages: Passages, random: Random, *, collections_only: bool = False) -> Iterator[list[Example]]:
     """Each question with the passage that answers it, or that is most like it, and others of the same collection."""
     pages = list(read_pages())
     together: Passages = defaultdict(list)
+    sizes = Counter(page.collection for page in pages)
     for page in pages:
         together[page.collection] += passages[page.name]
-    for page in pages:
+    for page in pages if not collections_only else [page for page in pages if sizes[page.collection] > 1]:
         parts = together[page.collection]
         for number, (question, answer) in enumerate(page.asked):
             ranked = most_alike(question, parts)
