@@ -56,8 +56,8 @@ def check_passages(one: Document, *, count_tokens: CountTokens, max_tokens: int)
     assert all(0 <= start < len(one.text) for start in starts)
     between = one.text.replace("\ufeff", " ")
     for block in one.blocks:
-        if block.kind is BlockKind.DATA and found and len(one.blocks) > 1:
-            # What metadata has is no passage.
+        if block.kind is BlockKind.DATA and len(one.blocks) > 1 and all(name == "title" for name, _ in one.metadata):
+            # A title alone is no passage.
             between = between[: block.start] + " " * (block.end - block.start) + between[block.end :]
     at = line = 0
     for passage in found:

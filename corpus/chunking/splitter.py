@@ -17,7 +17,7 @@ from corpus.text.path_words import path_words
 from corpus.types import Block, BlockKind, Document, Passage, Record
 
 # Raised whenever the same document would be cut or its passages named differently; indexes are then split again.
-VERSION = 5
+VERSION = 6
 # More would take too much time and memory; such a document is skipped.
 MAX_PASSAGES = 20_000
 MAX_SENTENCES = 500_000
@@ -120,11 +120,15 @@ def _sections(document: Document) -> Iterator[_Section]:
     headings: list[Block] = []
     body: list[Block] = []
     record: Record | None = None
-    blocks = [block for block in document.blocks if block.kind is not BlockKind.DATA]
+    # A title alone is above every passage as it is.
+    is_known = all(name == "title" for name, _ in document.metadata)
+    blocks = [block for block in document.blocks if not (is_known and block.kind is BlockKind.DATA)]
     for block in blocks or document.blocks:
         is_heading = block.kind is BlockKind.HEADING
         previous, record = record, document.record_of(block.start)
-        ends = record is not previous or (body and (is_heading or block.heading != body[0].heading))
+        ends = record is not previous or (
+            body and (is_heading or block.heading != body[0].heading or body[-1].kind is BlockKind.DATA)
+        )
         if (headings or body) and ends:
             yield _section(document, headings, body)
             headings, body = [], []

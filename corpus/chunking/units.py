@@ -55,7 +55,7 @@ def _count_in_batches(count_tokens: CountTokens, texts: Sequence[str]) -> list[i
 
 def units_of(text: str, block: Block, *, count: CountTokens, room: int) -> Iterator[Unit]:
     """Yield the units of a block, each of at most `room` tokens, in order."""
-    if block.kind in (BlockKind.CODE, BlockKind.TABLE):
+    if block.kind in (BlockKind.CODE, BlockKind.TABLE, BlockKind.DATA):
         lines = _LINE.finditer(text, block.start, block.end)
         spans: Iterator[tuple[int, int]] = (match.span() for match in lines if not match[0].isspace())
     else:

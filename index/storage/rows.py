@@ -75,6 +75,11 @@ class StoredPassage:
         return self.document.title if self.record_title is None else self.record_title
 
     @property
+    def is_front_matter(self) -> bool:
+        """Whether it is what a note states about itself above its text, a field a line."""
+        return self.start <= 1 and self.text.startswith("---") and bool(self.document.fields)
+
+    @property
     def encoder_text(self) -> str:
         """What the encoder reads of it."""
         from corpus import join_context  # a search by words alone needs no splitter

@@ -41,6 +41,8 @@ _CLOSING_MARK = re.compile(r"(?<=[^\s*`\"])[*`\"]")
 _MARKED = re.compile(
     r"(?<!\w)(?:(?P<mark>\*\*|[*_\"])(?=\S)(?P<same>[^*_\"]+)(?P=mark)|[“„«](?P<other>[^“”«»]+)[”“»])(?!\w)"
 )
+# What a field of front matter says, without the brackets of a list.
+_VALUE = re.compile(r"[^\n:]+:\s*[\[\"']*(\S.{0,99}?)[\]\"']*", re.DOTALL)
 # Least margin over "no answer" for a few words; below it the sentence is the better answer.
 _LEAST_MARGIN = -4.0
 # The reader is sure enough that a passage answers to say that it agrees, or that it contradicts: logits.
@@ -148,6 +150,8 @@ def _candidate(
     """What a passage answers: the likeliest words of its best sentence, nothing cut in half, in one row or item."""
     body = passage.text[passage.body :]
     sentence = extracted.lead
+    if passage.is_front_matter and (value := _VALUE.fullmatch(body, *sentence)):
+        return _PassageAnswer(rank, value[1], body[slice(*sentence)], reading, passage)
     found = reading.best(*sentence) or sentence
     first, last = found
     rows = [row for row in _rows(body, *sentence) if row[0] < last and first < row[1]]

@@ -30,6 +30,8 @@ _ASKS_FOR_SEVERAL = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"\w+")
+# A field of front matter, with further lines that belong to it, but for the title.
+_FIELD = re.compile(r"^(?!---|\.\.\.|title:)(?=[^\s#])[^\n:]+:.*(?:\n(?:[ \t]+\S|- ).*)*", re.MULTILINE)
 _SOFT_BREAK = re.compile(r"[;:,]\s+|\s+")
 
 # How well part of a passage answers, by its first character and one past its last, counted from the text proper.
@@ -62,10 +64,13 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     """Choose the sentences of a passage that answer; the sentence or row with what is looked up is the best."""
     body = passage.text[passage.body :]
     base = passage.start + passage.body
-    spans = _sentences(body, passage.context)
+    spans = (passage.is_front_matter and _fields(body)) or _sentences(body, passage.context)
     if not spans:
         return Extract()
     scored = sorted((-round(score(start, end), 9), start, end) for start, end in spans)
+    if passage.is_front_matter:
+        about = _terms(question)
+        scored.sort(key=lambda one: not _is_named(body[one[1] : body.find(":", one[1])], about))
     if looked_up is not None:
         scored.sort(key=lambda one: looked_up >= one[2] or looked_up < one[1])
     negative, *first = scored[0]
@@ -148,6 +153,16 @@ def _sentences(body: str, context: str) -> list[tuple[int, int]]:
             start = stop + len(body[stop:end]) - len(body[stop:end].lstrip())
         found.append((start, end))
     return found
+
+
+def _fields(body: str) -> list[tuple[int, int]]:
+    """The fields of front matter; the title is what is asked about."""
+    return [(field.start(), field.start() + len(field[0].rstrip())) for field in _FIELD.finditer(body)]
+
+
+def _is_named(field: str, about: set[str]) -> bool:
+    name = _terms(field)
+    return bool(name) and name <= about
 
 
 def _sentences_and_rows(body: str, context: str) -> Iterator[tuple[int, int]]:

@@ -27,6 +27,19 @@ def columns_of(snapshot: Index, among: Among) -> PassageColumns:
     return PassageColumns(*(column[inside] for column in columns))
 
 
+def _texts(snapshot: Index, columns: PassageColumns) -> PassageColumns:
+    """Passages without front matter, which is alike in all notes, unless a note has nothing else."""
+    stating = [document.id for document in snapshot.documents() if document.metadata != "[]"]
+    same = columns.documents[1:] == columns.documents[:-1]
+    is_first = ~np.append(False, same) & np.append(same, False)
+    places = np.flatnonzero(is_first & np.isin(columns.documents, stating))
+    kept = np.ones(len(columns.passages), dtype=bool)
+    for at in range(0, len(places), _BATCH):
+        chunk = places[at : at + _BATCH]
+        kept[chunk] = [not one.is_front_matter for one in snapshot.passages(columns.passages[chunk].tolist())]
+    return PassageColumns(*(column[kept] for column in columns))
+
+
 @dataclass(frozen=True, slots=True)
 class Items:
     """The items of a collection.
@@ -48,7 +61,7 @@ class Items:
     @classmethod
     def read(cls, snapshot: Index, unit: str, among: Among = None) -> Items:
         """Read which items there are, of all documents or some passages."""
-        columns = columns_of(snapshot, among)
+        columns = _texts(snapshot, columns_of(snapshot, among))
         size = len(columns.passages)
         if unit == PASSAGES:
             return cls(unit, columns.passages, columns.vectors, np.arange(size), size)

@@ -98,6 +98,8 @@ def _others(
     for at in range(0, len(left), _READ_AT_ONCE):
         several = left[at : at + _READ_AT_ONCE]
         for passage, one in zip(snapshot.passages([one.passage for one in several]), several, strict=True):
+            if passage.is_front_matter:
+                continue
             words = words_of(passage)
             if passage.text_digest not in texts and not any(nearly_same(words, own) for own in known):
                 texts.add(passage.text_digest)
@@ -145,7 +147,7 @@ def _candidates(snapshot: Index, compared: Compared, among: Among, wanted: int) 
     groups = dict.fromkeys(group_of(passage) for passage in snapshot.passages(ranked))
     paths = {passage.document.id: passage.document.path for passage in snapshot.passages(ranked)}
     for group in list(groups)[:wanted]:
-        yield [one for one in snapshot.passages_of(paths[group[0]]) if group_of(one) == group]
+        yield _texts([one for one in snapshot.passages_of(paths[group[0]]) if group_of(one) == group])
 
 
 def _pairs(compared: Compared, passages: Sequence[StoredPassage], vectors: Vectors) -> Iterator[tuple[str, str]]:
@@ -175,6 +177,7 @@ def _compared(root: Path, snapshot: Index, encoder: Encoder, request: SimilarReq
         groups = {group_of(passage) for passage in passages}
         passages = [one for one in snapshot.passages_of(place.path) if group_of(one) in groups]
         where = cite_passages(passages) if place.document.records else place.path
+    passages = _texts(passages)
     title = passages[0].title if len({one.title for one in passages}) == 1 else place.document.title
     subject = Subject(request.what, where, title, len(passages))
     return Compared(subject, tuple(passages), stored_vectors(snapshot, passages))
@@ -191,6 +194,11 @@ def _passages_of(snapshot: Index, place: Place) -> Iterator[StoredPassage]:
                 yield passage
         elif place.page is None or passage.page == place.page:
             yield passage
+
+
+def _texts(passages: list[StoredPassage]) -> list[StoredPassage]:
+    """Passages without front matter, which is alike in all notes, unless there is nothing else."""
+    return [one for one in passages if not one.is_front_matter] or passages
 
 
 def _of_text(encoder: Encoder, text: str) -> Compared:

@@ -202,7 +202,7 @@ class Pipeline:
 
     def _read(self, query: Query, passages: Sequence[StoredPassage]) -> Sequence[Reading | None]:
         """What the reader tells of each passage; None without it, or where it does not know the language."""
-        parts = [(one.context, one.text[one.body :]) for one in passages]
+        parts = [(_above(one), one.text[one.body :]) for one in passages]
         reader = self.models.reader
         try:
             if reader is not None and is_english(text for _, text in parts):
@@ -212,6 +212,11 @@ class Pipeline:
                 _log.warning("Answers are whole sentences, as the reader cannot be used: %s", error)
             self.models.reader = None
         return [None] * len(passages)
+
+
+def _above(passage: StoredPassage) -> str:
+    """What the reader reads above a passage; the fields of a note mean nothing without its name."""
+    return passage.context or (passage.title if passage.is_front_matter else "")
 
 
 def _looked_up_first(lookup: Lookup, ranked: Sequence[RankedPassage]) -> list[RankedPassage]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import cache
+from pathlib import PurePosixPath
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock, table
@@ -16,6 +17,7 @@ from corpus.readers.plaintext.plain import name_of_note, read_plain
 from corpus.text.encodings import decode_lines
 from corpus.text.headings import MAX_HEADING, HeadingStack, TopHeading
 from corpus.text.lines import LineMap
+from corpus.text.path_words import path_words
 from corpus.types import Block, BlockKind, Extracted
 
 _LEAVES = {
@@ -37,7 +39,8 @@ def read(path: str, data: bytes) -> Extracted:
     text, note = decode_lines(data)
     title, blocks = read_markdown(text)
     front = find_front_matter(text)
-    title = title or name_of_note(path, blocks)
+    # What states something about itself is a note, and its name is what others call it.
+    title = title or (path_words(PurePosixPath(path).name) if front else name_of_note(path, blocks))
     return Extracted(text, title, blocks, note=note, metadata=front.fields if front else ())
 
 
@@ -51,7 +54,7 @@ def read_markdown(text: str) -> tuple[str, tuple[Block, ...]]:
     body = text[offset:]
     tokens = _parser().parse(_same_length(body))
     is_plain = not any(token.type == "heading_open" for token in tokens)
-    title, blocks = read_plain(body) if is_plain else _blocks(body, tokens)
+    title, blocks = _without_headings(body, tokens) if is_plain else _blocks(body, tokens)
     if front is None:
         return title, blocks
     moved = [replace(block, start=block.start + offset, end=block.end + offset) for block in blocks]
@@ -122,6 +125,21 @@ def _blocks(text: str, tokens: list[Token]) -> tuple[str, tuple[Block, ...]]:
             kind = BlockKind.ITEM if lists and token.type == "paragraph_open" else _LEAVES[token.type]
             blocks.append(Block(kind, start, end, headings.path, max(0, lists - 1)))
     return titles.title, fill_gaps(text, blocks)
+
+
+def _without_headings(text: str, tokens: list[Token]) -> tuple[str, tuple[Block, ...]]:
+    """The title and blocks of a plain text; in fenced code no line is a heading."""
+    lines = LineMap(text)
+    parts: list[str] = []
+    fences, done = set(), 0
+    for first, last in (token.map for token in tokens if token.type == "fence" and token.map):
+        start, end = lines.span(first + 1)[0], lines.span(min(last, len(lines)))[1]
+        # An item of a list is always a block of its own.
+        parts += text[done:start], "- ".ljust(end - start, "0")
+        fences.add(start)
+        done = end
+    title, blocks = read_plain("".join((*parts, text[done:])))
+    return title, tuple(replace(one, kind=BlockKind.CODE) if one.start in fences else one for one in blocks)
 
 
 def _words(heading: str) -> str:

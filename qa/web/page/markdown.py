@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup, escape
 
-from qa.web.page.marks import Marks
+from qa.web.page.marks import MarkedText, Marks
 
 # Noncharacters of Unicode (https://www.unicode.org/faq/private_use.html): one where each mark begins or ends.
 _SIGNS = "\ufdd0\ufdd1\ufdd2\ufdd3"
@@ -41,7 +41,7 @@ class MarkdownView:
     """Rendered Markdown: what the file states about itself as it is, then the text."""
 
     kind: ClassVar[str] = "markdown"
-    preface: str
+    preface: tuple[MarkedText, ...]
     html: Markup
 
 
@@ -54,7 +54,7 @@ def markdown_view(preface: str, text: str, first: int, marks: Marks) -> Markdown
             start, end = max(0, spans[0][0] - first), min(len(text), spans[0][1] - first)
             places.append((_SIGNS[2 * number], list(_begins(text, start, end))))
             places.append((_SIGNS[2 * number + 1], list(_ends(text, start, end))))
-    return MarkdownView(preface, _marked(_signed(text, places)))
+    return MarkdownView(marks.cut(preface, first - len(preface)), _marked(_signed(text, places)))
 
 
 def _signed(text: str, places: Sequence[tuple[str, Sequence[int]]]) -> str:

@@ -12,6 +12,7 @@ from corpus.types import BlockKind
 from index.snapshot import Snapshot
 from index.update.report import Request
 from index.update.update import update_index
+from tests.documents import passages
 from tests.encoders import BagEncoder
 
 
@@ -136,7 +137,7 @@ def test_one_text_of_markdown_leaves_nothing_to_the_next() -> None:
 
 
 def test_front_matter_is_data(tmp_path: Path) -> None:
-    """Names with their values, found by every passage of the file, and never an answer; only its words are searched."""
+    """Names with their values, by whose words every passage of the file is found, and a passage of its own."""
     front = "---\ntitle: 'Boats: a guide'\nauthor: [{name: Ida, email: i@x.org}, Tom]\ndate: 2024-05-02\n---\n"
     (tmp_path / "a.md").write_text(f"{front}\n# Oars\n\nOf ash.\n\n# Hull\n\nOf oak.\n")
     update_index(Request(tmp_path, BagEncoder()))
@@ -146,8 +147,35 @@ def test_front_matter_is_data(tmp_path: Path) -> None:
             "Boats: a guide",
             (("author", "Ida"), ("author.email", "i@x.org"), ("author", "Tom"), ("date", "2024-05-02")),
         )
-        assert [passage.text for passage in snapshot.passages_of("a.md")] == ["# Oars\n\nOf ash.", "# Hull\n\nOf oak."]
-        assert len(snapshot.keyword("Ida", 9)) == 2
+        assert [(one.text, one.lines, one.is_front_matter) for one in snapshot.passages_of("a.md")] == [
+            (front.rstrip(), (1, 5), True),
+            ("# Oars\n\nOf ash.", (7, 9), False),
+            ("# Hull\n\nOf oak.", (11, 13), False),
+        ]
+        assert len(snapshot.keyword("Ida", 9)) == 3
+
+
+def test_front_matter_without_headings_below_it_is_a_passage_of_its_own() -> None:
+    found = passages("---\ntags: x\n---\n\nMilk and bread.\n", path="a.md")
+    assert [one.text for one in found] == ["---\ntags: x\n---", "Milk and bread."]
+
+
+def test_a_title_alone_is_no_passage() -> None:
+    """It is above all others as it is."""
+    assert [one.text for one in passages("---\ntitle: Oars\n---\n\nOf ash.\n", path="a.md")] == ["Of ash."]
+
+
+def test_a_comment_in_code_is_no_heading() -> None:
+    """Of a text without headings, whose first lines may be some."""
+    code = "```sh\n# Print all\n\nls\n```"
+    text = f"Boat Sizes\n\nThey are printed with this program.\n\n{code}\nThat is all. " + "It goes on. " * 9
+    assert [(kind, path) for kind, _, path in blocks(text)] == [
+        ("heading", ("Boat Sizes",)),
+        ("paragraph", ("Boat Sizes",)),
+        ("code", ("Boat Sizes",)),
+        ("paragraph", ("Boat Sizes",)),
+    ]
+    assert blocks(text)[2][1] == code
 
 
 @pytest.mark.parametrize(
@@ -174,6 +202,7 @@ def test_odd_front_matter_is_read_as_far_as_it_goes(front: str, fields: tuple[tu
         ("a.md", "# One\n\nText.\n\n## Two\n\nText.\n", "One"),
         ("to-do/buy_milk.md", "Milk, bread and two eggs from the farm\n", "buy milk"),
         ("to-do/buy_milk.md", "---\ntags: x\n---\n\nMilk and bread.\n", "buy milk"),
+        ("to-do/buy_milk.md", "---\ntags: x\n---\n\nMilk.\n\nBread.\n", "buy milk"),
     ],
 )
 def test_a_title_is_the_one_heading_at_the_top_or_the_name_of_a_note(path: str, text: str, title: str) -> None:

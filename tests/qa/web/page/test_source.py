@@ -118,7 +118,7 @@ def pieces_of(view: SourceView) -> list[MarkedText]:
         case MarkdownView(preface, html):
             parts = re.findall(r'<(mark|span) class="\w+"(?: id="place")?>(.*?)</\1>|<[^>]*>|([^<]+)', html, re.DOTALL)
             marked = {"mark": "sentence", "span": "passage", "": ""}
-            return [MarkedText(preface), *(MarkedText(text or other, marked[tag]) for tag, text, other in parts)]
+            return [*preface, *(MarkedText(text or other, marked[tag]) for tag, text, other in parts)]
         case _:
             return []
 
@@ -213,9 +213,21 @@ def test_front_matter_is_shown_as_it_is(notes: Library) -> None:
     notes.index()
     body = notes.view("a.md").body
     assert isinstance(body, MarkdownView)
-    assert "author: Ida" in body.preface
+    assert "author: Ida" in body.preface[0].text
     assert "<h3>Herons</h3>" in body.html
     assert "author" not in body.html
+
+
+def test_front_matter_is_marked_where_it_answers(notes: Library) -> None:
+    text = "---\ntitle: Herons\nauthor: Ida\n---\n# Herons\n\nThey stand.\n"
+    (notes.root / "a.md").write_text(text)
+    notes.index()
+    at = text.index("author")
+    (key,) = {key for path, key, start, _ in notes.passages("a.md") if start == 0}
+    body = notes.view(key, (at, at + 11)).body
+    assert isinstance(body, MarkdownView)
+    assert [(one.text, one.is_place) for one in body.preface if one.mark == "sentence"] == [("author: Ida", True)]
+    assert "<mark" not in body.html
 
 
 def test_rows_are_a_table_again(notes: Library) -> None:

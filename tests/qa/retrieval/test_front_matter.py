@@ -1,0 +1,72 @@
+"""What a note states about itself in front matter answers questions for it, and no others; with the real models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from qa import Retriever, build_index
+
+NOTES = {
+    "People/Ines Brandl.md": "---\naliases: [Ines, IB]\ntags: [person]\nemail: ines@keramik.example\n"
+    "birthday: 1979-06-11\n---\nRuns a gallery in Linz. Likes matte glazes.\n\nMet at the Gmunden market in 2019.\n",
+    "Kiln.md": "---\ntitle: Kiln rebuild\nauthor: Helga Moser\ncreated: 2024-01-15\n---\n# Kiln rebuild\n\n## Why\n"
+    "We rebuild the kiln because the arch sagged by 4 cm.\n\n## Milestones\n1. Tear down the old arch by 2 February.\n",
+    "A Potters Book.md": "---\ntitle: A Potter's Book\nauthor: Bernard Leach\nisbn: 978-0870119484\n---\n"
+    "# A Potter's Book\n\nThe standard text on stoneware. Lent to Tomasz on 2 February 2024.\n",
+    "Minutes.md": "---\ndate: 2024-01-22\nattendees: [Helga Moser, Marek Dvořák, Anselm Vogt]\n---\n"
+    "# Minutes: kiln meeting\n\nThe burners are bought from Gasflam. The shed gets a second door.\n",
+    "Website.md": "---\ntitle: Website relaunch\nauthor:\n  - Anselm Vogt\n  - Petra Kühn\nstatus: on hold\n---\n"
+    "The site moves from Jekyll to Hugo.\n\nThe old domain expires on 30 November 2024.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def retriever(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
+    root = tmp_path_factory.mktemp("vault")
+    for path, text in NOTES.items():
+        (root / path).parent.mkdir(exist_ok=True)
+        (root / path).write_text(text, encoding="utf-8")
+    build_index(root)
+    with Retriever.open(root) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "citation"),
+    [
+        ("Who wrote A Potter's Book?", "Bernard Leach", "A Potters Book.md:1-5"),
+        ("What is the ISBN of A Potter's Book?", "978-0870119484", "A Potters Book.md:1-5"),
+        ("Who is the author of the kiln rebuild plan?", "Helga Moser", "Kiln.md:1-5"),
+        # The note has no title but its file's name.
+        ("When is Ines Brandl's birthday?", "1979-06-11", "People/Ines Brandl.md:1-6"),
+        ("Who attended the kiln meeting?", "Helga Moser, Marek Dvořák, Anselm Vogt", "Minutes.md:1-4"),
+        # The title is most like the question, but no answer.
+        ("What is the status of the website relaunch?", "on hold", "Website.md:1-7"),
+        ("Who wrote the website relaunch note?", "- Anselm Vogt\n  - Petra Kühn", "Website.md:1-7"),
+        # These are answered by the text.
+        ("To whom did I lend A Potter's Book?", "Tomasz", "A Potters Book.md:6-8"),
+        ("When does the old domain expire?", "30 November 2024", "Website.md:8-10"),
+    ],
+)
+def test_a_field_is_the_answer_to_a_question_for_it(
+    retriever: Retriever, question: str, answer: str, citation: str
+) -> None:
+    found = retriever.ask(question)
+    assert found.answer is not None
+    assert (found.answer.text, found.passages[0].citation) == (answer, citation)
+    assert all(answer in hit.text for hit in found.passages[:1])
+
+
+def test_front_matter_is_in_no_topic_and_like_nothing(retriever: Retriever) -> None:
+    """It is alike in all notes."""
+    found = retriever.topics()
+    assert found.total == len(NOTES) + 1
+    similar = retriever.similar("Kiln.md", k=20)
+    assert similar.of.passages == 2
+    assert similar.passages
+    assert not any(hit.text.startswith("---") for hit in similar.passages)
+    documents = retriever.similar("Kiln.md", unit="documents", k=20).documents
+    assert documents
+    assert not any(place.split(":")[-1].startswith("1-") for one in documents for pair in one.because for place in pair)
