@@ -54,6 +54,9 @@ _WORD = re.compile(r"[^\W\d_]+")
 _LAST_WORD = re.compile(r"(\S+)$")
 # Longest distance from a bracket to the one that closes it, for what is between them to be one sentence.
 _BRACKETED = 200
+# Longest date in front of an entry, and what it is made of beside names.
+_LONGEST_STAMP = 32
+_OF_STAMP = re.compile(r"\d+(?:st|nd|rd|th|t\d+|z)?")
 _OPENERS = "\"'“‘«([{「『*_"
 
 
@@ -80,7 +83,8 @@ def iter_sentences(text: str, start: int = 0, end: int | None = None) -> Iterato
 def _within_block(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     left = start
     for match in _BOUNDARY.finditer(text, start, end):
-        if match.end() < end and _ends_sentence(text, left, match) and not _is_bracketed(text, left, match, end):
+        is_end = match.end() < end and _ends_sentence(text, left, match) and not _is_stamp(text, left, match)
+        if is_end and not _is_bracketed(text, left, match, end):
             yield from _stripped(text, left, match.end("close"))
             left = match.end("close")
     yield from _stripped(text, left, end)
@@ -129,6 +133,18 @@ def _belongs_to_next(word: str, text: str, left: int, start: int, behind: int) -
         return False
     is_ordinal = before[-1].lower() in _BEFORE_ORDINAL and before[-2:] != ["I", "am"]
     return following in _NAMED_BY_NUMBER or (is_ordinal and following not in _NO_NOUNS)
+
+
+def _is_stamp(text: str, left: int, match: re.Match[str]) -> bool:
+    """Whether all so far is the date of an entry that follows in its line: "12 Jan 2023. Laser replaced"."""
+    if match.start() - left > _LONGEST_STAMP or "\n" in match["gap"]:
+        return False
+    piece = text[left : match.start()]
+    begin = left + len(piece) - len(piece.lstrip())
+    if begin and "\n" not in text[max(0, left - 1) : begin]:
+        return False  # within a line
+    words = re.findall(r"\w+", piece.lower())
+    return bool(words) and all(word in _BEHIND_HOUR or _OF_STAMP.fullmatch(word) for word in words)
 
 
 def _is_bracketed(text: str, left: int, match: re.Match[str], end: int) -> bool:

@@ -53,6 +53,22 @@ def sentences(text: str) -> list[str]:
         ("Offen bis zum 3. Das Büro nicht.", ["Offen bis zum 3.", "Das Büro nicht."]),
         ("It ended at 5 p.m. They left.", ["It ended at 5 p.m.", "They left."]),
         ("The level rose in 1812. March was dry.", ["The level rose in 1812.", "March was dry."]),
+        # The date of an entry, at the start of its line
+        (
+            "12 Jan 2023. Laser replaced. All fine.\n3 March. Aligned.\n- Monday 14:05. Leak. 19 September. Fixed.",
+            [
+                "12 Jan 2023. Laser replaced.",
+                "All fine.",
+                "3 March. Aligned.",
+                "- Monday 14:05. Leak.",
+                "19 September.",
+                "Fixed.",
+            ],
+        ),
+        (
+            "2024-03-01T08:00. Start.\n3 May 1999.\nOpen. Then.",
+            ["2024-03-01T08:00. Start.", "3 May 1999.", "Open.", "Then."],
+        ),
         # No sentence ends inside a bracket that is closed soon
         ("She left (It rained. Who knew?) at six. Then.", ["She left (It rained. Who knew?) at six.", "Then."]),
         ("See (a) it. One (of two. Three.", ["See (a) it.", "One (of two.", "Three."]),
