@@ -79,7 +79,7 @@ _NAMES = {
     "storage.sealed": "read_sealed write_derived",
     "stores": "is_built open_index open_store store_of use_store verify_index verify_store",
     "update.copy": "copy_index",
-    "update.diff": "Diff find_changes",
+    "update.diff": "Diff find_changes not_selected",
     "update.report": "BuildReport Choice Progress ProgressCallback Request",
     "update.update": "preview_update rebuild_derived rebuild_index update_index",
     "workers.workers": "WorkerPlan open_workers",

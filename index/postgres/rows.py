@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, astuple
+from dataclasses import astuple
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,7 +16,7 @@ from index.dense.vector_rows import are_unit, vector_checksum
 from index.encoder.protocol import Vectors
 from index.postgres.connection import Row, restored
 from index.storage.database import checksum
-from index.storage.metadata import Info, SkippedRow, info_of
+from index.storage.metadata import Info, SkippedRow, info_of, values_of
 from index.storage.rows import (
     Link,
     StoredDocument,
@@ -118,7 +118,7 @@ def require_all(found: Mapping[int, _Value], ids: Sequence[int], what: str, plac
 
 def pack_generation(info: Info, skipped: Sequence[SkippedRow]) -> tuple[str, str, bytes]:
     """Return what publishes a generation: its metadata and what it skipped as JSON, and their checksum."""
-    texts = json.dumps(asdict(info)), json.dumps([astuple(one) for one in skipped])
+    texts = json.dumps(values_of(info)), json.dumps([astuple(one) for one in skipped])
     return (*texts, checksum(info.generation, *texts))
 
 

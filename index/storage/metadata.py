@@ -60,6 +60,7 @@ class BuildConfig(Selection):
     fingerprint: str  # of that encoder
     dimension: int  # length of its vectors
     splitter: int  # version of the splitter
+    from_file: tuple[str, ...] = ()  # what of its selection a file of settings said, by field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +128,7 @@ def info_of(values: dict[str, Any]) -> Info:
     """Return the metadata, validated: a valid checksum does not say who computed it."""
     for key in ("include", "exclude", "paths", "formats"):
         values[key] = tuple(map(str, values[key]))
+    values["from_file"] = tuple(map(str, values.get("from_file", ())))
     values["segments"] = tuple(Segment(**segment) for segment in values["segments"])
     info = Info(**values)
     _require_types(info)
@@ -142,6 +144,13 @@ def info_of(values: dict[str, Any]) -> Info:
     return info
 
 
+def values_of(info: Info) -> dict[str, Any]:
+    """Return the metadata by name, as `info_of` takes it."""
+    values = asdict(info)
+    # Few indexes have any; all others are as they were before there was this field.
+    return values if info.from_file else {key: value for key, value in values.items() if key != "from_file"}
+
+
 def _require_types(one: Info | Segment) -> None:
     for field in fields(one):
         value = getattr(one, field.name)
@@ -152,7 +161,7 @@ def _require_types(one: Info | Segment) -> None:
 
 def write_info(connection: sqlite3.Connection, info: Info) -> None:
     """Replace the metadata."""
-    rows = {key: json.dumps(value) for key, value in asdict(info).items()} | {"tables": _schema_checksum(connection)}
+    rows = {key: json.dumps(value) for key, value in values_of(info).items()} | {"tables": _schema_checksum(connection)}
     rows["checksum"] = _meta_checksum(rows)
     connection.execute("DELETE FROM meta")
     connection.executemany("INSERT INTO meta (key, value) VALUES (?, ?)", rows.items())

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from corpus import FoundFile, walk
+from corpus import FoundFile, outermost, walk
 from index.protocol import Index
-from index.storage.metadata import Selection, SkippedRow
+from index.storage.metadata import BuildConfig, Info, Selection, SkippedRow
 from index.storage.rows import StoredDocument
+from index.update.report import Choice
 
 # Some file systems (FAT) keep times to 2 s only, so a file read this soon after its last change may have changed again
 # without showing it.
@@ -33,6 +34,31 @@ class Diff:
     def is_current(self) -> bool:
         """Whether the index needs no update, as far as stat tells."""
         return not (self.added or self.suspect or self.removed)
+
+
+def select(before: Selection | None, choice: Choice) -> Selection:
+    """Return what is chosen, and where nothing is, what the last update selected."""
+    last = before or Selection()
+    if isinstance(before, BuildConfig) and choice.from_file is not None:
+        gone = set(before.from_file).difference(choice.from_file)
+        kept_fields = (field.name for field in fields(Selection) if field.name not in gone)
+        last = Selection(**{name: getattr(before, name) for name in kept_fields})
+    kept = last.paths if choice.paths is None else tuple(choice.paths)
+    # More paths widen a limited collection; one of the whole root has them already.
+    is_new = before is None and choice.paths is None
+    return Selection(
+        include=last.include if choice.include is None else tuple(filter(str.strip, choice.include)),
+        exclude=last.exclude if choice.exclude is None else tuple(filter(str.strip, choice.exclude)),
+        formats=last.formats if choice.formats is None else tuple(choice.formats),
+        paths=outermost((*kept, *choice.more_paths)) if kept or is_new else (),
+    )
+
+
+def not_selected(info: Info, choice: Choice) -> tuple[str, ...]:
+    """Return the fields of its selection that an update with this choice would change."""
+    chosen = select(info, choice)
+    names = (field.name for field in fields(Selection))
+    return tuple(name for name in names if getattr(chosen, name) != getattr(info, name))
 
 
 def find_changes(root: Path, snapshot: Index) -> Diff:

@@ -57,6 +57,8 @@ class Choice:
         paths: Limits the collection to these files, and folders with a slash at the end, relative to the root; () for
             all of it.
         formats: Formats of files that their names do not tell.
+        from_file: Those of these that a file of settings says; what the last update had from it, and it no longer says,
+            is forgotten. None if no file was read.
         more_paths: Adds files and folders to a new or limited collection; one of the whole root has them already.
     """
 
@@ -64,6 +66,7 @@ class Choice:
     exclude: Sequence[str] | None = None
     paths: Sequence[str] | None = None
     formats: Sequence[str] | None = None
+    from_file: Sequence[str] | None = None
     more_paths: Sequence[str] = ()
 
 

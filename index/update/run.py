@@ -7,7 +7,7 @@ import logging
 import time
 from dataclasses import asdict, dataclass, field, replace
 
-from corpus import LoadedFile, SkippedFile, encoder_text, load_all, outermost, split, splitter_version
+from corpus import LoadedFile, SkippedFile, encoder_text, load_all, split, splitter_version
 from corpus.errors import CorpusError, Unreadable
 from corpus.types import Document
 from index.commit.change import BuildMode, ChangeSet, SplitFile
@@ -15,25 +15,11 @@ from index.dense.vector_rows import vector_digest
 from index.protocol import IndexWriter
 from index.storage.metadata import BuildConfig, Info, Selection, SkippedRow
 from index.storage.rows import StoredDocument
-from index.update.diff import Diff, compare
+from index.update.diff import Diff, compare, select
 from index.update.embed_queue import Embedding
-from index.update.report import BuildReport, Choice, Note, Progress, Request
+from index.update.report import BuildReport, Note, Progress, Request
 
 _LOG = logging.getLogger(__name__)
-
-
-def select(before: Selection | None, choice: Choice) -> Selection:
-    """Return what is chosen, and where nothing is, what the last update selected."""
-    last = before or Selection()
-    kept = last.paths if choice.paths is None else tuple(choice.paths)
-    # More paths widen a limited collection; one of the whole root has them already.
-    is_new = before is None and choice.paths is None
-    return Selection(
-        include=last.include if choice.include is None else tuple(filter(str.strip, choice.include)),
-        exclude=last.exclude if choice.exclude is None else tuple(filter(str.strip, choice.exclude)),
-        formats=last.formats if choice.formats is None else tuple(choice.formats),
-        paths=outermost((*kept, *choice.more_paths)) if kept or is_new else (),
-    )
 
 
 @dataclass(slots=True)
@@ -98,8 +84,10 @@ class Build:
         self._before = store.info()
         self._documents = store.documents()
         selection = select(self._before or salvaged, request)
+        known = () if self._before is None else self._before.from_file
         self._config = BuildConfig(
             **asdict(selection),
+            from_file=known if request.from_file is None else tuple(sorted(request.from_file)),
             model=self._encoder.name,
             fingerprint=self._encoder.fingerprint,
             dimension=self._encoder.dimension,

@@ -27,9 +27,9 @@ from index.storage.locking import writer_lock
 from index.storage.metadata import Info, Selection, SkippedRow
 from index.storage.rows import StoredDocument
 from index.stores import make_index_folder, open_index, open_writer, store_of
-from index.update.diff import compare
+from index.update.diff import compare, select
 from index.update.report import BuildReport, Choice, Request
-from index.update.run import Build, Findings, select
+from index.update.run import Build, Findings
 
 _LOG = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from enum import Enum
 from functools import partial
 from pathlib import Path
@@ -38,7 +38,7 @@ from index import (
     open_index,
     wait_for_writer,
 )
-from qa.collection.settings import CollectionSettings, read_settings
+from qa.collection.settings import read_settings
 from qa.locate import root_of
 from qa.reader.reader import Reader
 
@@ -120,7 +120,8 @@ def build_index(
         settings = read_settings(root)
         is_first = not is_built(root / INDEX_FOLDER)  # then it is sure to embed
         name = _absolute(model) if model else model_of(root)
-        chosen = _chosen(settings, include, exclude, paths)
+        choice = settings.choice(include, exclude, paths)
+        chosen = {field.name: getattr(choice, field.name) for field in fields(choice)}
         if on_empty is OnEmpty.FAIL and (is_first or mode is BuildMode.FULL):
             _require_files(root, chosen)
         request = Request(
@@ -160,24 +161,6 @@ def _require_members(*pairs: tuple[type[Enum], object]) -> None:
             raise UsageError(f"{given!r} is no {kind.__name__}. Give {' or '.join(map(str, kind))}.")
 
 
-def _chosen(
-    settings: CollectionSettings, include: Sequence[str] | None, exclude: Sequence[str] | None, paths: Sequence[str]
-) -> dict[str, Any]:
-    """The fields of `Choice`: as is asked, else as is set."""
-    return {
-        "include": settings.include if include is None else _several(include),
-        "exclude": settings.exclude if exclude is None else _several(exclude),
-        "paths": settings.paths,
-        "formats": settings.formats,
-        "more_paths": _several(paths),
-    }
-
-
-def _several(given: Sequence[str]) -> Sequence[str]:
-    """Patterns or paths; a text is one of them, and not its letters."""
-    return (given,) if isinstance(given, str) else given
-
-
 def _require_files(root: Path, chosen: dict[str, Any]) -> None:
     """Look before anything is written, since the wrong folder may have been named."""
     found = walk(root, **{name: chosen[name] or () for name in ("include", "exclude", "formats")})
@@ -213,10 +196,10 @@ def preview_index(
     paths: Sequence[str] = (),
 ) -> BuildReport:
     """Return what `build_index` would do, without writing; `embedded` and `reused` are 0."""
-    from index import Choice, preview_update
+    from index import preview_update
 
     root = existing_root(path)
-    return preview_update(root, Choice(**_chosen(read_settings(root), include, exclude, paths)))
+    return preview_update(root, read_settings(root).choice(include, exclude, paths))
 
 
 def existing_root(path: str | os.PathLike[str]) -> Path:

@@ -10,17 +10,19 @@ from enum import Enum
 from pathlib import Path
 
 from corpus import splitter_version
-from corpus.errors import CorpusError, LockedError, NoIndexError, StorageError
+from corpus.errors import CorpusError, LockedError, NoIndexError, StorageError, UsageError
 from index import (
     BuildReport,
     Device,
     Diff,
+    Info,
     ProgressCallback,
     Request,
     find_changes,
     load_encoder,
     require_same_encoder,
 )
+from qa.collection.settings import not_applied
 from qa.locate import command_for, folder_gone
 from qa.retrieval.retriever import Retriever
 
@@ -96,12 +98,13 @@ def refresh_if_small(
     try:
         with retriever.reading() as snapshot:
             info, diff = snapshot.info, find_changes(root, snapshot)
+        note = _differing(root, info)
     except CorpusError as error:
         if not root.exists():
             return OpenedCollection(retriever, note=str(folder_gone(root)))
         return OpenedCollection(retriever, note=_not_updated(error))
     if diff.is_current:
-        return OpenedCollection(retriever)
+        return OpenedCollection(retriever, note=note)
     reason = _reason_to_wait(diff, info.documents)
     if not reason and info.splitter != splitter_version():
         reason = "this version of qa splits documents differently, so all files need to be read again"
@@ -117,7 +120,16 @@ def refresh_if_small(
     except (LockedError, StorageError, CorpusError) as error:
         return OpenedCollection(retriever, note=_not_updated(error))
     retriever.reload()
-    return OpenedCollection(retriever, report)
+    return OpenedCollection(retriever, report, note)
+
+
+def _differing(root: Path, info: Info) -> str:
+    """In what the settings differ from the index, or ""."""
+    try:
+        found = not_applied(root, info)
+    except UsageError:
+        return ""  # whoever reads them to ask says so
+    return f"{found}. Answering from the index as it is; to update it, run: {command_for(root)}" if found else ""
 
 
 def _reason_to_wait(diff: Diff, documents: int) -> str:

@@ -10,16 +10,19 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from corpus import SETTINGS_FILE, outermost, read_bytes
 from corpus.errors import Unreadable, UsageError
 from corpus.formats import NAMED
 from index import config_folder
 from qa.answer.results import DEFAULT_K, MAX_HITS, Mode
+
+if TYPE_CHECKING:
+    from index import Choice, Info
 
 PROJECT_FILE = "pyproject.toml"
 _TABLE = "[tool.qa]"
@@ -58,6 +61,43 @@ class CollectionSettings:
             "mode": Mode(mode or self.mode or Mode.HYBRID),
             "rerank": self.rerank is not False if rerank is None else rerank,
         }
+
+    def choice(
+        self,
+        include: Sequence[str] | None = None,
+        exclude: Sequence[str] | None = None,
+        more_paths: Sequence[str] = (),
+    ) -> Choice:
+        """Return which files are to be indexed: as somebody asks, else as is set."""
+        from index import Choice  # noqa: PLC0415 - imports numpy, which settings are read without
+
+        given = {"include": include, "exclude": exclude, "paths": None}
+        return Choice(
+            include=self.include if include is None else _several(include),
+            exclude=self.exclude if exclude is None else _several(exclude),
+            paths=self.paths,
+            formats=self.formats,
+            from_file=[name for name, own in given.items() if own is None and getattr(self, name) is not None],
+            more_paths=_several(more_paths),
+        )
+
+
+def _several(given: Sequence[str]) -> Sequence[str]:
+    """Patterns or paths; a text is one of them, and not its letters."""
+    return (given,) if isinstance(given, str) else given
+
+
+def not_applied(root: Path, info: Info) -> str:
+    """Return in what a collection's settings and its index differ, in words; "" if in nothing.
+
+    Raises:
+        UsageError: As `read_settings`.
+    """
+    from index import not_selected  # noqa: PLC0415 - as above
+
+    names = not_selected(info, read_settings(root).choice())
+    file = PROJECT_FILE if not (root / SETTINGS_FILE).exists() and (root / PROJECT_FILE).exists() else SETTINGS_FILE
+    return f"{file} and the index differ in {', '.join(names)}" if names else ""
 
 
 def read_settings(root: Path) -> CollectionSettings:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from corpus import INDEX_FOLDER, FoundFile, SkippedFile
-from corpus.errors import CorpusError
+from corpus.errors import CorpusError, UsageError
 from index import Info, StoredDocument, find_changes, open_index, open_store, store_of
 from qa.answer.citation import file_state
 from qa.answer.results import State
+from qa.collection.settings import not_applied
 from qa.locate import command_for
 
 MAX_EXAMPLES = 10
@@ -20,6 +22,7 @@ MAX_EXAMPLES = 10
 class Status:
     """The state of an index and where it is, the paths of files that differ from it, and the command that updates it.
 
+    `settings` says in what its settings differ from it, or is "";
     `problem` says why the files could not be compared, or is ""; `skipped` is what the last build left out, and why.
     """
 
@@ -33,6 +36,7 @@ class Status:
     problem: str
     command: str
     skipped: tuple[SkippedFile, ...]
+    settings: str = ""
 
     @property
     def changes(self) -> int:
@@ -60,6 +64,7 @@ class Status:
             "include": list(self.info.include),
             "exclude": list(self.info.exclude),
             "paths": list(self.info.paths),
+            "settings": self.settings or None,
             "changes": {
                 "added": len(self.added),
                 "changed": len(self.changed),
@@ -77,7 +82,7 @@ def status(root: Path) -> Status:
     added: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
-    problem = ""
+    problem = differing = ""
     with open_index(folder) as snapshot:
         info = snapshot.info
         skipped = tuple(SkippedFile(one.path, one.reason, one.unreadable) for one in snapshot.skipped())
@@ -88,8 +93,12 @@ def status(root: Path) -> Status:
             changed = tuple(file.path for file in diff.suspect if is_changed(root, file, documents.get(file.path)))
         except CorpusError as error:
             problem = str(error)
+        try:
+            differing = not_applied(root, info)
+        except UsageError as error:
+            differing = str(error).replace(f"{root}{os.sep}", "")  # clients of a server are told no folder
         facts = (store_of(folder) or str(folder), info, snapshot.format, snapshot.size())
-    return Status(*facts, added, changed, removed, problem, command_for(root), skipped)
+    return Status(*facts, added, changed, removed, problem, command_for(root), skipped, differing)
 
 
 def store_status(url: str) -> Status:

@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -25,6 +25,7 @@ from index import (
     Request,
     find_changes,
     load_encoder,
+    not_selected,
     open_index,
     require_same_encoder,
     update_index,
@@ -227,11 +228,11 @@ class _Watcher:
             wait_for_writer(self._root / INDEX_FOLDER)
             before = self._look()
             info, settings = before.info, read_settings(self._root)
-            wanted = {name: getattr(settings, name) for name in ("include", "exclude", "paths", "formats")}
-            is_same = all(value in (None, getattr(info, name)) for name, value in wanted.items())
-            if before.diff.is_current and is_same:
+            choice = settings.choice()
+            if before.diff.is_current and not not_selected(info, choice):
                 return None
             with suppress(LockedError):
+                wanted = {field.name: getattr(choice, field.name) for field in fields(choice)}
                 report = update_index(Request(self._root, self._encoder_for(info), **wanted, retry=False))
                 events = tuple(_compare(before, self._look(), report))
                 return Update(datetime.now().astimezone(), events, report) if events else None

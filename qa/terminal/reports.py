@@ -198,11 +198,12 @@ def status(found: Status, style: TerminalStyle) -> str:
         ("Generation", f"{info.generation:,}"),
         ("Only", _listed((*info.paths, *info.include))),
         ("Left out", _listed(info.exclude)),
+        ("Settings", clean_name(found.settings)),
         ("Changes", _pending(found)),
     )
     lines = [f"{style.paint(f'{name:<12}', DIM)}{value}" for name, value in facts if value]
     lines.extend(f"{'':<12}{kind:<8}  {clean_name(path)}" for kind, path in found.examples)
-    if found.changes:
+    if found.changes or found.settings:
         lines.append(f"To update: {clean_name(found.command)}")
     lines.extend(_skipped(found.skipped, style))
     return "\n".join(lines) + "\n"

@@ -102,3 +102,19 @@ def test_progress_begins_before_anything_is_read(notes: Path, monkeypatch: pytes
     build.build_index(notes, encoder=BagEncoder(), progress=lambda now: events.append((now.done, now.total)))
     size = sum(file.stat().st_size for file in notes.rglob("*.md"))
     assert events[:4] == [(0, 0), "look", (0, size), "read"]
+
+
+def test_a_question_tells_of_settings_that_are_not_applied(talks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once they are, or cannot be read, which whoever asks is told anyway, it tells nothing."""
+    encoder = BagEncoder()
+    monkeypatch.setattr(opening, "load_encoder", lambda *_, **__: encoder)
+    build.build_index(talks, encoder=encoder)
+    with Retriever.open(talks, encoder=encoder) as retriever:
+        assert opening.refresh_if_small(retriever).note == ""
+        (talks / "qa.toml").write_text('exclude = ["b.md"]\n')
+        assert opening.refresh_if_small(retriever).note == (
+            "qa.toml and the index differ in exclude. Answering from the index as it is; "
+            f"to update it, run: qa index {talks}"
+        )
+        (talks / "qa.toml").write_text("exclude = 1\n")
+        assert opening.refresh_if_small(retriever).note == ""

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from corpus.errors import UsageError
+from index import Info, Request, open_index, update_index
+from index.storage.metadata import values_of
 from qa.answer.results import Mode
 from qa.collection import build
-from qa.collection.settings import CollectionSettings, read_settings
+from qa.collection.settings import CollectionSettings, not_applied, read_settings
 from tests.encoders import BagEncoder
 from tests.qa.commands import documents
 
@@ -24,6 +26,11 @@ def set_own(root: Path, text: str | bytes) -> None:
 
 def set_project(root: Path, text: str) -> None:
     (root / "pyproject.toml").write_text(text, encoding="utf-8")
+
+
+def info_of(root: Path) -> Info:
+    with open_index(root / ".qa") as snapshot:
+        return snapshot.info
 
 
 @pytest.fixture
@@ -152,7 +159,7 @@ def test_only_our_table_of_pyproject_can_be_wrong(tmp_path: Path) -> None:
 
 
 def test_a_build_uses_the_settings(root: Path) -> None:
-    """Arguments override the file, the file overrides the last build, whose patterns stay when the file is deleted."""
+    """Arguments override the file, the file overrides the last build; what was from it goes with it."""
     encoder = BagEncoder()
     set_own(root, ALL)
     assert build.preview_index(root).added == 1
@@ -162,12 +169,49 @@ def test_a_build_uses_the_settings(root: Path) -> None:
     assert documents(root) == ["b.txt"]
     build.build_index(root, encoder=encoder)
     assert documents(root) == ["a.md"]
-    set_own(root, "exclude = []")
+    set_own(root, 'include = ["*.md"]')
     build.build_index(root, encoder=encoder)
     assert documents(root) == ["a.md", "old/c.md"]
     (root / "qa.toml").unlink()
+    assert build.preview_index(root).added == 1
     build.build_index(root, encoder=encoder)
-    assert documents(root) == ["a.md", "old/c.md"]
+    assert documents(root) == ["a.md", "b.txt", "old/c.md"]
+
+
+def test_what_the_command_line_said_outlives_the_file(root: Path) -> None:
+    encoder = BagEncoder()
+    set_own(root, 'include = ["*.md"]\nexclude = ["a.md"]')
+    build.build_index(root, exclude=("old/",), encoder=encoder)
+    assert info_of(root).from_file == ("include",)
+    (root / "qa.toml").unlink()
+    build.build_index(root, encoder=encoder)
+    assert documents(root) == ["a.md", "b.txt"]
+
+
+def test_the_index_notes_only_what_is_from_a_file(root: Path) -> None:
+    """Others are the same bytes as before this was noted; an update without a look at the file leaves all as it is."""
+    encoder = BagEncoder()
+    build.build_index(root, encoder=encoder)
+    assert "from_file" not in values_of(info_of(root))
+    set_own(root, 'paths = ["old"]')
+    build.build_index(root, encoder=encoder)
+    (root / "old" / "d.md").write_text("More.")
+    update_index(Request(root, encoder))
+    assert (documents(root), info_of(root).from_file) == (["old/c.md", "old/d.md"], ("paths",))
+
+
+def test_settings_that_the_index_does_not_have_are_told(root: Path) -> None:
+    """Of the file as of the project, those that are gone as well; of what only asks nothing."""
+    set_own(root, ALL)
+    build.build_index(root, encoder=BagEncoder())
+    info = info_of(root)
+    assert not_applied(root, info) == ""
+    set_own(root, 'include = ["*.md"]\nk = 9')
+    assert not_applied(root, info) == "qa.toml and the index differ in exclude"
+    (root / "qa.toml").unlink()
+    assert not_applied(root, info) == "qa.toml and the index differ in include, exclude"
+    set_project(root, '[tool.qa]\ninclude = ["*.md"]\nexclude = ["old/"]\nformats = {".foo" = "csv"}\n')
+    assert not_applied(root, info) == "pyproject.toml and the index differ in formats"
 
 
 def test_include_applies_within_paths(root: Path) -> None:

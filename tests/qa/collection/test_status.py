@@ -61,3 +61,18 @@ def test_what_was_skipped_is_listed_with_its_reason(talks: Path) -> None:
         "\nSkipped 6 files:\n  - binary, not text (5): scan-0.txt, scan-1.txt, scan-2.txt and 2 more\n"
         "  - damaged: not valid JSON: half.json\n"
     )
+
+
+def test_settings_that_are_not_applied(tmp_path: Path) -> None:
+    """In a line, with the command; of a file that cannot be used, why, without its folder."""
+    (tmp_path / "a.md").write_text("One heron.\n")
+    build_index(tmp_path, encoder=BagEncoder())
+    assert status.status(tmp_path).as_json()["settings"] is None
+    (tmp_path / "qa.toml").write_text('exclude = ["b.md"]\n')
+    found = status.status(tmp_path)
+    assert found.as_json()["settings"] == "qa.toml and the index differ in exclude"
+    shown = reports.status(found, TerminalStyle())
+    assert "Settings    qa.toml and the index differ in exclude\n" in shown
+    assert f"To update: qa index {tmp_path}\n" in shown
+    (tmp_path / "qa.toml").write_text("exclude = 1\n")
+    assert status.status(tmp_path).settings == "qa.toml: exclude must be a list of patterns."
