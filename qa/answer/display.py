@@ -37,7 +37,8 @@ def percent(probability: float) -> str:
 
 def trail(hit: Hit) -> tuple[str, ...]:
     """Return the headings above a passage, behind the title unless they already have it, also as a row's."""
-    has_title = hit.title in hit.heading[:1] or any(name.startswith(f"{hit.title} (row ") for name in hit.heading)
+    is_first = any(hit.title.casefold() == name.casefold() for name in hit.heading[:1])
+    has_title = is_first or any(name.startswith(f"{hit.title} (row ") for name in hit.heading)
     return hit.heading if has_title or not hit.title else (hit.title, *hit.heading)
 
 

@@ -28,6 +28,7 @@ _ASKS_FOR_MORE = re.compile(
 _ASKS_FOR_PART = re.compile(r"\b(?:what|which) (?:year|month|decade|century)\b", re.IGNORECASE)
 _CHOICE = re.compile(r"\bor\b", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
+_DIGIT = re.compile(r"\d")
 _ARTICLES = {"a", "an", "the"}
 # A line that begins with a name or box, or has a bar or tab, is a row or item, not text that goes on.
 _ROW = re.compile(r"\s*(?:\[[ xX]?\]|[^\W\d_][\w ()/.%€$£#-]{0,40}:)\s|[^\n]*[|\t]")
@@ -43,6 +44,10 @@ _MARKED = re.compile(
 )
 # What a field of front matter says, without the brackets of a list.
 _VALUE = re.compile(r"[^\n:]+:\s*[\[\"']*(\S.{0,99}?)[\]\"']*", re.DOTALL)
+# Between two numbers that are told together.
+_COMPARES = frozenset({"against", "compared", "versus", "vs"})
+# How many words behind a number may say what it is of.
+_BEHIND = 3
 # Least margin over "no answer" for a few words; below it the sentence is the better answer.
 _LEAST_MARGIN = -4.0
 # The reader is sure enough that a passage answers to say that it agrees, or that it contradicts: logits.
@@ -84,9 +89,8 @@ def exact_answer(
     is_sure = reading is not None and reading.margin >= _LEAST_MARGIN
     if not is_sure or best.has_list or not asks_for_words(question):
         return Answer(best.answer, (rank,), sentence=best.answer)
-    dates = not _ASKS_FOR_PART.search(question)
     candidates = [
-        _candidate(at, one, extracts[one.id], readings[one.id], dates=dates) for at, one in quoted if one.id in readings
+        _candidate(question, at, one, extracts[one.id], readings[one.id]) for at, one in quoted if one.id in readings
     ]
     answer, *others = candidates
     if not _tells(question, answer.text):
@@ -145,23 +149,39 @@ def _years(one: _PassageAnswer) -> set[str]:
 
 
 def _candidate(
-    rank: int, passage: StoredPassage, extracted: Extract, reading: Reading, *, dates: bool
+    question: str, rank: int, passage: StoredPassage, extracted: Extract, reading: Reading
 ) -> _PassageAnswer:
     """What a passage answers: the likeliest words of its best sentence, nothing cut in half, in one row or item."""
     body = passage.text[passage.body :]
     sentence = extracted.lead
     if passage.is_front_matter and (value := _VALUE.fullmatch(body, *sentence)):
         return _PassageAnswer(rank, value[1], body[slice(*sentence)], reading, passage)
-    found = reading.best(*sentence) or sentence
-    first, last = found
+    found = first, last = _one_number(question, body, reading, sentence) or reading.best(*sentence) or sentence
     rows = [row for row in _rows(body, *sentence) if row[0] < last and first < row[1]]
     shares = [round(reading.share(max(row[0], first), min(row[1], last)), 6) for row in rows]
     row = rows[shares.index(max(shares))] if rows else sentence
     if len(rows) > 1 and (bare := _BARE.match(body, max(row[0], first), min(row[1], last))):
         found = bare.span(1)
+    dates = not _ASKS_FOR_PART.search(question)
     found = _whole_title(body, completed(body, found, row, dates=dates), sentence)
     found = _with_whole_brackets(body, _without_half_a_pair(body, found, sentence), sentence)
     return _PassageAnswer(rank, body[slice(*found)], body[slice(*sentence)], reading, passage)
+
+
+def _one_number(question: str, body: str, reading: Reading, sentence: tuple[int, int]) -> tuple[int, int] | None:
+    """Of two numbers that the best begins and ends with, that before a word of the question, else the likelier.
+
+    Words that tell something are between them: not in "from 3 to 5" or "3 against 5", but in "3 euros there, 5 here".
+    """
+    halves = reading.halves(*sentence)
+    if halves is None or not all(_DIGIT.search(body, *half) for half in halves):
+        return None
+    (_, before), (second, after) = sorted(halves)
+    between = {word for word in _words(body[before:second]) if word.isalpha()}
+    behind = set(_words(body[after : sentence[1]])[:_BEHIND])
+    if not between.difference(STOP_WORDS, _COMPARES):
+        return None
+    return max(halves) if (behind - between).difference(STOP_WORDS) & set(_words(question)) else halves[0]
 
 
 def _rows(body: str, start: int, end: int) -> list[tuple[int, int]]:

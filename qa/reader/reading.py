@@ -12,6 +12,8 @@ Floats = npt.NDArray[np.float32]
 
 # Tokens of the longest answer.
 _LONGEST = 30
+# What an answer begins and what it ends with are answers by themselves that are this much less likely at most: logits.
+_NEARLY = 4.0
 # Logit of what cannot be.
 _NEVER = -1e4
 
@@ -50,6 +52,28 @@ class Reading:
         pairs = self._pairs[inside[0] : inside[-1] + 1, inside[0] : inside[-1] + 1]
         first, last = divmod(int(pairs.argmax()), len(pairs))
         return int(self.spans[inside[0] + first, 0]), int(self.spans[inside[0] + last, 1])
+
+    def halves(self, start: int, end: int) -> tuple[tuple[int, int], tuple[int, int]] | None:
+        """Two answers that the best inside a stretch begins and ends with, each nearly as likely; the likelier first.
+
+        As start and end are told apart, the best answer may begin with one candidate and end with another.
+        """
+        inside = np.flatnonzero((self.spans[:, 0] >= start) & (self.spans[:, 1] <= end))
+        if not inside.size:
+            return None
+        pairs = self._pairs[inside[0] : inside[-1] + 1, inside[0] : inside[-1] + 1]
+        first, last = divmod(int(pairs.argmax()), len(pairs))
+        begins, ends = pairs[first, first:last], pairs[first + 1 : last + 1, last]
+        if not begins.size:
+            return None
+        weaker = np.minimum(np.maximum.accumulate(begins), np.maximum.accumulate(ends[::-1])[::-1])
+        cut = int(weaker.argmax())
+        if weaker[cut] < pairs[first, last] - _NEARLY:
+            return None
+        tokens = [(first, first + int(begins[: cut + 1].argmax())), (first + 1 + cut + int(ends[cut:].argmax()), last)]
+        tokens.sort(key=lambda one: -pairs[one])
+        one, other = [(int(self.spans[inside[0] + a, 0]), int(self.spans[inside[0] + b, 1])) for a, b in tokens]
+        return one, other
 
     def share(self, start: int, end: int) -> float:
         """The probability in [0, 1] that the answer, if there is one, begins and ends inside these characters."""

@@ -61,7 +61,7 @@ def bibtex(answer: Result, root: Path, place: Places) -> str:
         fields = {
             "title": title or Path(path).name,
             "howpublished": place(path),
-            "note": "; ".join(place.cited(hit) for hit in hits),
+            "note": "; ".join(dict.fromkeys(map(place.cited, hits))),
             "annotation": clean_line(first.highlights[0].text if first.highlights else first.text),
         }
         body = ",\n".join(f"  {name} = {{{_bibtex(clean_line(value))}}}" for name, value in fields.items())

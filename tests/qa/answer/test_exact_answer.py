@@ -159,6 +159,28 @@ def test_no_half_of_a_title(sentence: str, named: str, shown: str | None) -> Non
     assert found.text == (shown or "Adam: A Method for Stochastic\nOptimization")
 
 
+@pytest.mark.parametrize(
+    ("question", "sentence", "first", "second", "shown"),
+    [
+        ("What is it abroad?", "It is 5 euros at home and 7 euros abroad.", "5 euros", "7 euros", "7 euros"),
+        ("What is it at home?", "It is 5 euros at home and 7 euros abroad.", "5 euros", "7 euros", "5 euros"),
+        ("What is the sensitivity?", "Sensitivity was 91.0% and specificity 97.2%.", "91.0%", "97.2%", "91.0%"),
+        ("What is a test?", "It is 5 euros against 7 euros per test.", "5 euros", "7 euros", "5 euros against 7 euros"),
+        ("How long is it open?", "It is open from 5 to 7 hours a day.", "5", "7 hours", "5 to 7 hours"),
+        ("Which is it?", "It is Ada who met Charles there.", "Ada", "Charles", "Ada who met Charles"),
+    ],
+)
+def test_one_of_two_numbers(question: str, sentence: str, first: str, second: str, shown: str) -> None:
+    """The reader tells where an answer begins apart from where it ends: its likeliest one may have both."""
+    one, begin, end = (
+        reading(sentence, answer=words, sure=sure) for words, sure in ((first, 5), (second, 4), (second, 6))
+    )
+    both = replace(one, start=np.maximum(one.start, begin.start), end=np.maximum(one.end, end.end))
+    found = exact_answer(question, [stored(sentence)], {1: extract(stored(sentence), both.share)}, {1: both})
+    assert found is not None
+    assert found.text == shown
+
+
 def test_part_of_a_date_is_the_answer_to_a_question_for_it() -> None:
     for question, shown in (("In which year was it?", "2024"), ("When was it, in the year 2024?", "6 July 2024")):
         found = answer(question, [("It was 6 July 2024.", "2024", 3)])

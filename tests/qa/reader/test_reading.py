@@ -52,6 +52,23 @@ def test_shares_of_stretches_add_up(logits: list[tuple[float, float]]) -> None:
     assert found.share(1, 2) == 0
 
 
+@given(st.lists(st.tuples(st.floats(-9, 9, width=32), st.floats(-9, 9, width=32)), min_size=1, max_size=8))
+def test_halves_are_nearly_as_likely_as_the_whole(logits: list[tuple[float, float]]) -> None:
+    """Of all ways to cut the likeliest answer in two, that whose less likely half is likeliest; none 4 below it."""
+    spans = np.array([(2 * i, 2 * i + 1) for i in range(len(logits))], dtype=np.int32)
+    start, end = np.array(logits, dtype=np.float32).T
+    found = Reading(0, 0, start, end, 0, spans)
+    begin, stop = (at // 2 for at in found.best(0, 100) or (0, 0))
+    cuts = [(a, b) for a in range(begin, stop) for b in range(a + 1, stop + 1)]
+    weaker = [min(start[begin] + end[a], start[b] + end[stop]) for a, b in cuts]
+    halves = found.halves(0, 100)
+    assert (halves is None) == (not cuts or max(weaker) < start[begin] + end[stop] - 4)
+    if halves is not None:
+        chances = [start[first // 2] + end[last // 2] for first, last in halves]
+        assert (chances, min(chances)) == (sorted(chances, reverse=True), max(weaker))
+        assert (min(halves)[0], max(halves)[1]) == (2 * begin, 2 * stop + 1)
+
+
 def test_of_nothing_there_is_no_answer() -> None:
     found = reading(" ")
     assert found.best(0, 3) is None

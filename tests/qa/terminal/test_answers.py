@@ -49,6 +49,7 @@ Others were named:
 @pytest.mark.parametrize(
     ("title", "heading", "trail"),
     [
+        ("Harbour Notes", ("Harbour notes", "Tides"), "Harbour notes › Tides"),
         ("Oars", ("Oars", "Ash"), "Oars › Ash"),
         ("Oars", ("Boats",), "Oars › Boats"),
         ("Möwe", ("Boats", "Möwe (row 2)"), "Boats › Möwe (row 2)"),

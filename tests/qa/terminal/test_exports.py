@@ -71,8 +71,8 @@ def test_markdown(tmp_path: Path, place: Places) -> None:
 
 
 def test_bibtex(tmp_path: Path, place: Places) -> None:
-    """An entry for a document, however many of its passages are cited."""
-    hits = [_hit("a_%.md", "text/markdown", lines=(2, 3)), _hit("a_%.md", "text/markdown", lines=(9, 9))]
+    """An entry for a document, however many of its passages are cited, and each place once."""
+    hits = [_hit("a_%.md", "text/markdown", lines=lines) for lines in ((2, 3), (9, 9), (2, 3))]
     assert bibtex(_result(*hits), tmp_path, place) == (
         "@misc{a-abcdef,\n"
         "  title = {Food\\_1},\n"
