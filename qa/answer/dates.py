@@ -61,10 +61,13 @@ class WrittenDate(NamedTuple):
         names = _NAMES[month - 1], _GERMAN_NAMES[month - 1]
         return (*sorted(numbers), *whole, *dict.fromkeys([*names, *(name[:3] for name in names)]))
 
+    def is_day_of(self, other: WrittenDate) -> bool:
+        """Whether it is the same date, as far as both tell."""
+        return self[:2] == other[:2] and (self.year == other.year or not (self.year and other.year))
+
     def is_other_form_of(self, other: WrittenDate) -> bool:
         """Whether it is the same date, as far as both tell, and written with other words."""
-        is_same = self[:2] == other[:2] and (self.year == other.year or not (self.year and other.year))
-        return is_same and self.text != other.text and (self.name != other.name or not self.name)
+        return self.is_day_of(other) and self.text != other.text and (self.name != other.name or not self.name)
 
 
 def dates_in(text: str) -> Iterator[WrittenDate]:

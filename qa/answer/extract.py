@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from corpus import sentence_spans
 from index import STOP_WORDS, StoredPassage, word_terms
 from qa.answer.results import Highlight
+from qa.answer.values import MONTH
 from qa.reader.tables import tables
 
 # A longer highlight no longer points anywhere.
@@ -20,7 +21,8 @@ _MAX_HIGHLIGHTS = 3
 _MAX_LIST_ITEMS = 10
 # Further sentences are highlighted that have at least this share of the best one's score.
 _NEARLY = 0.92
-_MARKER = re.compile(r"(?:[•◦▪‣●○■□–—*+-]|\(?\d{1,3}[.)])\s+")
+# The number of a day is none: "5. Mai 2023: Besuch".
+_MARKER = re.compile(rf"(?:[•◦▪‣●○■□–—*+-]|\(?\d{{1,3}}[.)](?!\s{MONTH}))\s+")
 # What may follow a question mark that ends a sentence.
 _CLOSING = " \n*_`\"'”’»)"
 # Questions for several things.

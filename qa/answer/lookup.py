@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from corpus import sentence_spans
 from index import STOP_WORDS, StoredPassage, terms, word_terms, words
+from qa.answer.dates import WrittenDate, dates_in
 
 # What is between quotation marks is meant as it is written.
 QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|`[^`]*`|(?<!\w)'[^']+'(?!\w)|(?<!\w)‘[^’]+’(?!\w)")
@@ -74,21 +75,27 @@ class _LookupItem:
         joined: Of a joined word the term that it has without its marks (email).
         pattern: Of what is meant as it is written.
         is_loose: Whether it may be written in other ways as well.
+        date: Of a date, which may be written in any form.
     """
 
     stems: tuple[str, ...] = ()
     joined: str | None = None
     pattern: re.Pattern[str] | None = None
     is_loose: bool = False
+    date: WrittenDate | None = None
 
     def may_be_in(self, text: str, known: set[str]) -> bool:
         """Whether it may be in a text with these terms; cheap."""
+        if self.date is not None:
+            return bool(self.spans(text, ()))
         if self.pattern is not None:
             return self.pattern.search(text) is not None
         return known.issuperset(self.stems) or self.joined in known
 
     def spans(self, text: str, parts: Sequence[_WordPart]) -> list[Span]:
         """Where it stands in a text."""
+        if self.date is not None:
+            return [(one.end - len(one.text), one.end) for one in dates_in(text) if one.is_day_of(self.date)]
         if self.pattern is not None:
             return [match.span() for match in self.pattern.finditer(text)]
         size = len(self.stems)
@@ -120,7 +127,7 @@ class Lookup:
 
     def has_code_of(self, passage: StoredPassage) -> bool:
         """Whether a passage has all that is looked up, and this includes a code."""
-        return any(unit.pattern is not None for unit in self.units) and self.match(passage) is not None
+        return any(unit.pattern or unit.date for unit in self.units) and self.match(passage) is not None
 
     def is_nowhere(self, passages: Iterable[StoredPassage]) -> bool:
         """Whether something that is meant as it is written is in none of some passages."""
@@ -154,7 +161,7 @@ def lookup_of(question: str) -> Lookup | None:
     """Return what is looked up by words that are no question; None of a question, or where nothing is told.
 
     Quoted words and codes (TM-429, 2.3.1, max_size) must stand as they are written, but for case, hyphens and breaks
-    of lines; other words in any form. Stop words count in quotation marks only.
+    of lines; dates and other words in any form. Stop words count in quotation marks only.
     """
     units: list[_LookupItem] = []
     at = 0
@@ -173,6 +180,15 @@ def lookup_of(question: str) -> Lookup | None:
 
 
 def _units(text: str) -> Iterator[_LookupItem]:
+    at = 0
+    for date in dates_in(text):
+        yield from _words(text[at : date.end - len(date.text)])
+        yield _LookupItem(date=date)
+        at = date.end
+    yield from _words(text[at:])
+
+
+def _words(text: str) -> Iterator[_LookupItem]:
     for chunk in text.split():
         bare = _OUTSIDE.sub("", chunk)
         if bare.lower() in STOP_WORDS:

@@ -91,6 +91,11 @@ def test_list_markers_are_left_out(marker: str) -> None:
     assert extracted("blue hen", text).highlights == (Highlight((start, start + 8), "blue hen"),)
 
 
+def test_the_day_of_a_date_is_no_marker() -> None:
+    found = extract(stored("5. Mai 2023: Besuch.\n\n6. Maier kam."), lambda *_: 1.0)
+    assert [light.text for light in found.highlights] == ["5. Mai 2023: Besuch.", "Maier kam."]
+
+
 def test_what_only_looks_like_a_marker_stays() -> None:
     """A minus sign, a year and a number without a gap belong to the text."""
     for text in ("-5 degrees at night", "1998 was cold", "3.5 metres of snow"):
