@@ -24,6 +24,10 @@ _ASKS = re.compile(
     r"|describe|explain|discuss|compare|summari[sz]e|identify|tell|give)\b",
     re.IGNORECASE,
 )
+# Asked of nothing but a date, a question looks that up.
+_HAPPENED = re.compile(
+    r"\W*what (?:happen(?:ed|s)|took place|was done|was|is) on (?:the )?(?P<date>.+?)\W*", re.IGNORECASE
+)
 # What prose does not write in words: digits, or a mark inside, as in max_size, Consumer.poll, a@b.org.
 _CODE = re.compile(r"\d|\w(?:[_@\\=]|::)\w|[^\W\d]{3}\.[^\W\d]{2}")
 # Codes that are written in other ways as well: short numbers, decimals, times, quantities, dates.
@@ -161,8 +165,12 @@ def lookup_of(question: str) -> Lookup | None:
     """Return what is looked up by words that are no question; None of a question, or where nothing is told.
 
     Quoted words and codes (TM-429, 2.3.1, max_size) must stand as they are written, but for case, hyphens and breaks
-    of lines; dates and other words in any form. Stop words count in quotation marks only.
+    of lines; dates and other words in any form. Stop words count in quotation marks only. What happened on a date, and
+    no more, is a lookup of the date.
     """
+    happened = _HAPPENED.fullmatch(question)
+    if happened and [one.text for one in dates_in(happened["date"])] == [happened["date"]]:
+        question = happened["date"]
     units: list[_LookupItem] = []
     at = 0
     for quoted in QUOTED.finditer(question):
