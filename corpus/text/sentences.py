@@ -54,6 +54,8 @@ _WORD = re.compile(r"[^\W\d_]+")
 _LAST_WORD = re.compile(r"(\S+)$")
 # Longest distance from a bracket to the one that closes it, for what is between them to be one sentence.
 _BRACKETED = 200
+# What a unit follows, not an initial: "at -30 C. Full cells", but "in 2014 J. Ba".
+_COUNT = re.compile(r"(?<![\w.,])[-−]?\d{1,3}(?:[.,]\d+)?\s$")
 # Longest date in front of an entry, and what it is made of beside names.
 _LONGEST_STAMP = 32
 _OF_STAMP = re.compile(r"\d+(?:st|nd|rd|th|t\d+|z)?")
@@ -112,7 +114,9 @@ def _ends_sentence(text: str, left: int, match: re.Match[str]) -> bool:
     if word in _ABBREVIATIONS:
         return word in _EITHER and following.isupper()
     # An initial: "Diederik P. Kingma"; "plan B. Then" is the rarer reading.
-    is_initial = len(word) == 1 and word.isalpha()
+    is_initial = (
+        len(word) == 1 and word.isalpha() and not _COUNT.search(text[max(left, match.start() - 16) : match.start() - 1])
+    )
     return not (is_initial or (found is not None and _belongs_to_next(word, text, left, found.start(), match.end())))
 
 

@@ -134,6 +134,7 @@ def _without_headings(text: str, tokens: list[Token]) -> tuple[str, tuple[Block,
     fences, done = set(), 0
     for first, last in (token.map for token in tokens if token.type == "fence" and token.map):
         start, end = lines.span(first + 1)[0], lines.span(min(last, len(lines)))[1]
+        end = start + len(text[start:end].rstrip())  # one that is not closed has the blank lines behind it
         # An item of a list is always a block of its own.
         parts += text[done:start], "- ".ljust(end - start, "0")
         fences.add(start)

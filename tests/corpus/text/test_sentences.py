@@ -31,6 +31,12 @@ def sentences(text: str) -> list[str]:
         ("It stands in Alg. 1 below. See Chap. 2.", ["It stands in Alg. 1 below.", "See Chap. 2."]),
         # Initials
         ("Diederik P. Kingma came. Then J. Ba spoke.", ["Diederik P. Kingma came.", "Then J. Ba spoke."]),
+        # A unit behind a number is none
+        ("It is 1.7 at -30 C. Full cells stay.", ["It is 1.7 at -30 C.", "Full cells stay."]),
+        (
+            "It takes 1,200 J. In 2014 J. Ba spoke of 5 A. M. Li did.",
+            ["It takes 1,200 J.", "In 2014 J. Ba spoke of 5 A.", "M. Li did."],
+        ),
         # Dates and ordinals of other languages; behind a bare number, or before an article, a sentence begins
         *(
             (f"{text} Dann.", [text, "Dann."])

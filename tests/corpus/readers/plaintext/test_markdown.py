@@ -207,3 +207,9 @@ def test_odd_front_matter_is_read_as_far_as_it_goes(front: str, fields: tuple[tu
 )
 def test_a_title_is_the_one_heading_at_the_top_or_the_name_of_a_note(path: str, text: str, title: str) -> None:
     assert read(path, text.encode()).title == title
+
+
+def test_blank_lines_behind_code_that_is_not_closed_are_not_in_it() -> None:
+    """Else it would be on lines that it is not on."""
+    found = read("a.md", b"~~~\nx\n\n").blocks
+    assert [(block.kind, block.start, block.end) for block in found] == [(BlockKind.CODE, 0, 5)]
