@@ -54,6 +54,7 @@ def cited(
             also_in=tuple(
                 Location(other.document.path, (other.start, other.end), other.lines, other.page)
                 for other in duplicates[passage.id]
+                if not passage.is_front_matter  # which is about its own note
             ),
         )
         for rank, (passage, score) in enumerate(ranked, start=1)

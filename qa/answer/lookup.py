@@ -125,9 +125,9 @@ class Lookup:
         return self._matches[passage.id]
 
     def rank(self, passage: StoredPassage) -> int:
-        """How well a passage has it: 2 as one phrase, 1 near each other, else 0."""
+        """How well a passage has it: 3 as one phrase, 2 near each other, 1 in front matter, else 0."""
         match = self.match(passage)
-        return 0 if match is None else 1 + match.is_phrase
+        return int(match is not None) if match is None or passage.is_front_matter else 2 + match.is_phrase
 
     def has_code_of(self, passage: StoredPassage) -> bool:
         """Whether a passage has all that is looked up, and this includes a code."""

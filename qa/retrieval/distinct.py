@@ -19,6 +19,8 @@ from qa.retrieval.hybrid import Pool
 
 # Behind a pool of this depth, near-duplicates come before what deeper pools bring.
 DEEPEST_POOL = 1600
+# More front matter than this would leave no room among the first ten for the texts of notes that are much alike.
+_MOST_FRONT_MATTER = 2
 # Passages that are read at once.
 _READ_AHEAD = 10
 
@@ -47,17 +49,22 @@ def distinct(snapshot: Index, pools: Iterable[Pool], wanted: int, lookup: Lookup
     """
     ranked: list[RankedPassage] = []
     near: list[RankedPassage] = []
-    texts: set[bytes] = set()
+    texts: set[tuple[bytes, int]] = set()
+    stated = 0
     words: defaultdict[int, list[frozenset[str]]] = defaultdict(list)
     level = 0
     for pool, candidates in _unseen(snapshot, pools):
         for candidate in candidates:
             passage = candidate.passage
-            if passage.text_digest in texts:
+            # Of the same front matter each is about a note of its own.
+            text = (passage.text_digest, passage.document.id if passage.is_front_matter else 0)
+            if text in texts:
                 continue
-            texts.add(passage.text_digest)
+            texts.add(text)
+            stated += passage.is_front_matter
             own, known = words_of(passage), words[passage.document.id]
-            if any(nearly_same(own, other) for other in known) and not (lookup and lookup.has_code_of(passage)):
+            is_near = any(nearly_same(own, other) for other in known) and not (lookup and lookup.has_code_of(passage))
+            if is_near or (passage.is_front_matter and stated > _MOST_FRONT_MATTER and lookup is None):
                 near.append(replace(candidate, level=level))
                 continue
             known.append(own)

@@ -124,3 +124,11 @@ def test_what_is_nowhere() -> None:
         "few people",
     ):
         assert not looked_up(text).is_nowhere(passages)
+
+
+def test_front_matter_has_it_less_than_any_text() -> None:
+    """A tag alone says little, but is found."""
+    above, text = stored("---\ntags: [red kiln]\n---", path="a.md"), stored("The kiln. It was red.", path="b.md")
+    front = replace(above, document=replace(above.document, metadata='[["tags", "red kiln"]]'))
+    assert [looked_up("kiln").rank(one) for one in (text, above, front)] == [3, 3, 1]
+    assert looked_up("clay").rank(front) == 0

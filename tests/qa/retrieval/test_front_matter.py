@@ -70,3 +70,34 @@ def test_front_matter_is_in_no_topic_and_like_nothing(retriever: Retriever) -> N
     documents = retriever.similar("Kiln.md", unit="documents", k=20).documents
     assert documents
     assert not any(place.split(":")[-1].startswith("1-") for one in documents for pair in one.because for place in pair)
+
+
+@pytest.fixture(scope="module")
+def daily(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
+    """Notes that are much alike; all have the same front matter but for two."""
+    root = tmp_path_factory.mktemp("daily")
+    for number in range(12):
+        stated = "mood: tired" if number in (3, 4) else "mood: good"
+        (root / f"Kiln {number}.md").write_text(
+            f"---\ntags: [daily, kiln]\n{stated}\n---\n# Kiln {number}\n\n"
+            f"The kiln of that day reached {900 + number} °C.\n"
+        )
+    build_index(root)
+    with Retriever.open(root) as opened:
+        yield opened
+
+
+def test_the_same_front_matter_is_that_of_each_note(daily: Retriever) -> None:
+    """It is about one note, and not in another as well."""
+    for number in (3, 4):
+        (hit,) = daily.ask(f"What was the mood on Kiln {number}?", k=1).passages
+        assert (hit.citation, hit.also_in) == (f"Kiln {number}.md:1-4", ())
+
+
+def test_front_matter_leaves_room_for_texts(daily: Retriever) -> None:
+    """Of ten passages eight are texts; behind all texts is the rest."""
+    hits = daily.ask("Which temperature did the daily kiln reach?", k=24).passages
+    stated = [hit.text.startswith("---") for hit in hits]
+    assert len(hits) == 24
+    assert sum(stated[:10]) <= 2
+    assert all(stated[14:])
