@@ -23,7 +23,7 @@ READ_DEPTH = 5
 SCORED_DEPTH = 30
 # Share of late interaction in a passage's score, and what the reader adds before all is scaled back to 1.
 LATE_SHARE = 0.4
-READER_SHARE = 0.4
+READER_SHARE = 0.6
 # How much the reader counts beside late interaction in what a sentence scores.
 _READER_IN_SENTENCE = 0.3
 
