@@ -58,7 +58,7 @@ def test_quality(questions: list[Gold], answers: tuple[Result, ...]) -> None:
     assert found["hit@1"] >= 0.78
     assert found["hit@5"] >= 0.9
     assert found["highlight@1"] >= 0.46
-    assert metrics.verdicts.answerable_found >= 0.65 * sum(question.answerable for question in questions)
+    assert metrics.verdicts.answerable_found >= 0.6 * sum(question.answerable for question in questions)
 
 
 def test_eight_threads_ask_as_one_does(sample: Path, answers: tuple[Result, ...], tmp_path: Path) -> None:
