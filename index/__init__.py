@@ -44,7 +44,7 @@ if TYPE_CHECKING:
         verify_store,
     )
     from index.update.copy import copy_index
-    from index.update.diff import Diff, find_changes
+    from index.update.diff import Diff, find_changes, not_selected
     from index.update.report import BuildReport, Choice, Progress, ProgressCallback, Request
     from index.update.update import preview_update, rebuild_derived, rebuild_index, update_index
     from index.workers.workers import WorkerPlan, open_workers

@@ -59,7 +59,10 @@ def _status() -> Schema:
     counts = dict.fromkeys(("files", "documents", "passages", "generation", "format", "bytes"), COUNT)
     patterns = dict.fromkeys(("include", "exclude", "paths"), _STRINGS)
     texts = dict.fromkeys(("index", "model"), PLAIN[str])
-    return object_of(version=_VERSION, **texts, **counts, **patterns, changes=changes, skipped=skipped)
+    settings: Schema = {"type": ["string", "null"]}
+    return object_of(
+        version=_VERSION, **texts, **counts, **patterns, settings=settings, changes=changes, skipped=skipped
+    )
 
 
 def object_of(**properties: Schema) -> Schema:

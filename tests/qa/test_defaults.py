@@ -46,6 +46,11 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     near = (f"## {name}\n\n{words}" for name, words in zip("abc", (ten, ten[:-4], f"{ten} {two}"), strict=True))
     (folder / "near.md").write_text("\n\n".join(("# near", *near)))
     update_index(Request(folder, BagEncoder()))
+    stated = folder.parent / "stated"
+    stated.mkdir()
+    for name in "abcd":
+        (stated / f"{name}.md").write_text(f"---\nfirst: {name}1\nsecond: {name}2\n---\n# {name}\n\nowl")
+    update_index(Request(stated, BagEncoder()))
     return folder
 
 
@@ -68,7 +73,7 @@ def by_words(root: Path) -> Found:
 
 
 def told_apart(root: Path) -> Found:
-    """Near-duplicates behind all others, and before what pools behind the deepest bring."""
+    """Near-duplicates behind all others, and before what pools behind the deepest bring; and much front matter."""
     with Snapshot(root / ".qa") as snapshot:
         a, b, c = (one.id for one in snapshot.passages_of("near.md"))
         last = snapshot.passages_of("gap100.md")[0].id
@@ -81,7 +86,16 @@ def told_apart(root: Path) -> Found:
         return {
             "in one pool": order((100, (a, b, c))),
             "in several": order((1599, (a, b)), (1600, (a, b, c)), (6400, (a, b, c, last))),
+            "front matter": front_matter(root.parent / "stated"),
         }
+
+
+def front_matter(root: Path) -> str:
+    """The levels of the front matter of four notes."""
+    with Snapshot(root / ".qa") as snapshot:
+        ids = tuple(snapshot.passages_of(f"{name}.md")[0].id for name in "abcd")
+        found = distinct.distinct(snapshot, [Pool(1600, ids, *[np.ones(4)] * 3)], 4)
+        return " ".join(str(one.level) for one in found)
 
 
 def marked(_: Path) -> Found:
@@ -139,7 +153,7 @@ EXPECTED: dict[ModuleType, Found] = {
         "fox": [7.90393519, 6.81541192, 6.50082714],
         "red": [2.07600166e-06, 2.07353566e-06, 2.07250259e-06],
     },
-    distinct: {"in one pool": "a0 c0 b1", "in several": "a0 c1 b2 z4"},
+    distinct: {"in one pool": "a0 c0 b1", "in several": "a0 c1 b2 z4", "front matter": "0 0 1 1"},
     extract: {
         "close": ["A one.", "B two."],
         "closer": ["A one.", "B two.", "C three."],
