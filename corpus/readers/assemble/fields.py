@@ -8,8 +8,9 @@ from corpus.readers.assemble.document_builder import DocumentBuilder, one_line
 from corpus.types import BlockKind
 
 _TITLES = ("title", "name", "headline", "subject", "titel", "titre", "título", "label", "question", "term")
-# Of more records than this, with few characters each, several share a passage.
+# Of more records than this, short ones share passages.
 _MANY = 5000
+# Records of fewer characters on average are read as lists of fields, others as texts.
 _SHORT = 400
 _MAX_TITLE = 200
 
@@ -24,8 +25,11 @@ def title_field(names: Iterable[str]) -> str | None:
 
 def are_table(rows: Sequence[tuple[int, Row]]) -> bool:
     """Whether rows are so many and so short that they stay one table."""
-    size = sum(len(value) for _, row in rows for _, value in row)
-    return len(rows) > _MANY and size < _SHORT * len(rows)
+    return len(rows) > _MANY and _are_short(rows)
+
+
+def _are_short(rows: Sequence[tuple[int, Row]]) -> bool:
+    return sum(len(value) for _, row in rows for _, value in row) < _SHORT * len(rows)
 
 
 def add_records(
@@ -40,12 +44,14 @@ def add_records(
     """Add numbered rows: one a page or section, or one a line where they are many and short.
 
     Each from `documents_from` on is a document of its own, unless they are a table. The heading `above` them all,
-    such as the name of a sheet, belongs to the first.
+    such as the name of a sheet, belongs to the first. The title of a short record stays among its fields, where it can
+    be an answer ("who works in logistics?"); that of a text is its heading.
     """
     if are_table(rows):
         builder.heading(1, above)
         builder.block("\n".join(f"Row {number}: {_line(row)}" for number, row in rows), BlockKind.TABLE)
         return
+    short = _are_short(rows)
     page = 0
     for number, row in rows:
         title, fields = _titled(row)
@@ -56,9 +62,13 @@ def add_records(
         if pages:
             builder.page(number - page)
             page = number
-            builder.section(level, "")
-            builder.heading(level, title)
-            builder.fields(fields)
+            if short and fields:
+                builder.section(level, title)
+                builder.fields(row)
+            else:
+                builder.section(level, "")
+                builder.heading(level, title)
+                builder.fields(fields)
         else:
             builder.section(level, f"{title} (row {number})" if title else f"Row {number}")
             builder.fields(row)

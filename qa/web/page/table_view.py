@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar
 
@@ -116,7 +116,18 @@ def _row(text: str, record: _TableRecord, columns: Sequence[str], marks: Marks, 
     cells = [_cell(text, [record.title] if record.title else [], marks), *cells] if titled else cells
     # Without names, each line is a cell.
     cells += ([_cell(text, loose, marks)] if loose else []) if columns else [_cell(text, [one], marks) for one in loose]
+    starts = {start for start, _ in record.fields}
+    if marks.place in starts and not any(piece.is_place for cell in cells for piece in cell):
+        cells = _with_place(cells)
     return TableRow(record.number, tuple(cells), any(piece.mark for cell in cells for piece in cell))
+
+
+def _with_place(cells: Sequence[tuple[MarkedText, ...]]) -> list[tuple[MarkedText, ...]]:
+    """The place is the name of a column, which is not shown in the row: it moves to what is first marked."""
+    first = next(((n, m) for n, cell in enumerate(cells) for m, piece in enumerate(cell) if piece.mark), None)
+    return [
+        tuple(replace(piece, is_place=(n, m) == first) for m, piece in enumerate(cell)) for n, cell in enumerate(cells)
+    ]
 
 
 def _cell(text: str, spans: Sequence[Span], marks: Marks) -> tuple[MarkedText, ...]:

@@ -147,9 +147,21 @@ def test_records_of_the_same_title_share_no_passage() -> None:
 
 
 def test_what_the_encoder_reads_says_a_title_once() -> None:
-    one = parse("a.jsonl", lines({"title": "Oars", "text": "Of ash."}, {"title": "Tar", "text": "Of pine."}))
+    texts = ("Of ash. " * 60).strip(), ("Of pine. " * 60).strip()
+    one = parse("a.jsonl", lines({"title": "Oars", "text": texts[0]}, {"title": "Tar", "text": texts[1]}))
     found = split(one, count_tokens=count_words, max_tokens=254)
-    assert [encoder_text(passage) for passage in found] == ["Oars\ntext: Of ash.", "Tar\ntext: Of pine."]
+    assert [encoder_text(passage) for passage in found] == [f"Oars\ntext: {texts[0]}", f"Tar\ntext: {texts[1]}"]
+
+
+def test_the_title_of_a_short_row_is_one_of_its_fields() -> None:
+    """So that "who works in logistics?" has an answer; one that is all of its row is a heading."""
+    one = parse("staff.csv", b"name,department,phone\nAda Reyes,Logistics,4212\nBo Lind,Sales,4213\nCy Dahl,,\n")
+    found = split(one, count_tokens=count_words, max_tokens=254)
+    assert [(passage.title, passage.text) for passage in found] == [
+        ("Ada Reyes", "name: Ada Reyes\ndepartment: Logistics\nphone: 4212"),
+        ("Bo Lind", "name: Bo Lind\ndepartment: Sales\nphone: 4213"),
+        ("Cy Dahl", "Cy Dahl"),
+    ]
 
 
 def test_counts_and_titles_are_the_same_wherever_they_are_said(tmp_path: Path) -> None:
@@ -164,9 +176,9 @@ def test_counts_and_titles_are_the_same_wherever_they_are_said(tmp_path: Path) -
         answer = retriever.ask("Who dives in burrows?", k=1)
     found = answer.as_json()
     assert (found["index"]["documents"], found["passages"][0]["title"]) == (3, "Otter")
-    assert result(answer, TerminalStyle(), Places(tmp_path, tmp_path)).count("Otter") == 1
+    assert result(answer, TerminalStyle(), Places(tmp_path, tmp_path)).count("a.csv, row 3  Otter\n") == 1
     shown = show(tmp_path, "a.csv, row 3")
-    assert [text for _, text in shown.lines] == ["Otter", "", "text: Dives in burrows."]
+    assert [text for _, text in shown.lines] == ["title: Otter", "text: Dives in burrows."]
 
 
 def page(*names: str, number: int = 12) -> str:

@@ -202,7 +202,7 @@ def test_a_pdf_opens_at_its_boxes(page: Page, server: RunningServer) -> None:
 
 def test_a_row_of_a_table(page: Page, server: RunningServer) -> None:
     page.open(opened(server, "How long is the Müglitz that rises in the Ore Mountains?"))
-    assert text(page, "#beside thead") == "Row Title length notes"
+    assert text(page, "#beside thead") == "Row name length notes"
     assert text(page, "#beside tr.at").startswith("32 Müglitz 49 km It rises")
     assert is_seen(page, "#beside tr.at")
     picture(page, "table-1200")

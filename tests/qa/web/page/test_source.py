@@ -238,7 +238,7 @@ def test_rows_are_a_table_again(notes: Library) -> None:
     notes.index()
     (body,) = {id(view.body): view.body for view in [notes.view("rivers.csv")]}.values()
     assert isinstance(body, TableView)
-    assert body.columns == ("Title", "length", "notes")
+    assert body.columns == ("name", "length", "notes")
     rows = [(row.number, *("".join(piece.text for piece in cell) for cell in row.cells)) for row in body.rows]
     assert rows == [
         (2, "Elbe", "1094", "rises: high\nflows north"),
