@@ -112,8 +112,12 @@ def load_reader(file: Path) -> Reader:
     """A reader from a checkpoint (`.pt`) or from exported weights (`.safetensors`)."""
     reader = new_reader()
     if file.suffix == ".safetensors":
-        # The shipped names leave out the module that transformers puts around the layers.
-        loaded = {name.replace("layers.", "bert.encoder.layer."): value for name, value in load_file(file).items()}
+        # The shipped names leave out the module that transformers puts around the layers, and checks stand beside them.
+        loaded = {
+            name.replace("layers.", "bert.encoder.layer."): value
+            for name, value in load_file(file).items()
+            if not name.startswith("check.")
+        }
     else:
         loaded = torch.load(file, map_location="cpu", weights_only=True)["reader"]
     wanted = set(reader.trained())

@@ -114,6 +114,16 @@ def test_the_best_span_is_that_of_all_pairs() -> None:
     assert spans.tolist() == [[2, 4]]
 
 
+def test_what_ships_is_read_back_to_go_on_from() -> None:
+    """Its checks are no weights, and its layers have the names of the shipped file."""
+    pytest.importorskip("transformers")
+    from .model import load_reader, new_reader
+
+    reader = load_reader(Path(__file__).parents[3] / "qa/reader/reader.safetensors")
+    fresh = new_reader().trained()
+    assert not any(value.equal(fresh[name]) for name, value in reader.trained().items())
+
+
 def test_batches_are_seeded_exact_and_take_each_row_once() -> None:
     """The same seed gives the same batches, each of the same size."""
     pytest.importorskip("torch")

@@ -24,7 +24,7 @@ import torch
 from torch.nn import functional
 
 from .batches import Batch, Packed, batches, load, take
-from .model import Output, Reader, best_spans, new_reader
+from .model import Output, Reader, best_spans, load_reader, new_reader
 
 # Weights of the losses: where the answer stands (or that it does not), whether it does, the passage by itself, and
 # the passage among others with the same question.
@@ -144,7 +144,10 @@ class Run:
         if last.exists():
             self._resume(last)
         elif options.start is not None:
-            self._resume(options.start)
+            if options.start.suffix == ".safetensors":
+                self.reader.load_state_dict(load_reader(options.start).state_dict())
+            else:
+                self._resume(options.start)
             self._average(options.mean)
             # Its examples may be others: their first pass begins.
             self.state.cooldown_from, self.state.pass_number, self.state.batch = -1, 0, 0
@@ -270,7 +273,7 @@ def main() -> None:
     parser.add_argument("work", type=Path)
     parser.add_argument("--run", default="run-1", help="folder of checkpoints, in the working folder")
     parser.add_argument("--examples", default="examples-[0-9].npz", help="a pass each, in turn")
-    parser.add_argument("--from", dest="start", type=Path, help="checkpoint to begin with")
+    parser.add_argument("--from", dest="start", type=Path, help="checkpoint, or exported weights, to begin with")
     parser.add_argument("--mean", type=Path, nargs="*", default=[], help="others, averaged with it")
     parser.add_argument("--until", type=_clock, help="time of day at which the cool-down shall be over, HH:MM")
     parser.add_argument("--steps", type=int, default=10**9, help="end after so many, without a cool-down")
