@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
@@ -145,6 +145,14 @@ class DocumentBuilder:
     def preface(self, fields: Sequence[tuple[str, str]]) -> None:
         """Add names and values that belong to the headings above, and are no passage by themselves."""
         self._add(BlockKind.HEADING, "\n".join(f"{one_line(name)}: {few_lines(value)}" for name, value in fields))
+
+    def about(self, fields: Mapping[tuple[str, str], int]) -> None:
+        """Add names and values that a file states about itself, one pair a line, each from a line of the file."""
+        if fields:
+            self.metadata = tuple(fields)
+            texts = [f"{name}: {value}" for name, value in fields]
+            starts = accumulate(map(visible, texts), initial=0)
+            self._add(BlockKind.DATA, "\n".join(texts), lines=list(zip(starts, fields.values(), strict=False)))
 
     def fields(self, fields: Sequence[tuple[str, str]]) -> None:
         """Add names and values, one pair a line."""

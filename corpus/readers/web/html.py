@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from lxml import etree
 
 from corpus.readers.assemble.document_builder import DocumentBuilder, one_line
+from corpus.readers.web.about import stated
 from corpus.readers.web.source_lines import Fragment, LineBuffer
 from corpus.text.encodings import decode
 from corpus.types import BlockKind, Extracted
@@ -127,14 +128,16 @@ class _Page:
         self._left_out = self._in_main = self._lists = self._tables = self._pre = 0
         self._link = self._text.place()
         self._next_anchor = ""
+        # What the page states about itself, and on which line.
+        self._about: dict[tuple[str, str], int] = {}
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         """An element begins."""
         self._text.line = self.line
         if self._left_out or self._is_left_out(tag, attributes):
             self._left_out += 1
-        elif tag == "title":
-            self._title = []
+        elif tag in ("title", "meta"):
+            self._start_in_head(tag, attributes)
         elif tag == "br":
             self._text.insert("\n")
         elif tag == "img" and attributes.get("alt"):
@@ -170,6 +173,8 @@ class _Page:
         elif tag == "title":
             self.title = self.title or one_line("".join(self._title or ()))
             self._title = None
+        elif tag == "head":
+            self._builder.about(self._about)
         elif tag == "a":
             if self._text.since(self._link).strip() in _PERMALINKS:
                 self._text.cut(self._link)
@@ -204,6 +209,12 @@ class _Page:
             self._builder.anchor(name)
         else:
             self._next_anchor = name
+
+    def _start_in_head(self, tag: str, attributes: Mapping[str, str]) -> None:
+        if tag == "title":
+            self._title = []
+        elif self.line and (field := stated(attributes)) is not None:
+            self._about.setdefault(field, self.line)
 
     def _start_block(self, tag: str, attributes: Mapping[str, str]) -> None:
         if self._pre:

@@ -7,6 +7,7 @@ import pytest
 from corpus.errors import Unreadable
 from corpus.formats import MAX_BYTES
 from corpus.readers.web.html import read
+from corpus.types import BlockKind
 
 
 def blocks(page: str) -> list[tuple[str, str, tuple[str, ...]]]:
@@ -152,6 +153,25 @@ def test_text_has_its_line_in_the_file_and_the_anchor_before_it(newline: str) ->
         ("inside", "Second."),
         ("row", "row(oars)"),
     ]
+
+
+def test_what_a_page_states_about_itself_is_read_with_its_lines() -> None:
+    """Each field once, whichever standard it is named by; not what is for machines alone."""
+    page = """<html><head><meta charset="utf-8"><title>Kilns</title>
+<meta name="viewport" content="width=device-width"><meta name="Author" content="Ida  Grün">
+<meta property="article:published_time" content="2021-03-04">
+<meta name="citation_author" content="Tom Ash"><meta name="dc.creator" content="Tom Ash">
+<meta property="article:author" content="https://example.org/ida"><meta name="date" content="">
+</head><body><h1>Kilns</h1><p>They are hot.</body></html>"""
+    found = read("a.html", page.encode())
+    assert found.metadata == (("author", "Ida Grün"), ("date", "2021-03-04"), ("author", "Tom Ash"))
+    assert found.text == "author: Ida Grün\ndate: 2021-03-04\nauthor: Tom Ash\n\nKilns\n\nThey are hot."
+    assert found.title == "Kilns"
+    assert found.blocks[0].kind is BlockKind.DATA
+    assert found.file_lines is not None
+    assert [(found.text[at:].split()[1], line) for at, line in found.file_lines[:3]] == [
+        ("Ida", 2), ("2021-03-04", 3), ("Tom", 4),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

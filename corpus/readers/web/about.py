@@ -1,0 +1,28 @@
+"""What a page states about itself in `meta` elements: who wrote it, when it was published, where, its keywords."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from corpus.readers.assemble.document_builder import one_line
+
+# Names of `meta` elements, in small letters, and the field that each is: those of HTML, Dublin Core, Open Graph's
+# articles and Highwire Press.
+_FIELDS = {
+    **dict.fromkeys(("author", "article:author", "dc.creator", "dcterms.creator", "citation_author"), "author"),
+    **dict.fromkeys(
+        ("date", "article:published_time", "dc.date", "dcterms.date", "dcterms.created", "citation_publication_date"),
+        "date",
+    ),
+    **dict.fromkeys(("citation_journal_title", "dc.publisher", "dcterms.publisher"), "publisher"),
+    "keywords": "keywords",
+}
+_MAX_VALUE = 1000
+
+
+def stated(attributes: Mapping[str, str]) -> tuple[str, str] | None:
+    """The field that a `meta` element states, with its value; None where it is of no use to a reader."""
+    name = _FIELDS.get((attributes.get("name") or attributes.get("property") or "").lower())
+    value = one_line(attributes.get("content") or "")[:_MAX_VALUE]
+    # What stands for an address, such as a profile's, names nobody.
+    return None if name is None or not value or value.startswith(("http://", "https://")) else (name, value)
