@@ -146,13 +146,14 @@ class DocumentBuilder:
         """Add names and values that belong to the headings above, and are no passage by themselves."""
         self._add(BlockKind.HEADING, "\n".join(f"{one_line(name)}: {few_lines(value)}" for name, value in fields))
 
-    def about(self, fields: Mapping[tuple[str, str], int]) -> None:
-        """Add names and values that a file states about itself, one pair a line, each from a line of the file."""
+    def front_matter(self, fields: Mapping[tuple[str, str], int]) -> None:
+        """Add names and values that a file states about itself, each from a line of it, as Markdown has them."""
         if fields:
             self.metadata = tuple(fields)
-            texts = [f"{name}: {value}" for name, value in fields]
-            starts = accumulate(map(visible, texts), initial=0)
-            self._add(BlockKind.DATA, "\n".join(texts), lines=list(zip(starts, fields.values(), strict=False)))
+            texts = ["---", *(f"{name}: {value}" for name, value in fields), "---"]
+            starts = list(accumulate(map(visible, texts[:-2]), initial=0))
+            starts[:2] = [0]  # the line above is none of the file
+            self._add(BlockKind.DATA, "\n".join(texts), lines=list(zip(starts, fields.values(), strict=True)))
 
     def fields(self, fields: Sequence[tuple[str, str]]) -> None:
         """Add names and values, one pair a line."""

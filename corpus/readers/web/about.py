@@ -10,10 +10,8 @@ from corpus.readers.assemble.document_builder import one_line
 # articles and Highwire Press.
 _FIELDS = {
     **dict.fromkeys(("author", "article:author", "dc.creator", "dcterms.creator", "citation_author"), "author"),
-    **dict.fromkeys(
-        ("date", "article:published_time", "dc.date", "dcterms.date", "dcterms.created", "citation_publication_date"),
-        "date",
-    ),
+    **dict.fromkeys(("article:published_time", "dcterms.issued", "citation_publication_date"), "published"),
+    **dict.fromkeys(("date", "dc.date", "dcterms.date", "dcterms.created"), "date"),
     **dict.fromkeys(("citation_journal_title", "dc.publisher", "dcterms.publisher"), "publisher"),
     "keywords": "keywords",
 }

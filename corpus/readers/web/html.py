@@ -174,7 +174,7 @@ class _Page:
             self.title = self.title or one_line("".join(self._title or ()))
             self._title = None
         elif tag == "head":
-            self._builder.about(self._about)
+            self._builder.front_matter(self._about)
         elif tag == "a":
             if self._text.since(self._link).strip() in _PERMALINKS:
                 self._text.cut(self._link)

@@ -164,13 +164,13 @@ def test_what_a_page_states_about_itself_is_read_with_its_lines() -> None:
 <meta property="article:author" content="https://example.org/ida"><meta name="date" content="">
 </head><body><h1>Kilns</h1><p>They are hot.</body></html>"""
     found = read("a.html", page.encode())
-    assert found.metadata == (("author", "Ida Grün"), ("date", "2021-03-04"), ("author", "Tom Ash"))
-    assert found.text == "author: Ida Grün\ndate: 2021-03-04\nauthor: Tom Ash\n\nKilns\n\nThey are hot."
+    assert found.metadata == (("author", "Ida Grün"), ("published", "2021-03-04"), ("author", "Tom Ash"))
+    assert found.text == "---\nauthor: Ida Grün\npublished: 2021-03-04\nauthor: Tom Ash\n---\n\nKilns\n\nThey are hot."
     assert found.title == "Kilns"
     assert found.blocks[0].kind is BlockKind.DATA
     assert found.file_lines is not None
     assert [(found.text[at:].split()[1], line) for at, line in found.file_lines[:3]] == [
-        ("Ida", 2), ("2021-03-04", 3), ("Tom", 4),
+        ("author:", 2), ("2021-03-04", 3), ("Tom", 4),
     ]  # fmt: skip
 
 
