@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from corpus.readers.assemble.document_builder import one_line
@@ -15,12 +16,14 @@ _FIELDS = {
     **dict.fromkeys(("citation_journal_title", "dc.publisher", "dcterms.publisher"), "publisher"),
     "keywords": "keywords",
 }
+# The time of a day that a page was published at tells a reader nothing.
+_TIME = re.compile(r"(?<=\d\d\d\d-\d\d-\d\d)T\d\d:\S*$")
 _MAX_VALUE = 1000
 
 
 def stated(attributes: Mapping[str, str]) -> tuple[str, str] | None:
     """The field that a `meta` element states, with its value; None where it is of no use to a reader."""
     name = _FIELDS.get((attributes.get("name") or attributes.get("property") or "").lower())
-    value = one_line(attributes.get("content") or "")[:_MAX_VALUE]
+    value = _TIME.sub("", one_line(attributes.get("content") or ""))[:_MAX_VALUE]
     # What stands for an address, such as a profile's, names nobody.
     return None if name is None or not value or value.startswith(("http://", "https://")) else (name, value)

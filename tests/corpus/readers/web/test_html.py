@@ -159,7 +159,7 @@ def test_what_a_page_states_about_itself_is_read_with_its_lines() -> None:
     """Each field once, whichever standard it is named by; not what is for machines alone."""
     page = """<html><head><meta charset="utf-8"><title>Kilns</title>
 <meta name="viewport" content="width=device-width"><meta name="Author" content="Ida  Grün">
-<meta property="article:published_time" content="2021-03-04">
+<meta property="article:published_time" content="2021-03-04T10:00:00+01:00">
 <meta name="citation_author" content="Tom Ash"><meta name="dc.creator" content="Tom Ash">
 <meta property="article:author" content="https://example.org/ida"><meta name="date" content="">
 </head><body><h1>Kilns</h1><p>They are hot.</body></html>"""
