@@ -183,10 +183,12 @@ class Answer:
     """The answering text, taken word for word from the best passage.
 
     Attributes:
-        text: A few words where they answer, else the sentence, with the list that it introduces.
+        text: A few words where they answer, else the sentence, with the list that it introduces; of a question for
+            documents their titles.
         citations: The passages that say so, by rank, the one that is quoted first.
         sentence: The sentence that `text` is from.
         alternatives: Other dates or numbers that other passages give for the same.
+        more: Of a question for documents, how many others have what was asked for and are not among the passages.
         prose: What a language model wrote, if one was asked to; see `qa.prose`.
     """
 
@@ -194,6 +196,7 @@ class Answer:
     citations: tuple[int, ...]
     sentence: str = ""
     alternatives: tuple[Alternative, ...] = ()
+    more: int = 0
     prose: tuple[ProseSentence, ...] | None = None
 
 
@@ -281,8 +284,10 @@ def json_value(value: Any) -> Any:
         return {"chars": list(value.chars), "text": value.text, **boxes}
     if is_dataclass(value):
         found = {field.name: json_value(getattr(value, field.name)) for field in fields(value)}
-        if isinstance(value, Answer) and value.prose is None:
-            del found["prose"]
+        if isinstance(value, Answer):
+            # Of what few answers have, the others say nothing.
+            left_out = {"more": not value.more, "prose": value.prose is None}
+            found = {name: one for name, one in found.items() if not left_out.get(name)}
         return found
     if isinstance(value, tuple):
         return [json_value(part) for part in value]

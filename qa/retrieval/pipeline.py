@@ -19,10 +19,11 @@ from qa.answer.exact_answer import exact_answer
 from qa.answer.extract import Extract, SpanScore, extract
 from qa.answer.lookup import Lookup
 from qa.answer.results import MAX_HITS, Hit, IndexInfo, Mode, Result
+from qa.answer.which_documents import titles_answer
 from qa.filters import Filter, select
 from qa.reader.reader import Reader, is_english
 from qa.reader.reading import Reading
-from qa.retrieval.distinct import RankedPassage, distinct, with_final_scores
+from qa.retrieval.distinct import RankedPassage, distinct, one_a_document, with_final_scores
 from qa.retrieval.hybrid import pools
 from qa.retrieval.late_interaction import match_tokens
 from qa.retrieval.query import Query, analyse_question
@@ -117,7 +118,10 @@ class Pipeline:
         passages = [one.passage for one in ranked]
         extracts = _extract(query, passages, judged)
         readings = {number: one.reading for number, one in judged.items() if one.reading is not None}
-        answer = exact_answer(query.text, passages, extracts, readings)
+        answer = None
+        if query.for_documents and query.lookup is not None:
+            answer = titles_answer(query.lookup, [one.passage for one in candidates], len(passages))
+        answer = answer or exact_answer(query.text, passages, extracts, readings)
         clock.lap("extract")
         sure, features = 0.0, None
         # Of "?" or a lone mark a passage may be the nearest, but nothing was asked.
@@ -181,6 +185,7 @@ class Pipeline:
         else:
             ranked = distinct(self.snapshot, candidates, max(asked.k, _LOOKUP_DEPTH), query.lookup)
             ranked = _looked_up_first(query.lookup, ranked)
+            ranked = one_a_document(query.lookup, ranked) if query.for_documents else ranked
         clock.lap("passages")
         if scored_by is not None:
             ranked = rerank_by_model(query, ranked, scored_by)

@@ -13,6 +13,7 @@ from index import STOP_WORDS, Among, Encoder, Index, TokenVectors, Vectors, Word
 from qa.answer.dates import with_other_forms
 from qa.answer.lookup import Lookup, lookup_of
 from qa.answer.results import Correction, Mode
+from qa.answer.which_documents import topic_of_documents
 from qa.retrieval.question_text import without_mean
 from qa.retrieval.spelling import correct_spelling
 from qa.retrieval.stopwatch import Stopwatch
@@ -56,6 +57,7 @@ class Query:
         documents: What to choose from: row numbers of documents, a scope of passages, or None for all.
         in_unknown_script: Whether the model has no words for much of the question.
         lookup: What is looked up instead of asked; None of a question, and where meanings alone are compared.
+        for_documents: Whether documents are asked for; `text` is what they shall be about.
     """
 
     asked: str
@@ -69,6 +71,7 @@ class Query:
     documents: Among
     in_unknown_script: bool = False
     lookup: Lookup | None = None
+    for_documents: bool = False
 
 
 def analyse_question(
@@ -94,7 +97,9 @@ def analyse_question(
     """
     analysis = analyse(asked)
     text, corrections = correct_spelling(asked, analysis.words, snapshot, encoder)
-    lookup = None if mode is Mode.DENSE else lookup_of(text)
+    topic = None if mode is Mode.DENSE else topic_of_documents(text)
+    lookup = None if mode is Mode.DENSE else lookup_of(topic or text)
+    text = topic if topic and lookup else text
     text = with_other_forms(without_mean(text), snapshot, documents)
     if text != asked:
         analysis = analyse(text)
@@ -119,6 +124,7 @@ def analyse_question(
         documents=documents,
         in_unknown_script=unknown,
         lookup=lookup,
+        for_documents=bool(topic and lookup),
     )
     clock.lap("embed")
     return query

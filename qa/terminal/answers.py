@@ -140,6 +140,8 @@ def _verdict(answer: Result, style: TerminalStyle) -> str:
     if found.sentence.strip() not in ("", found.text.strip()):
         # One sentence, whose first line may begin anywhere in a line of the file.
         lines.append(style.fit(" ".join(found.sentence.split()), indent=_INDENT))
+    if found.more:
+        lines.append(style.fit(f"and {found.more:,} more; -k {len(found.citations) + found.more} shows them"))
     for other in found.alternatives:
         lines.append(style.fit(f"But another passage says {other.text}{_cited(other.citations)}"))
     return "\n".join([*lines, confidence])

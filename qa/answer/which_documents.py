@@ -1,0 +1,52 @@
+"""Questions for documents ("list the papers on grokking"): what they shall be about, and their titles as the answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from index import StoredPassage
+from qa.answer.lookup import Lookup
+from qa.answer.results import Answer
+
+# Those of which one asks for a number, such as the page or the clause, are no documents.
+_KINDS = (
+    r"abstract|article|document|doc|e-?mail|essay|file|letter|mail|memo|message|note|paper|poem|post|publication|recipe"
+    r"|report|stor(?:y|ie)|stud(?:y|ie)|talk|thread|transcript"
+)
+_ABOUT = (
+    r"on|about|regarding|concerning|(?:mention|discuss|cover|contain|describ)(?:s|es|e|ing)?|deal(?:s|ing)? with"
+    r"|refer(?:s|ring)? to|talk(?:s|ing)? about|(?:is|are) (?:about|on)"
+)
+_DOCUMENTS = re.compile(
+    r"\W*(?:please\W+)?(?:(?:list|show|find|give|name|get|which|what|are there|is there|do i have|all|any|every|me|of"
+    rf"|the|my|our|your|other|more)\s+)*(?:{_KINDS})s?\s+(?:(?:are |is )?there\s+)?(?:(?:that|which|do|does)\s+)?"
+    rf"(?:{_ABOUT})\s+(?P<topic>.+?)\W*",
+    re.IGNORECASE,
+)
+
+
+def topic_of_documents(question: str) -> str | None:
+    """What documents shall be about, where a question asks for documents and no more; else None."""
+    found = _DOCUMENTS.fullmatch(question)
+    return None if found is None else found["topic"]
+
+
+def titles_answer(lookup: Lookup, passages: Sequence[StoredPassage], shown: int) -> Answer | None:
+    """The titles of the documents that have what is looked up, or their paths, as a list; None where none has.
+
+    Args:
+        lookup: What they are to be about.
+        passages: The first of the ranking, one a document.
+        shown: How many of these are shown, so that they can be cited.
+    """
+    ranks: dict[str, int] = {}
+    for rank, one in enumerate(passages, start=1):
+        if lookup.rank(one):
+            ranks.setdefault(one.title or one.document.path, rank)
+    titles = [title for title, rank in ranks.items() if rank <= shown]
+    if not titles:
+        return None
+    text = "\n".join(f"- {title}" for title in titles) if len(titles) > 1 else titles[0]
+    cited = tuple(ranks[title] for title in titles)
+    return Answer(text, cited, sentence=text, more=len(ranks) - len(titles))
