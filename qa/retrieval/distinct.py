@@ -100,19 +100,18 @@ def _passages(snapshot: Index, pool: Pool, places: Sequence[int]) -> Iterator[Ra
             yield RankedPassage(passage, float(pool.scores[i]), float(pool.cosines[i]))
 
 
-def one_a_document(lookup: Lookup, ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
-    """Of the passages that have what is looked up the best of each document first, of some in titles the first one."""
-    best: dict[tuple[int, str], RankedPassage] = {}
-    for one in ranked:
-        if one.level >= 0:
-            continue
-        key = (one.passage.document.id, one.passage.title)
-        known = best.setdefault(key, one)
-        match, other = lookup.match(one.passage), lookup.match(known.passage)
-        in_title = match is not None and other is not None and match.at is None and other.at is None
-        if in_title and one.passage.start < known.passage.start:
-            best[key] = one
-    chosen = {one.passage.id for one in best.values()}
+def one_a_document(ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
+    """Of the passages that have what is looked up the first of each document before all others.
+
+    Args:
+        ranked: What has it, the better the lower its level, below 0; then the rest.
+    """
+    first: dict[tuple[int, str], RankedPassage] = {}
+    for one in (one for one in ranked if one.level < 0):
+        known = first.setdefault((one.passage.document.id, one.passage.title), one)
+        if (one.level, one.passage.start) < (known.level, known.passage.start):
+            first[one.passage.document.id, one.passage.title] = one
+    chosen = {one.passage.id for one in first.values()}
     found = [one if one.passage.id in chosen or one.level >= 0 else replace(one, level=0) for one in ranked]
     return sorted(found, key=lambda one: one.level)
 

@@ -185,7 +185,7 @@ class Pipeline:
         else:
             ranked = distinct(self.snapshot, candidates, max(asked.k, _LOOKUP_DEPTH), query.lookup)
             ranked = _looked_up_first(query.lookup, ranked)
-            ranked = one_a_document(query.lookup, ranked) if query.for_documents else ranked
+            ranked = one_a_document(ranked) if query.for_documents else ranked
         clock.lap("passages")
         if scored_by is not None:
             ranked = rerank_by_model(query, ranked, scored_by)
