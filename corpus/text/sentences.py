@@ -50,6 +50,8 @@ _BOUNDARY = re.compile(
     re.VERBOSE,
 )
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*|\n(?=[^\S\n]*(?:[-*•◦▪‣–]|\d{1,3}[.)])\s)")
+# A line in columns, as of a list of telephone numbers.
+_COLUMNS = re.compile(r"\S[ \t]{3,}\S")
 _WORD = re.compile(r"[^\W\d_]+")
 _LAST_WORD = re.compile(r"(\S+)$")
 # Longest distance from a bracket to the one that closes it, for what is between them to be one sentence.
@@ -76,10 +78,27 @@ def iter_sentences(text: str, start: int = 0, end: int | None = None) -> Iterato
     """Yield the sentences of a text that may have millions; see `sentence_spans`."""
     stop = len(text) if end is None else end
     left = start
-    for blank in _BLANK_LINE.finditer(text, start, stop):
-        yield from _within_block(text, left, blank.start())
-        left = blank.start()
-    yield from _within_block(text, left, stop)
+    for edge in (*(blank.start() for blank in _BLANK_LINE.finditer(text, start, stop)), stop):
+        for first, last in _within_block(text, left, edge):
+            yield from _apart(text, first, last)
+        left = edge
+
+
+def _apart(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """A sentence, or where two or more of its lines are in columns, each of these by itself."""
+    lines = text[start:end].split("\n") if "   " in text[start:end] else ()
+    in_columns = [_COLUMNS.search(line) is not None for line in lines]
+    if sum(in_columns) < 2:
+        yield start, end
+        return
+    left = at = start
+    for line, alone in zip(lines, in_columns, strict=True):
+        if alone:
+            yield from _stripped(text, left, at)
+            left = at + len(line)
+            yield from _stripped(text, at, left)
+        at += len(line) + 1
+    yield from _stripped(text, left, end)
 
 
 def _within_block(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

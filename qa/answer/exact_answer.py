@@ -26,6 +26,14 @@ _ASKS_FOR_MORE = re.compile(
 )
 # Questions that part of a date answers.
 _ASKS_FOR_PART = re.compile(r"\b(?:what|which) (?:year|month|decade|century)\b", re.IGNORECASE)
+# Questions for several things: "which products come from InkWorks?"
+_ASKS_FOR_SEVERAL = re.compile(
+    r"\W*(?:(?:list|name|who are)\b|(?:which|what) (?:(?:[\w-]+ ){0,2}[\w-]+s (?:are|were|do|did|have|had|can|must"
+    r"|should|will|would|may)\b|(?![\w-]*(?:is|as|ss|us)\b)[\w-]+s (?!is\b|was\b|has\b|does\b)\w))",
+    re.IGNORECASE,
+)
+# A field of a row, and its value.
+_FIELD = re.compile(r"^([^\n:]{1,40}): ?(.*)$", re.MULTILINE)
 _CHOICE = re.compile(r"\bor\b", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 _DIGIT = re.compile(r"\d")
@@ -95,8 +103,27 @@ def exact_answer(
     answer, *others = candidates
     if not _tells(question, answer.text):
         return Answer(best.answer, (rank,), sentence=best.answer)
+    if _ASKS_FOR_SEVERAL.match(question) and len(rows := _same_column(answer, others)) > 1:
+        text = "\n".join(f"- {value}" for value in rows)
+        return Answer(text, tuple(rows.values()), sentence=text)
     agreeing = [one.rank for one in others if one.reading.answered >= _AGREES and is_same(one.text, answer.text)]
     return Answer(answer.text, (answer.rank, *agreeing), answer.sentence, _alternatives(question, answer, others))
+
+
+def _same_column(answer: _PassageAnswer, others: Sequence[_PassageAnswer]) -> dict[str, int]:
+    """What the rows of one file answer that are sure and name the same column, with their ranks."""
+    name = _column(answer)
+    found = {answer.text: answer.rank}
+    for one in others if name else ():
+        is_row = one.passage.document.path == answer.passage.document.path and _column(one) == name
+        if is_row and one.reading.answered >= _AGREES:
+            found.setdefault(one.text, one.rank)
+    return found
+
+
+def _column(one: _PassageAnswer) -> str:
+    """The name of the field whose whole value an answer is; "" of other text."""
+    return next((field[1] for field in _FIELD.finditer(one.passage.text) if field[2].strip() == one.text), "")
 
 
 def asks_for_words(question: str) -> bool:

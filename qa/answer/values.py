@@ -50,6 +50,9 @@ _SIGN = rf"(?:(?:[<≤≥±~≈]|(?<=[^\n=-])>)=?{_BLANK}?|(?<![\w.,:)\]-])[-−
 _IDENTIFIER = r"\b10\.\d{4,9}/[^\s<>\"]*\w|\b(?=[\w./-]{0,40}\d)[^\W\d_]\w*(?:[./-]\w+)+"
 _WHOLE = re.compile(rf"{_ADDRESS}|{_IDENTIFIER}|(?P<date>{_DATE})|(?:{_SIGN}(?=\d))?{_AMOUNT}\w*|\w+(?:(?<=\d)\.\d+)*")
 _WORD = re.compile(r"\w+")
+# The first half of "between 22:00 and 6:00", and what is before the second.
+_FROM = re.compile(r"\b(?:between|from)\s[^.;\n]{0,25}?\d\S*(?:\s\w+)?$", re.IGNORECASE)
+_TO = re.compile(r"\s+(?:and|to|until|till)\s+(?=\S{0,3}\d)", re.IGNORECASE)
 _COMPARED = re.compile(
     rf"\b(?P<name>{MONTH}|(?i:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b)|{_AMOUNT}"
 )
@@ -61,8 +64,11 @@ Value = Decimal | str
 
 
 def completed(text: str, words: Span, within: Span, *, dates: bool = True) -> Span:
-    """The words without half a word, number, amount, address or, unless `dates` is false, date at either end."""
+    """The words without half a word, number, amount, address, range or, unless `dates` is false, date at either end."""
     start, end = words
+    if _FROM.search(text[start:end]) and (to := _TO.match(text, end, within[1])):
+        end = to.end() + 1
+        words = start, end
     for found in _WHOLE.finditer(text, *within):
         if found.start() >= words[1]:
             break

@@ -41,6 +41,7 @@ _LAST_THING = re.compile(rf"(?<=\s){_DETERMINER}(?:\s+(?!{_PREPOSITION}\b)[^\s,]
 _CLAUSE = re.compile(rf"{_AUXILIARY}\b|{_ASKING}\s", re.I)
 _SUBJECT = re.compile(rf"(?:{_ASKING}(?:'s|\s+{_BE})|{_BE})\s+(?P<subject>.+)", re.I)
 _DETERMINED = re.compile(rf"\b{_DETERMINER}\s+.+", re.I)
+_BEHIND = re.compile(rf"(?<=\s){_PREPOSITION}\s+(?P<thing>[^\W\d].+)", re.I)
 # A question about what it names, whose answer is no other thing.
 _DEFINITION = re.compile(rf"(?:who|what)(?:'s|\s+{_BE})\s+(?!{_DETERMINER}\b)", re.I)
 # What "it" and "they" may stand for in their own question.
@@ -167,13 +168,15 @@ def _named(before: Turn) -> str:
 
 
 def _topic(before: Turn) -> str:
-    """What a question is about: its first name, or else its subject, or what follows "the"."""
+    """What a question is about: its first name, or else its subject, or what follows "the" or a preposition."""
     asked = _bare(before.complete)
     if names := names_of(asked):
         return names[0]
     subject = _SUBJECT.fullmatch(asked)
-    determined = _DETERMINED.search(asked)
-    return subject["subject"] if subject else determined[0] if determined else asked
+    if subject:
+        return subject["subject"]
+    determined, behind = _DETERMINED.search(asked), _BEHIND.search(asked)
+    return determined[0] if determined else behind["thing"] if behind else asked
 
 
 def _replaced(fragment: str, asked: str) -> str:

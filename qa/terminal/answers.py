@@ -131,7 +131,7 @@ def _verdict(answer: Result, style: TerminalStyle) -> str:
     if not answer.passages:
         return style.fit("No passage matches the question.")
     if not answer.found:
-        return style.fit(f"No passage answers this with confidence. The closest passages ({percent} likely):")
+        return style.fit(f"No passage answers this with confidence ({percent}). The closest passages:")
     confidence = style.paint(f"Confidence: {display.confidence_word(answer.confidence)} ({percent})", DIM)
     if answer.answer is None:
         return style.fit("These passages should contain the answer.") + "\n" + confidence

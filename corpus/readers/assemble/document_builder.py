@@ -70,6 +70,11 @@ def _placed(marks: Marks, text: str, *, item: bool) -> Iterator[tuple[int, int]]
         seen += len(word[0])
 
 
+def _row_text(cells: Sequence[str]) -> str:
+    text = " | ".join(cells).rstrip(" |")
+    return f"–{text}" if text.startswith(" |") else text
+
+
 class DocumentBuilder:
     """Takes blocks in order; `build` returns the document, whose `title` is by default its one top heading."""
 
@@ -126,8 +131,11 @@ class DocumentBuilder:
             self._add(kind, f"{'  ' * depth}- {text}" if kind is BlockKind.ITEM else text, depth, lines)
 
     def rows(self, rows: Sequence[Sequence[str]], *, lines: Sequence[int] = ()) -> None:
-        """Add a table, one row a line; `lines` are those of the file that the rows begin on."""
-        texts = [" | ".join(map(one_line, row)).strip(" |") for row in rows]
+        """Add a table, one row a line; `lines` are those of the file that the rows begin on.
+
+        An empty first cell, as above the names of rows, is a dash, so that each cell stays below its column's name.
+        """
+        texts = [_row_text([one_line(cell) for cell in row]) for row in rows]
         starts = accumulate((visible(text) for text in texts), initial=0)
         marks = [(start, line) for start, line, text in zip(starts, lines, texts, strict=False) if text]
         self.block("\n".join(filter(None, texts)), BlockKind.TABLE, lines=marks)

@@ -111,6 +111,15 @@ def test_list_items_and_blank_lines_end_sentences() -> None:
     ]
 
 
+def test_lines_in_columns_are_apart() -> None:
+    """A single one, and a gap of two blanks, are text as any other."""
+    rows = "Payroll      Ida Grün     ext. 160", "IT           Tom Ash      ext. 155, 156"
+    text = f"Call these\nnumbers:\n{rows[0]}\n{rows[1]}\nand no\nothers. End."
+    assert sentences(text) == ["Call these\nnumbers:", *rows, "and no\nothers.", "End."]
+    for one in (f"Call\n{rows[0]}\nalways.", "We  go\nto  sea."):
+        assert sentences(one) == [one]
+
+
 def test_a_wrapped_line_does_not_end_a_sentence() -> None:
     assert sentences("One goes\non here. Two.") == ["One goes\non here.", "Two."]
 

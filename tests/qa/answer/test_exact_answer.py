@@ -125,6 +125,21 @@ def test_no_part_of_a_date_amount_or_address(sentence: str, named: str, shown: s
 @pytest.mark.parametrize(
     ("sentence", "named", "shown"),
     [
+        ("Only between 22:00 and 6:00 on weekdays.", "between 22:00", "between 22:00 and 6:00"),
+        ("It is from 3 May until 10 June then.", "from 3 May", "from 3 May until 10 June"),
+        ("It is from 5 euros and upwards.", "from 5 euros", "from 5 euros"),
+        ("It is at 22:00 and 6:00.", "22:00", "22:00"),
+    ],
+)
+def test_no_half_of_a_range(sentence: str, named: str, shown: str) -> None:
+    found = answer("When was it?", [(sentence, named, 3)])
+    assert found is not None
+    assert found.text == shown
+
+
+@pytest.mark.parametrize(
+    ("sentence", "named", "shown"),
+    [
         ("It was 71 of 307 (23%), most often then.", "71 of 307 (23%", "71 of 307 (23%)"),
         ("It was 71 of 307 (23%), most often then.", "(23%", "23%"),
         ("It was 71 of 307 (23%), most often then.", "23%)", "23%"),
@@ -251,6 +266,23 @@ def test_passages_that_agree_are_cited() -> None:
     ]
     found = answer("Who was it?", told)
     assert found == Answer("the Red Fox", (1, 3), "It was the Red Fox.")
+
+
+def test_rows_that_answer_are_listed_where_several_things_are_asked_for() -> None:
+    """Of one file, of one column, and sure."""
+    rows = ("article: Toner\nfrom: Inkworks", "article: Ink\nfrom: Inkworks", "article: Glue\nfrom: Holm")
+    told = [(rows[0], "Toner", 3.0), (rows[1], "Ink", 2.0), (rows[2], "Glue", -2.0)]
+    paths = ["a.csv"] * 3
+    assert answer("Which articles come from Inkworks?", told, paths=paths) == Answer(
+        "- Toner\n- Ink", (1, 2), "- Toner\n- Ink"
+    )
+    for question, path in (("Which article comes from Inkworks?", "a.csv"), ("Which articles come?", "b.csv")):
+        found = answer(question, told, paths=["a.csv", path, path])
+        assert found is not None
+        assert (found.text, found.citations) == ("Toner", (1,))
+    other = answer("Which articles come from Inkworks?", [told[0], (rows[1], "Inkworks", 2.0)], paths=paths[:2])
+    assert other is not None
+    assert (other.text, other.citations) == ("Toner", (1,))
 
 
 def test_passages_that_give_another_date_are_named() -> None:

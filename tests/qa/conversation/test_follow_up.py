@@ -32,6 +32,7 @@ MEETING = Turn("Where did Kingma and Ba meet?", "London")
         (AWARD, "And what is StableMax?", "what is StableMax?"),
         (AWARD, "what about 2024?", "What won the ICLR 2024 test of time award?"),
         (AWARD, "and the runner-up?", "the runner-up, ICLR 2025?"),
+        (Turn("Who speaks about kelp?", "Samir Bose"), "when does it start?", "when does kelp start?"),
         (Turn("When did the desk open on Wednesday?"), "and on Thursday?", "When did the desk open on Thursday?"),
         (Turn("How many reviewers did we have?"), "and area chairs?", "How many area chairs did we have?"),
         (Turn("What did Kingma ask for?"), "and Bahdanau?", "What did Bahdanau ask for?"),

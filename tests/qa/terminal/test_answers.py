@@ -117,7 +117,7 @@ def test_not_found_golden() -> None:
     assert (
         _shown(_result(_hit("Near.", state=State.MISSING), found=False, confidence=0.12))
         == """\
-No passage answers this with confidence. The closest passages (12% likely):
+No passage answers this with confidence (12%). The closest passages:
 
 [1] a.md:3-9
     ! file is missing

@@ -82,6 +82,11 @@ def test_a_table_inside_a_cell_is_text_of_the_cell() -> None:
     assert blocks(page) == [("table", "a b c | d", ()), ("paragraph", "e", ())]
 
 
+def test_cells_stay_below_the_names_of_their_columns() -> None:
+    page = "<table><tr><th></th><th>Meat</th><th>Vegan</th></tr><tr><th>Monday</th><td></td><td>Curry</td></tr></table>"
+    assert read("a.html", page.encode()).text == "– | Meat | Vegan\nMonday | | Curry"
+
+
 def test_text_at_any_depth_is_read() -> None:
     assert read("a.html", b"<div>" * 200_000 + b"The otter sleeps.").text == "The otter sleeps."
 
