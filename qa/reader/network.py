@@ -18,7 +18,7 @@ from index import MINILM, BertBuilder, CompiledCopy, CompileError, ModelFiles
 
 # The weights that ship, and what they compute for a few inputs; MODEL_CARD.md says how they were made.
 WEIGHTS = Path(__file__).with_name("reader.safetensors")
-WEIGHTS_SHA256 = "9d0fdb9356ba3d3cb9fd2130b7a95c1212fe776fd52e2b953aaf999581fb16b0"
+WEIGHTS_SHA256 = "a9a5fa61d29eb0a99435735ea95e576bb42593c7de442841cdbeb80d2ce69153"
 # Inputs of the network, each `(n, t) int64`: token ids, 1 for each token, 1 from the context on, 1 for the text proper.
 INPUTS = ("ids", "mask", "types", "text")
 # Logits reach from about -10 to 10; bf16 rounds them off.
