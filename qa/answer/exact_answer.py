@@ -34,6 +34,7 @@ _ASKS_FOR_SEVERAL = re.compile(
 )
 # A field of a row, and its value.
 _FIELD = re.compile(r"^([^\n:]{1,40}): ?(.*)$", re.MULTILINE)
+_SECTION = re.compile(r"§? ?\d{1,2}(?:\.\d{1,2}){1,3}\.?")
 _CHOICE = re.compile(r"\bor\b", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 _DIGIT = re.compile(r"\d")
@@ -101,7 +102,7 @@ def exact_answer(
         _candidate(question, at, one, extracts[one.id], readings[one.id]) for at, one in quoted if one.id in readings
     ]
     answer, *others = candidates
-    if not _tells(question, answer.text):
+    if not _tells(question, answer.text) or _is_section_number(answer):
         return Answer(best.answer, (rank,), sentence=best.answer)
     if _ASKS_FOR_SEVERAL.match(question) and len(rows := _same_column(answer, others)) > 1:
         text = "\n".join(f"- {value}" for value in rows)
@@ -135,6 +136,14 @@ def _tells(question: str, answer: str) -> bool:
     """Whether an answer has a word that the question lacks; one of those that it offers to choose from will do."""
     words = set(_words(answer))
     return not words <= set(_words(question)) or bool(words and _CHOICE.search(question))
+
+
+def _is_section_number(answer: _PassageAnswer) -> bool:
+    """Whether an answer is the number that its sentence or line begins with, as in "4.1 The deposit is ..."."""
+    lines = (line.lstrip(" \t§#*-") for line in answer.sentence.split("\n"))
+    return _SECTION.fullmatch(answer.text) is not None and any(
+        line.startswith(answer.text) and line[len(answer.text) :].lstrip(" .)\t")[:1].isalpha() for line in lines
+    )
 
 
 def is_same(one: str, other: str) -> bool:

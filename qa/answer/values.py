@@ -48,7 +48,11 @@ _ADDRESS = (
 _SIGN = rf"(?:(?:[<≤≥±~≈]|(?<=[^\n=-])>)=?{_BLANK}?|(?<![\w.,:)\]-])[-−])"
 # Such as 10.1000/182, JES-2024-1187, B2.117: with a letter in front and a digit, so that 3-5 is none.
 _IDENTIFIER = r"\b10\.\d{4,9}/[^\s<>\"]*\w|\b(?=[\w./-]{0,40}\d)[^\W\d_]\w*(?:[./-]\w+)+"
-_WHOLE = re.compile(rf"{_ADDRESS}|{_IDENTIFIER}|(?P<date>{_DATE})|(?:{_SIGN}(?=\d))?{_AMOUNT}\w*|\w+(?:(?<=\d)\.\d+)*")
+# A telephone number begins with + or 0, and has three groups or more.
+_PHONE = r"(?<![\w.,])(?:\+\d{1,3}(?:[ /-]\(?\d+\)?){2,}|0\d{1,4}(?:[ /-]\(?\d{2,}\)?){2,})"
+_WHOLE = re.compile(
+    rf"{_ADDRESS}|{_IDENTIFIER}|(?P<date>{_DATE})|{_PHONE}|(?:{_SIGN}(?=\d))?{_AMOUNT}\w*|\w+(?:(?<=\d)\.\d+)*"
+)
 _WORD = re.compile(r"\w+")
 # The first half of "between 22:00 and 6:00", and what is before the second.
 _FROM = re.compile(r"\b(?:between|from)\s[^.;\n]{0,25}?\d\S*(?:\s\w+)?$", re.IGNORECASE)

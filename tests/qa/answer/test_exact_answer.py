@@ -111,6 +111,9 @@ def test_no_half_of_a_pair_of_marks(sentence: str, named: str, shown: str) -> No
         ("At -10 C it is slow (-1.6 days).", "10", "-10"),
         ("At -10 C it is slow (-1.6 days).", "1.6", "-1.6"),
         ("It was significant (p <0.001) here.", "0.001", "<0.001"),
+        ("It is +31 6 5551 0142 for six.", "5551", "+31 6 5551 0142"),
+        ("It is 0171 555 2210, or 12 34 56.", "555", "0171 555 2210"),
+        ("It is 0171 555 2210, or 12 34 56.", "34", "34"),
         ("It was significant (p ≤ 0.05) here.", "0.05", "≤ 0.05"),
         ("It took ~5 days, and x >= 3 of them.", "5", "~5"),
         ("It took ~5 days, and x >= 3 of them.", "3", ">= 3"),
@@ -120,6 +123,21 @@ def test_no_half_of_a_pair_of_marks(sentence: str, named: str, shown: str) -> No
 )
 def test_no_part_of_a_date_amount_or_address(sentence: str, named: str, shown: str) -> None:
     assert answer("When was it?", [(sentence, named, 3)]) == Answer(shown, (1,), sentence)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "named", "shown"),
+    [
+        ("4.1 The deposit is two months' rent.", "4.1", None),
+        ("§ 4.1 The deposit is due.", "4.1", None),
+        ("4.1 m is the depth.", "4.1 m", "4.1 m"),
+        ("The depth is 4.1 here.", "4.1", "4.1"),
+    ],
+)
+def test_the_number_of_a_section_is_no_answer(sentence: str, named: str, shown: str | None) -> None:
+    found = answer("How high is it?", [(sentence, named, 3)])
+    assert found is not None
+    assert found.text == (shown or sentence)
 
 
 @pytest.mark.parametrize(
