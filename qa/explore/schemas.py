@@ -27,7 +27,7 @@ _VERSION: Schema = {"const": 1}
 _ATTRIBUTE = re.compile(r"^ {4}(\w+): (.+(?:\n {8}.+)*)", re.MULTILINE)
 # Fields that are there only where there is something to say.
 _OPTIONAL = {
-    "Result": ("writing",), "Answer": ("prose",), "Highlight": ("boxes",), "Similar": ("passages", "documents")
+    "Result": ("writing",), "Answer": ("more", "prose"), "Highlight": ("boxes",), "Similar": ("passages", "documents")
 }  # fmt: skip
 _STRINGS: Schema = {"type": "array", "items": {"type": "string"}}
 _STATES: Schema = {"enum": [*(state.value for state in State), None]}

@@ -131,7 +131,9 @@ def _verdict(answer: Result, style: TerminalStyle) -> str:
     if not answer.passages:
         return style.fit("No passage matches the question.")
     if not answer.found:
-        return style.fit(f"No passage answers this with confidence ({percent}). The closest passages:")
+        # A language model may find no answer where the reader is sure of one: its probability would say otherwise.
+        low = f" ({percent})" if display.confidence_word(answer.confidence) == "low" else ""
+        return style.fit(f"No passage answers this with confidence{low}. The closest passages:")
     confidence = style.paint(f"Confidence: {display.confidence_word(answer.confidence)} ({percent})", DIM)
     if answer.answer is None:
         return style.fit("These passages should contain the answer.") + "\n" + confidence
