@@ -102,7 +102,7 @@ def exact_answer(
         _candidate(question, at, one, extracts[one.id], readings[one.id]) for at, one in quoted if one.id in readings
     ]
     answer, *others = candidates
-    if not _tells(question, answer.text) or _is_section_number(answer):
+    if not tells(question, answer.text) or _is_section_number(answer):
         return Answer(best.answer, (rank,), sentence=best.answer)
     if _ASKS_FOR_SEVERAL.match(question) and len(rows := _same_column(answer, others)) > 1:
         text = "\n".join(f"- {value}" for value in rows)
@@ -132,7 +132,7 @@ def asks_for_words(question: str) -> bool:
     return bool(_ASKS_FOR_WORDS.search(question)) and not _ASKS_FOR_MORE.search(question)
 
 
-def _tells(question: str, answer: str) -> bool:
+def tells(question: str, answer: str) -> bool:
     """Whether an answer has a word that the question lacks; one of those that it offers to choose from will do."""
     words = set(_words(answer))
     return not words <= set(_words(question)) or bool(words and _CHOICE.search(question))
@@ -188,45 +188,44 @@ def _candidate(
     question: str, rank: int, passage: StoredPassage, extracted: Extract, reading: Reading
 ) -> _PassageAnswer:
     """What a passage answers: the likeliest words of its best sentence, nothing cut in half, in one row or item."""
-    body = passage.text[passage.body :]
-    sentence = extracted.lead
-    if passage.is_front_matter and (value := _VALUE.fullmatch(body, *sentence)):
-        return _PassageAnswer(rank, value[1], body[slice(*sentence)], reading, passage)
-    found = first, last = _one_number(question, body, reading, sentence) or reading.best(*sentence) or sentence
-    rows = [row for row in _rows(body, *sentence) if row[0] < last and first < row[1]]
+    text, sentence = passage.text, extracted.lead
+    if passage.is_front_matter and (value := _VALUE.fullmatch(text, *sentence)):
+        return _PassageAnswer(rank, value[1], text[slice(*sentence)], reading, passage)
+    found = first, last = _one_number(question, text, reading, sentence) or reading.best(*sentence) or sentence
+    rows = [row for row in _rows(text, *sentence) if row[0] < last and first < row[1]]
     shares = [round(reading.share(max(row[0], first), min(row[1], last)), 6) for row in rows]
     row = rows[shares.index(max(shares))] if rows else sentence
-    if len(rows) > 1 and (bare := _BARE.match(body, max(row[0], first), min(row[1], last))):
+    if len(rows) > 1 and (bare := _BARE.match(text, max(row[0], first), min(row[1], last))):
         found = bare.span(1)
     dates = not _ASKS_FOR_PART.search(question)
-    found = _whole_title(body, completed(body, found, row, dates=dates), sentence)
-    found = _with_whole_brackets(body, _without_half_a_pair(body, found, sentence), sentence)
-    return _PassageAnswer(rank, body[slice(*found)], body[slice(*sentence)], reading, passage)
+    found = _whole_title(text, completed(text, found, row, dates=dates), sentence)
+    found = _with_whole_brackets(text, _without_half_a_pair(text, found, sentence), sentence)
+    return _PassageAnswer(rank, text[slice(*found)], text[slice(*sentence)], reading, passage)
 
 
-def _one_number(question: str, body: str, reading: Reading, sentence: tuple[int, int]) -> tuple[int, int] | None:
+def _one_number(question: str, text: str, reading: Reading, sentence: tuple[int, int]) -> tuple[int, int] | None:
     """Of two numbers that the best begins and ends with, that before a word of the question, else the likelier.
 
     Words that tell something are between them: not in "from 3 to 5" or "3 against 5", but in "3 euros there, 5 here".
     """
     halves = reading.halves(*sentence)
-    if halves is None or not all(_DIGIT.search(body, *half) for half in halves):
+    if halves is None or not all(_DIGIT.search(text, *half) for half in halves):
         return None
     (_, before), (second, after) = sorted(halves)
-    between = {word for word in _words(body[before:second]) if word.isalpha()}
-    behind = set(_words(body[after : sentence[1]])[:_BEHIND])
+    between = {word for word in _words(text[before:second]) if word.isalpha()}
+    behind = set(_words(text[after : sentence[1]])[:_BEHIND])
     if not between.difference(STOP_WORDS, _COMPARES):
         return None
     return max(halves) if (behind - between).difference(STOP_WORDS) & set(_words(question)) else halves[0]
 
 
-def _rows(body: str, start: int, end: int) -> list[tuple[int, int]]:
+def _rows(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """A sentence, cut between rows or items, and behind a heading: a first line on which the next word had room."""
-    first, last = body.rfind("\n", 0, start) + 1, body.find("\n", end)
-    lines = body[first : len(body) if last < 0 else last].split("\n")
+    first, last = text.rfind("\n", 0, start) + 1, text.find("\n", end)
+    lines = text[first : len(text) if last < 0 else last].split("\n")
     width = max(map(len, lines))
     # A marker, which is no part of the sentence, may stand before it.
-    is_amid = any(map(str.isalpha, body[first:start]))
+    is_amid = any(map(str.isalpha, text[first:start]))
     rows, at, left = [], first, start
     for line, following in pairwise(lines):
         is_heading = at == first and not is_amid and _has_room(line, following, width)
@@ -242,42 +241,42 @@ def _has_room(line: str, following: str, width: int) -> bool:
     return not word[:1].islower() and line[-1:] not in ",-" and len(line.rstrip()) + 1 + len(word) <= width
 
 
-def _whole_title(body: str, words: tuple[int, int], sentence: tuple[int, int]) -> tuple[int, int]:
+def _whole_title(text: str, words: tuple[int, int], sentence: tuple[int, int]) -> tuple[int, int]:
     """All that is between two marks, of which the words are the greater part."""
-    for found in _MARKED.finditer(body, *sentence):
+    for found in _MARKED.finditer(text, *sentence):
         start, end = found.span("same" if found["same"] else "other")
         if start <= words[0] and words[1] <= end <= start + 2 * (words[1] - words[0]):
             return start, end
     return words
 
 
-def _without_half_a_pair(body: str, words: tuple[int, int], sentence: tuple[int, int]) -> tuple[int, int]:
+def _without_half_a_pair(text: str, words: tuple[int, int], sentence: tuple[int, int]) -> tuple[int, int]:
     """Leaves out a mark of emphasis, code or quotation whose other half is in the sentence, but not in the words."""
     start, end = words
-    text = body[start:end]
-    left, right = len(text) - len(text.lstrip(_PAIRED)), len(text) - len(text.rstrip(_PAIRED))
-    if any(mark in text.strip(_PAIRED) for mark in _PAIRED):
+    part = text[start:end]
+    left, right = len(part) - len(part.lstrip(_PAIRED)), len(part) - len(part.rstrip(_PAIRED))
+    if any(mark in part.strip(_PAIRED) for mark in _PAIRED):
         return words
-    if left and not right and _CLOSING_MARK.search(body, end - 1, sentence[1]):
+    if left and not right and _CLOSING_MARK.search(text, end - 1, sentence[1]):
         return start + left, end
-    if right and not left and _OPENING_MARK.search(body, sentence[0], start + 1):
+    if right and not left and _OPENING_MARK.search(text, sentence[0], start + 1):
         return start, end - right
     return words
 
 
-def _with_whole_brackets(body: str, words: tuple[int, int], sentence: tuple[int, int]) -> tuple[int, int]:
+def _with_whole_brackets(text: str, words: tuple[int, int], sentence: tuple[int, int]) -> tuple[int, int]:
     """Adds the other half of a pair of brackets where it is next to the words, or leaves out the one at their end."""
     start, end = words
     for opening, closing in ("()", "[]"):
-        text = body[start:end]
-        more = text.count(opening) - text.count(closing)
-        if more == 1 and text.startswith(opening):
+        part = text[start:end]
+        more = part.count(opening) - part.count(closing)
+        if more == 1 and part.startswith(opening):
             start += 1
-        elif more == 1 and body.startswith(closing, end, sentence[1]):
+        elif more == 1 and text.startswith(closing, end, sentence[1]):
             end += 1
-        elif more == -1 and text.endswith(closing):
+        elif more == -1 and part.endswith(closing):
             end -= 1
-        elif more == -1 and body.startswith(opening, max(start - 1, sentence[0]), start):
+        elif more == -1 and text.startswith(opening, max(start - 1, sentence[0]), start):
             start -= 1
     return (start, end) if start < end else words
 

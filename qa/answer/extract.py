@@ -36,7 +36,7 @@ _WORD = re.compile(r"\w+")
 _FIELD = re.compile(r"^(?!---|\.\.\.|title:)(?=[^\s#])[^\n:]+:.*(?:\n(?:[ \t]+\S|- ).*)*", re.MULTILINE)
 _SOFT_BREAK = re.compile(r"[;:,]\s+|\s+")
 
-# How well part of a passage answers, by its first character and one past its last, counted from the text proper.
+# How well part of a passage's text, behind its headings, answers, by its first character and one past its last.
 SpanScore = Callable[[int, int], float]
 
 
@@ -47,7 +47,7 @@ class Extract:
     Attributes:
         highlights: Best first; the items of a list after the sentence that introduces it.
         score: The best one's.
-        lead: Characters of the best one in the text proper, end exclusive.
+        lead: Characters of the best one in the passage's text, end exclusive.
         answer: The best one, with the list that it introduces.
     """
 
@@ -64,20 +64,19 @@ class Extract:
 
 def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, looked_up: int | None = None) -> Extract:
     """Choose the sentences of a passage that answer; the sentence or row with what is looked up is the best."""
-    body = passage.text[passage.body :]
-    base = passage.start + passage.body
-    spans = (passage.is_front_matter and _fields(body)) or _sentences(body, passage.context)
+    text, base = passage.text, passage.start
+    spans = (passage.is_front_matter and _fields(text)) or _sentences(text, passage.body, passage.context)
     if not spans:
         return Extract()
     scored = sorted((-round(score(start, end), 9), start, end) for start, end in spans)
     if passage.is_front_matter:
         about = _terms(question)
-        scored.sort(key=lambda one: not _is_named(body[one[1] : body.find(":", one[1])], about))
+        scored.sort(key=lambda one: not _is_named(text[one[1] : text.find(":", one[1])], about))
     if looked_up is not None:
         scored.sort(key=lambda one: looked_up >= one[2] or looked_up < one[1])
     negative, *first = scored[0]
-    lead = (first[0], first[1]) if looked_up is not None else _answering(body, spans, (first[0], first[1]))
-    items = _list_after(body, spans, lead)
+    lead = (first[0], first[1]) if looked_up is not None else _answering(text, spans, (first[0], first[1]))
+    items = _list_after(text, spans, lead)
     if (
         looked_up is None
         and _ASKS_FOR_SEVERAL.match(question)
@@ -86,26 +85,26 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
         lead, items = whole[0], whole[1:]
     near = [(start, end) for other, start, end in scored[1:_MAX_HIGHLIGHTS] if other <= _NEARLY * negative < 0]
     further = [span for span in near if span != lead]
-    highlights = (Highlight((base + start, base + end), body[start:end]) for start, end in (lead, *(items or further)))
-    return Extract(tuple(highlights), -negative, lead, body[lead[0] : items[-1][1] if items else lead[1]])
+    highlights = (Highlight((base + start, base + end), text[start:end]) for start, end in (lead, *(items or further)))
+    return Extract(tuple(highlights), -negative, lead, text[lead[0] : items[-1][1] if items else lead[1]])
 
 
-def _answering(body: str, spans: Sequence[tuple[int, int]], best: tuple[int, int]) -> tuple[int, int]:
+def _answering(text: str, spans: Sequence[tuple[int, int]], best: tuple[int, int]) -> tuple[int, int]:
     """The sentence itself, or where it asks, as in an interview, the first one after it that does not."""
     after = spans[spans.index(best) :]
-    return next((span for span in after if not body[slice(*span)].rstrip(_CLOSING).endswith("?")), best)
+    return next((span for span in after if not text[slice(*span)].rstrip(_CLOSING).endswith("?")), best)
 
 
-def _list_after(body: str, spans: Sequence[tuple[int, int]], lead: tuple[int, int]) -> list[tuple[int, int]]:
+def _list_after(text: str, spans: Sequence[tuple[int, int]], lead: tuple[int, int]) -> list[tuple[int, int]]:
     """The items of the list that a sentence introduces by its colon; none where it introduces none."""
-    if not body[lead[0] : lead[1]].rstrip().endswith(":"):
+    if not text[lead[0] : lead[1]].rstrip().endswith(":"):
         return []
     items: list[tuple[int, int]] = []
     for start, end in spans[spans.index(lead) + 1 :]:
-        line = body.rfind("\n", 0, start) + 1
-        marked = _MARKER.fullmatch(body[line:start].lstrip())
+        line = text.rfind("\n", 0, start) + 1
+        marked = _MARKER.fullmatch(text[line:start].lstrip())
         # Further sentences of an item belong to it; a paragraph after the list does not.
-        goes_on = items and "\n\n" not in body[items[-1][1] : start] and body[line:start].strip()
+        goes_on = items and "\n\n" not in text[items[-1][1] : start] and text[line:start].strip()
         if len(items) == _MAX_LIST_ITEMS or not (marked or goes_on):
             break
         items.append((start, end))
@@ -116,24 +115,24 @@ def _list_around(
     question: str, passage: StoredPassage, spans: Sequence[tuple[int, int]], lead: tuple[int, int]
 ) -> list[tuple[int, int]]:
     """The items of the list that a sentence is in, if what the question is about stands above them and in none."""
-    body = passage.text[passage.body :]
+    text = passage.text
     at = spans.index(lead)
     first, last = at, at + 1
-    while first and _is_item(body, spans[first]) and _is_item(body, spans[first - 1]):
+    while first and _is_item(text, spans[first]) and _is_item(text, spans[first - 1]):
         first -= 1
-    while last < len(spans) and _is_item(body, spans[last]):
+    while last < len(spans) and _is_item(text, spans[last]):
         last += 1
     items = list(spans[first:last][:_MAX_LIST_ITEMS])
     about = _terms(question)
-    above = _terms(f"{passage.context} {passage.title} {body[: items[0][0]]}")
+    above = _terms(f"{passage.context} {passage.title} {text[: items[0][0]]}")
     is_above = 2 * len(about & above) >= len(about) > 0
-    of_items = _terms(body[items[0][0] : items[-1][1]])
-    return items if len(items) > 1 and _is_item(body, lead) and is_above and not about & of_items else []
+    of_items = _terms(text[items[0][0] : items[-1][1]])
+    return items if len(items) > 1 and _is_item(text, lead) and is_above and not about & of_items else []
 
 
-def _is_item(body: str, span: tuple[int, int]) -> bool:
-    line = body.rfind("\n", 0, span[0]) + 1
-    return bool(_MARKER.match(body[line : span[1]].lstrip()))
+def _is_item(text: str, span: tuple[int, int]) -> bool:
+    line = text.rfind("\n", 0, span[0]) + 1
+    return bool(_MARKER.match(text[line : span[1]].lstrip()))
 
 
 def _terms(text: str) -> set[str]:
@@ -141,25 +140,25 @@ def _terms(text: str) -> set[str]:
     return {term for word in _WORD.findall(text.lower()) if word not in STOP_WORDS for term in word_terms(word)}
 
 
-def _sentences(body: str, context: str) -> list[tuple[int, int]]:
-    """Sentences of a text and rows of its tables, list markers left out, over-long ones cut between words."""
+def _sentences(text: str, body: int, context: str) -> list[tuple[int, int]]:
+    """Sentences behind the headings of a text and rows of its tables, list markers left out, over-long ones cut."""
     found = []
-    for first, end in _sentences_and_rows(body, context):
-        marker = _MARKER.match(body, first, end)
+    for first, end in _sentences_and_rows(text, body, context):
+        marker = _MARKER.match(text, first, end)
         start = marker.end() if marker else first
         while end - start > _MAX_HIGHLIGHT:
-            breaks = [m.end() for m in _SOFT_BREAK.finditer(body, start, start + _MAX_HIGHLIGHT)]
+            breaks = [m.end() for m in _SOFT_BREAK.finditer(text, start, start + _MAX_HIGHLIGHT)]
             stop = breaks[-1] if breaks else start + _MAX_HIGHLIGHT
-            found.append((start, start + len(body[start:stop].rstrip())))
+            found.append((start, start + len(text[start:stop].rstrip())))
             # The cut may be inside a word, or before a blank.
-            start = stop + len(body[stop:end]) - len(body[stop:end].lstrip())
+            start = stop + len(text[stop:end]) - len(text[stop:end].lstrip())
         found.append((start, end))
     return found
 
 
-def _fields(body: str) -> list[tuple[int, int]]:
+def _fields(text: str) -> list[tuple[int, int]]:
     """The fields of front matter; the title is what is asked about."""
-    return [(field.start(), field.start() + len(field[0].rstrip())) for field in _FIELD.finditer(body)]
+    return [(field.start(), field.start() + len(field[0].rstrip())) for field in _FIELD.finditer(text)]
 
 
 def _is_named(field: str, about: set[str]) -> bool:
@@ -167,10 +166,10 @@ def _is_named(field: str, about: set[str]) -> bool:
     return bool(name) and name <= about
 
 
-def _sentences_and_rows(body: str, context: str) -> Iterator[tuple[int, int]]:
-    done = 0
-    for table in tables(body, context):
-        yield from sentence_spans(body, done, table.span[0])
+def _sentences_and_rows(text: str, body: int, context: str) -> Iterator[tuple[int, int]]:
+    done = body
+    for table in tables(text, context):
+        yield from sentence_spans(text, done, max(done, table.span[0]))
         yield from ((cells[0][0], cells[-1][1]) for cells in table.rows if cells[0][0] < cells[-1][1])
         done = table.span[1]
-    yield from sentence_spans(body, done)
+    yield from sentence_spans(text, done)

@@ -54,7 +54,7 @@ class Match(NamedTuple):
     """Where a passage has what is looked up.
 
     Attributes:
-        at: The first character of it in the text proper; None where it stands in titles and headings.
+        at: The first character of it in the passage's text, behind its headings; None where it stands in those.
         is_phrase: All of it, in order, with nothing but stop words between.
     """
 
@@ -157,8 +157,9 @@ class Lookup:
         body = len(above) + passage.body
         phrase = _in_order(text, found, len(path), body)
         if phrase is not None:
-            return Match(phrase - body if phrase >= body else None, is_phrase=True)
-        return _together(text, found, body, len(path))
+            return Match(phrase - len(above) if phrase >= body else None, is_phrase=True)
+        match = _together(text, found, body, len(path))
+        return match if match is None or match.at is None else Match(match.at - len(above))
 
 
 def lookup_of(question: str) -> Lookup | None:
@@ -259,7 +260,7 @@ def _together(text: str, found: Sequence[Sequence[Span]], body: int, context: in
         if inside and all(at is not None or over for at, over in zip(there, above, strict=True)):
             best = max(best or (0, 0), (len(inside), -min(inside)))
     if best is not None:
-        return Match(-best[1] - body)
+        return Match(-best[1])
     in_context = [[span for span in spans if span[1] <= body] for spans in found]
     named = any(span[0] >= context for spans in in_context for span in spans)
     return Match(None) if named and all(in_context) else None

@@ -29,7 +29,7 @@ class TokenMatch:
     Attributes:
         query: The query's.
         tokens: The passage's, spans in characters of what the encoder read.
-        offset: Where the passage's text proper begins in that.
+        offset: Added to a character of the passage's text proper, where that is in what the encoder read.
         similarities: `(query tokens, passage tokens)`, cosines.
         score: The weighted MaxSim over the whole passage.
     """
@@ -55,10 +55,10 @@ def match_tokens(query: QueryTokens, passages: Sequence[StoredPassage], encoder:
                 texts[i] = join_context(passage.context, bodies[i])
         encoded = encoder.encode_passage_tokens(texts)
     matches = []
-    for body, text, tokens in zip(bodies, texts, encoded, strict=True):
+    for passage, body, text, tokens in zip(passages, bodies, texts, encoded, strict=True):
         similarities = _products(query.encoded.vectors, tokens.vectors)
         score = _max_sim(query, similarities)
-        matches.append(TokenMatch(query, tokens, len(text) - len(body), similarities, score))
+        matches.append(TokenMatch(query, tokens, len(text) - len(body) - passage.body, similarities, score))
     return matches
 
 
@@ -68,7 +68,7 @@ def span_score(query: Query, match: TokenMatch, start: int, end: int) -> float:
     Args:
         query: The query.
         match: Of the passage.
-        start: First character, counted from the start of the text proper.
+        start: First character in the passage's text, behind its headings.
         end: One past the last.
     """
     spans = match.tokens.spans - match.offset

@@ -17,6 +17,7 @@ from qa.answer import confidence
 from qa.answer.citation import cited
 from qa.answer.exact_answer import exact_answer
 from qa.answer.extract import Extract, SpanScore, extract
+from qa.answer.heading_answer import heading_answer
 from qa.answer.lookup import Lookup
 from qa.answer.results import MAX_HITS, Hit, IndexInfo, Mode, Result
 from qa.answer.which_documents import titles_answer
@@ -207,11 +208,10 @@ class Pipeline:
 
     def _read(self, query: Query, passages: Sequence[StoredPassage]) -> Sequence[Reading | None]:
         """What the reader tells of each passage; None without it, or where it does not know the language."""
-        parts = [(_above(one), one.text[one.body :]) for one in passages]
         reader = self.models.reader
         try:
-            if reader is not None and is_english(text for _, text in parts):
-                return reader.read(query.text, parts)
+            if reader is not None and is_english(one.text[one.body :] for one in passages):
+                return reader.read(query.text, [(_above(one), one.text) for one in passages])
         except (CompileError, ImportError, ModelError) as error:
             if self.models.reader is not None:  # which another thread may have said meanwhile
                 _log.warning("Answers are whole sentences, as the reader cannot be used: %s", error)
@@ -235,14 +235,17 @@ def _extract(query: Query, passages: Sequence[StoredPassage], judged: dict[int, 
     shares = term_shares(query)
     scores: dict[int, SpanScore] = {}
     for passage in passages[:RERANK_DEPTH] if query.tokens is None else ():
-        scores[passage.id] = partial(overlap, shares, passage.text[passage.body :])
+        scores[passage.id] = partial(overlap, shares, passage.text)
     for number, one in judged.items():
         scores[number] = partial(one.span_score, query)
     found = {}
     for passage in passages:
-        if passage.id in scores:
-            match = None if query.lookup is None else query.lookup.match(passage)
-            found[passage.id] = extract(
-                passage, scores[passage.id], query.text, looked_up=None if match is None else match.at
-            )
+        if passage.id not in scores:
+            continue
+        match = None if query.lookup is None else query.lookup.match(passage)
+        reading = judged[passage.id].reading if passage.id in judged and match is None else None
+        above = None if reading is None else heading_answer(query.text, passage, reading)
+        found[passage.id] = above or extract(
+            passage, scores[passage.id], query.text, looked_up=None if match is None else match.at
+        )
     return found

@@ -41,7 +41,7 @@ class Judged:
     reading: Reading | None = None
 
     def span_score(self, query: Query, start: int, end: int) -> float:
-        """How well part of the text proper answers; by its first character and one past its last."""
+        """How well part of a passage's text answers; by its first character and one past its last."""
         score = span_score(query, self.match, start, end)
         return score if self.reading is None else score + _READER_IN_SENTENCE * self.reading.share(start, end)
 

@@ -112,6 +112,13 @@ def _read() -> tuple[Domain, ...]:
 
 
 DOMAINS = _read()
+# Shares of the pages: whose heading states a fact, of the others that have a heading, and of these that begin with it.
+_STATED_BY_HEADING = 0.25
+_HEADED = 0.6
+_BEGINS_WITH_HEADING = 0.7
+# In front of a heading as files have it, and between it and its text.
+_HEADING_MARKS = ("## ", "## ", "### ", "# ", "")
+_BELOW_HEADING = ("\n\n", "\n\n", "\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,23 +129,35 @@ class _Fact:
 
 
 def _page(domain: Domain, facts: list[_Fact], random: Random) -> tuple[str, str, list[tuple[int, int]]]:
-    """Context, text, and where each fact's value stands in the text."""
-    title = random.choice(domain.titles)
-    context = title if random.random() < 0.4 else f"{title} › {random.choice(domain.headings)}"
+    """Context, text, and where each fact's value stands in the text; a heading may state the first fact."""
+    context, text = random.choice(domain.titles), ""
     style = random.choice(("list", "list", "prose", "lines"))
-    text, spans = "", []
-    for fact in facts:
-        form = random.choice(fact.attribute.statements)
-        before, after = (part.replace("{s}", fact.subject) for part in form.split("{v}"))
-        line = before + fact.value + after
-        at = len(before)
+    spans: list[tuple[int, int]] = []
+    mark, below = random.choice(_HEADING_MARKS), random.choice(_BELOW_HEADING)
+    if random.random() < _STATED_BY_HEADING:
+        heading, at = _statement(facts[0], random)
+        spans.append((len(mark) + at, len(mark) + at + len(facts[0].value)))
+        context, text = f"{context} › {heading}", mark + heading + below
+    elif random.random() < _HEADED:
+        heading = random.choice(domain.headings)
+        context = f"{context} › {heading}"
+        # A passage that goes on from another one has the heading above it alone.
+        text = mark + heading + below if random.random() < _BEGINS_WITH_HEADING else ""
+    for fact in facts[len(spans) :]:
+        line, at = _statement(fact, random)
         if style == "list":
             line, at = "- " + line, at + 2
-        if at > 0 and style != "list":
-            line = line[0].upper() + line[1:]
         spans.append((len(text) + at, len(text) + at + len(fact.value)))
         text += line + {"list": "\n", "lines": "\n", "prose": ". "}[style]
     return context, text.rstrip(), spans
+
+
+def _statement(fact: _Fact, random: Random) -> tuple[str, int]:
+    """A line that states a fact, and where its value begins."""
+    form = random.choice(fact.attribute.statements)
+    before, after = (part.replace("{s}", fact.subject) for part in form.split("{v}"))
+    line = before + fact.value + after
+    return (line[0].upper() + line[1:] if before else line), len(before)
 
 
 def pages(count: int, random: Random) -> list[list[Asked]]:

@@ -30,7 +30,7 @@ SAMPLE = Path(__file__).parents[3] / "corpus/sample"
 
 
 def cut(folder: Path) -> Iterator[dict[str, Any]]:
-    """The passages of all files below a folder; `text` is what stands behind headings that `context` repeats."""
+    """The passages of all files below a folder, as the reader is given them: `text` begins with their headings."""
     reads = tokenizer()
 
     def count(texts: Sequence[str]) -> list[int]:
@@ -39,14 +39,13 @@ def cut(folder: Path) -> Iterator[dict[str, Any]]:
     for file in sorted(path for path in folder.rglob("*") if path.is_file() and ".qa" not in path.parts):
         name = file.relative_to(folder).as_posix()
         for passage in split(load(folder, name), count_tokens=count, max_tokens=MAX_TOKENS):
-            start = passage.start + passage.body
             yield {
-                "id": f"{name}:{start}",
+                "id": f"{name}:{passage.start}",
                 "file": name,
-                "start": start,
+                "start": passage.start,
                 "end": passage.end,
                 "context": passage.context,
-                "text": passage.text[passage.body :],
+                "text": passage.text,
             }
 
 

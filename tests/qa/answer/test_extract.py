@@ -58,7 +58,7 @@ def test_the_rows_of_a_table_are_what_is_extracted() -> None:
     """Without the bars on both sides; neither the names of the columns nor the rule below them."""
     text = "Fees. All of them.\n\n| Boat | Fee. |\n|---|---|\n| red kayak | 5 |\n| ferry | 7 |\n\nThe end."
     assert extracted("red fee", text).highlights[0].text == "red kayak | 5"
-    spans = _sentences(text, "")
+    spans = _sentences(text, 0, "")
     assert [text[start:end] for start, end in spans] == [
         "Fees.",
         "All of them.",
@@ -115,7 +115,7 @@ def test_long_sentences_are_cut() -> None:
 def test_a_word_longer_than_a_highlight_is_cut() -> None:
     """Without a gap the cut falls anywhere, and no piece is empty."""
     text = "x" * 400 + " " + "y" * 900
-    assert _sentences(text, "") == [(0, 400), (401, 801), (801, 1201), (1201, 1301)]
+    assert _sentences(text, 0, "") == [(0, 400), (401, 801), (801, 1201), (1201, 1301)]
 
 
 def test_where_no_sentence_has_anything_in_common_one_is_extracted() -> None:

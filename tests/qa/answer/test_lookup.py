@@ -97,7 +97,7 @@ def test_rows_are_apart_but_have_the_first_one_in_common() -> None:
 def test_what_stands_above_counts_too() -> None:
     """Titles and headings, and the path beside these, but not by itself."""
     passage = stored("# Rent\n\nIt is due in June.", path="lease 2024.txt", context="Ida Grün", body=8)
-    assert looked_up("rent due 2024").match(passage) == Match(6)
+    assert looked_up("rent due 2024").match(passage) == Match(14)
     assert looked_up("Ida Grün").match(passage) == Match(None, is_phrase=True)
     assert looked_up("rent").match(passage) == Match(None, is_phrase=True)
     assert looked_up("rent Ida").match(passage) == Match(None)

@@ -56,7 +56,7 @@ def test_the_path_is_read_before_the_context() -> None:
         "## Trains\n\nevery hour", path="travel/getting-around.txt", context="Guide › Trains", start=90, body=11
     )
     found = match(query("travel trains hour bus", ENCODER), passage, ENCODER)
-    assert found.offset == len("travel getting around\nGuide › Trains\n")
+    assert passage.body + found.offset == len("travel getting around\nGuide › Trains\n")
     assert found.score == pytest.approx(0.75)
     assert [found.similarities[i].max() for i in range(4)] == [1, 1, 1, 0]
 

@@ -1,0 +1,90 @@
+"""Answers that a heading gives."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from qa import Retriever, build_index
+from qa.answer.exact_answer import exact_answer
+from qa.answer.extract import Extract
+from qa.answer.heading_answer import heading_answer
+from qa.answer.results import Highlight
+from tests.qa.passages import reading, stored
+
+RELEASE = "## 1.4.2 (17 June 2023)\n\n- Fixed a crash.\n"
+BODY = RELEASE.index("- ")
+WHEN = "When was 1.4.2 released?"
+
+
+def heading_of(question: str, answer: str, *, answered: float = 3.0, text: str = RELEASE) -> Extract | None:
+    body = text.index("- ")
+    return heading_answer(question, stored(text, start=90, body=body), reading(text, answer=answer, answered=answered))
+
+
+def test_a_heading_answers_as_a_sentence_does() -> None:
+    """It is highlighted where it stands in the document, without its marks, and quoted in a few words."""
+    found = heading_of(WHEN, "17 June 2023")
+    assert found is not None
+    assert found.highlights == (Highlight((93, 113), "1.4.2 (17 June 2023)"),)
+    passage, read = stored(RELEASE, start=90, body=BODY), reading(RELEASE, answer="17 June 2023", answered=3.0)
+    answer = exact_answer(WHEN, [passage], {1: found}, {1: read})
+    assert answer is not None
+    assert (answer.text, answer.sentence) == ("17 June 2023", "1.4.2 (17 June 2023)")
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "answered"),
+    [
+        pytest.param("What crashed?", "Fixed a crash", 3.0, id="it is in the text"),
+        pytest.param(WHEN, "17 June 2023", -1.0, id="the reader is not sure"),
+        pytest.param("Which version is 1.4.2?", "1.4.2", 3.0, id="nothing is told"),
+        pytest.param("Why was 1.4.2 released?", "17 June 2023", 3.0, id="a few words do not answer"),
+    ],
+)
+def test_else_a_sentence_answers(question: str, answer: str, answered: float) -> None:
+    assert heading_of(question, answer, answered=answered) is None
+
+
+@pytest.mark.parametrize(
+    "heading", ["# Notes\n\n## Room 9\n\n", "Room 9\n------\n\n", "* Room 9\n", "== Room 9 ==\n", "Notes\nRoom 9\n"]
+)
+def test_marks_of_any_format_are_left_out(heading: str) -> None:
+    found = heading_of("Where?", "Room 9", text=f"{heading}- Bring a pen.")
+    assert found is not None
+    assert found.answer == "Room 9"
+
+
+def test_a_passage_without_a_heading_of_its_own_has_none() -> None:
+    passage = replace(stored(RELEASE), heading=("1.4.2 (17 June 2023)",))
+    assert heading_answer(WHEN, passage, reading(RELEASE, answer="17 June 2023", answered=3.0)) is None
+
+
+def test_the_date_above_an_entry_is_the_answer(tmp_path: Path) -> None:
+    """By the real reader; what a heading mentions and does not tell is not found."""
+    (tmp_path / "CHANGELOG.md").write_text(
+        "# Changelog of Quillon\n\n## 1.4.2 (17 June 2023)\n\n- Fixed a crash when a file name has a tab.\n\n"
+        "## 1.4.1 (2 May 2023)\n\n- Faster start on Windows.\n- Dropped support of Python 3.7.\n"
+    )
+    (tmp_path / "garden.md").write_text(
+        "# Garden\n\n## Sunday 14 May: planted the beans\n\nTwo rows, dwarf kind, with fleece over them because of "
+        "the late frost.\n\n## Meeting with Dr. Amara Osei, room 204\n\nShe suggests that we test the soil.\n"
+    )
+    build_index(tmp_path)
+    with Retriever.open(tmp_path) as retriever:
+        told = {
+            "When was 1.4.1 released?": "2 May 2023",
+            "When did I plant the beans?": "Sunday 14 May",
+            "Who did we meet in room 204?": "Dr. Amara Osei",
+        }
+        for question, expected in told.items():
+            result = retriever.ask(question)
+            assert result.found
+            assert result.answer is not None
+            assert result.answer.text == expected
+            (light,) = result.passages[0].highlights
+            text = (tmp_path / result.passages[0].source.path).read_text()
+            assert text[slice(*light.chars)] == light.text == result.answer.sentence
+        assert not retriever.ask("Who planted the beans?").found
