@@ -119,6 +119,9 @@ _BEGINS_WITH_HEADING = 0.7
 # In front of a heading as files have it, and between it and its text.
 _HEADING_MARKS = ("## ", "## ", "### ", "# ", "")
 _BELOW_HEADING = ("\n\n", "\n\n", "\n")
+# Share of the groups in which each value stands alone below its name, as in lists of terms, and how those are named.
+_TERMS = 0.15
+_TERM_NAMES = ("{s}: {l}", "{l} of {s}", "{l} ({s})", "{s} – {l}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +181,8 @@ def _group(domain: Domain, random: Random) -> list[Asked]:
     asked = random.randrange(len(order))
     fact = order[asked]
     question = random.choice(fact.attribute.questions).format(s=fact.subject)
+    if random.random() < _TERMS:
+        return _terms(domain, question, [fact, *facts], random)
     group = [Asked(question, context, text, *spans[asked])]
     rest = [other for other in order if other is not fact]
     context2, text2, _ = _page(domain, rest, random)
@@ -186,4 +191,22 @@ def _group(domain: Domain, random: Random) -> list[Asked]:
     if unsaid:
         subject, attribute = random.choice(unsaid)
         group.append(Asked(random.choice(attribute.questions).format(s=subject), context, text, -1, -1))
+    return group
+
+
+def _terms(domain: Domain, question: str, facts: list[_Fact], random: Random) -> list[Asked]:
+    """A question with the value below its name, and with up to two other values, below theirs."""
+    title, name, below = random.choice(domain.titles), random.choice(_TERM_NAMES), random.choice(_BELOW_HEADING)
+    # What is told may also be the heading of all, and each name a subject.
+    is_table = random.random() < 0.4
+    first, *others = dict.fromkeys(facts)
+    group = []
+    for fact in [first, *random.sample(others, k=min(2, len(others)))]:
+        label = fact.attribute.label
+        term = fact.subject if is_table else name.format(s=fact.subject, l=label)
+        term = term[0].upper() + term[1:]
+        above = (title, label.capitalize(), term) if is_table else (title, term)
+        start = len(term + below) if fact is first else -1
+        end = start + len(fact.value) if fact is first else -1
+        group.append(Asked(question, " › ".join(above), term + below + fact.value, start, end))
     return group
