@@ -43,15 +43,16 @@ _BOUNDARY = re.compile(
     r"""
     # A run of marks is matched once, from its first: a line of dots would take quadratic time.
     (?P<mark> (?<![.!?…])[.!?…]++ | [。！？｡]+ | (?<![؟۔])[؟۔]++ | (?<![।॥])[।॥]++ )
-    # Quotes, brackets and the raised number of a note.
-    (?P<close> ["'”’»)\]」』]* (?:[⁰¹²³⁴-⁹]+(?:,[⁰¹²³⁴-⁹]+)*)? )
+    # Quotes, brackets, marks of emphasis, and the raised number of a note.
+    (?P<close> ["'”’»)\]」』*_]* (?:[⁰¹²³⁴-⁹]+(?:,[⁰¹²³⁴-⁹]+)*)? )
     (?P<gap> \s+ | $ | (?<=[。！？｡」』]) | (?<=[。！？｡][”’»)\]]) )
     """,
     re.VERBOSE,
 )
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*|\n(?=[^\S\n]*(?:[-*•◦▪‣–]|\d{1,3}[.)])\s)")
-# A line in columns, as of a list of telephone numbers.
+# A line in columns, as of a list of telephone numbers; and one that is a name with its value.
 _COLUMNS = re.compile(r"\S[ \t]{3,}\S")
+_FIELD = re.compile(r"\s*(?P<first>[^\W\d_])[^\s:.!?]*(?: [^\s:.!?]+){0,3}: +\S")
 _WORD = re.compile(r"[^\W\d_]+")
 _LAST_WORD = re.compile(r"(\S+)$")
 # Longest distance from a bracket to the one that closes it, for what is between them to be one sentence.
@@ -85,20 +86,28 @@ def iter_sentences(text: str, start: int = 0, end: int | None = None) -> Iterato
 
 
 def _apart(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """A sentence, or where two or more of its lines are in columns, each of these by itself."""
-    lines = text[start:end].split("\n") if "   " in text[start:end] else ()
-    in_columns = [_COLUMNS.search(line) is not None for line in lines]
-    if sum(in_columns) < 2:
-        yield start, end
-        return
+    """A sentence, or where two or more of its lines are fields or in columns, each of these by itself."""
+    lines = text[start:end].split("\n") if "\n" in text[start:end] else ()
+    named = [_FIELD.match(line) for line in lines]
+    # In prose that has colons, lines begin with small and with capital letters.
+    is_small = next((name["first"].islower() for name in named if name), False)
+    fields = _if_several([name is not None and name["first"].islower() == is_small for name in named])
+    rows = _if_several([_COLUMNS.search(line) is not None for line in lines])
     left = at = start
-    for line, alone in zip(lines, in_columns, strict=True):
-        if alone:
+    for line, is_field, is_row in zip(lines, fields, rows, strict=True):
+        # A value may go on in the next line, a row does not.
+        if is_field or is_row:
             yield from _stripped(text, left, at)
-            left = at + len(line)
-            yield from _stripped(text, at, left)
+            left = at
         at += len(line) + 1
+        if is_row:
+            yield from _stripped(text, left, at - 1)
+            left = at - 1
     yield from _stripped(text, left, end)
+
+
+def _if_several(found: list[bool]) -> list[bool]:
+    return found if sum(found) > 1 else [False] * len(found)
 
 
 def _within_block(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -124,11 +133,11 @@ def _ends_sentence(text: str, left: int, match: re.Match[str]) -> bool:
     # "Is it?" she asked.
     if following.islower() and (match["close"] or match["mark"][-1] in ".…"):
         return False
-    if match["mark"] != "." or match["close"]:
+    if match["mark"] != "." or match["close"].strip("*_"):
         return True
     found = _LAST_WORD.search(text, max(left, match.start() - 40), match.start())
     word = found[1].lstrip(_OPENERS).lower() if found else ""
-    if word in _BEFORE_NUMBERS:
+    if word in _BEFORE_NUMBERS or word.endswith("str"):  # Hafenstr. 12
         return not following.isdigit()
     if word in _ABBREVIATIONS:
         return word in _EITHER and following.isupper()

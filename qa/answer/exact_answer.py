@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from index import STOP_WORDS, StoredPassage
 from qa.answer.extract import Extract
+from qa.answer.field_value import whole_value
 from qa.answer.results import Alternative, Answer
 from qa.answer.values import compared, completed, years
 from qa.reader.reading import Reading
@@ -198,7 +199,8 @@ def _candidate(
     if len(rows) > 1 and (bare := _BARE.match(text, max(row[0], first), min(row[1], last))):
         found = bare.span(1)
     dates = not _ASKS_FOR_PART.search(question)
-    found = _whole_title(text, completed(text, found, row, dates=dates), sentence)
+    found = whole_value(question, text, completed(text, found, row, dates=dates), sentence)
+    found = _whole_title(text, found, sentence)
     found = _with_whole_brackets(text, _without_half_a_pair(text, found, sentence), sentence)
     return _PassageAnswer(rank, text[slice(*found)], text[slice(*sentence)], reading, passage)
 

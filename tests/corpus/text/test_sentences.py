@@ -92,6 +92,8 @@ def sentences(text: str) -> list[str]:
         ("It rains.² They left.”¹,³ Use e.g., this.", ["It rains.²", "They left.”¹,³", "Use e.g., this."]),
         # What goes on in lower case was no end
         ("Approx. five. and six. Seven.", ["Approx. five. and six.", "Seven."]),
+        ("**May I bring a dog?**\nYes, on a lead.", ["**May I bring a dog?**", "Yes, on a lead."]),
+        ("__Note.__ Ask **Dr.** Smith, _not?_ me.", ["__Note.__", "Ask **Dr.** Smith, _not?_ me."]),
     ],
 )
 def test_sentences_end_where_a_reader_ends_them(text: str, expected: list[str]) -> None:
@@ -118,6 +120,18 @@ def test_lines_in_columns_are_apart() -> None:
     assert sentences(text) == ["Call these\nnumbers:", *rows, "and no\nothers.", "End."]
     for one in (f"Call\n{rows[0]}\nalways.", "We  go\nto  sea."):
         assert sentences(one) == [one]
+
+
+def test_lines_that_are_fields_are_apart() -> None:
+    """A name of up to four words with its value, which may go on; prose that has colons is left alone."""
+    text = "All about the car\nMake: Vela\nKm when bought: 41,200, and\n  rising\nGarage: Hafenstr. 12"
+    fields = ["All about the car", "Make: Vela", "Km when bought: 41,200, and\n  rising", "Garage: Hafenstr. 12"]
+    assert sentences(text) == fields
+    for prose in (
+        "The rule is this: do not\nmake noise at night: it wakes all.",
+        "To: Ida\nwho has moved to 5:\nthere.",
+    ):
+        assert sentences(prose) == [prose]
 
 
 def test_a_wrapped_line_does_not_end_a_sentence() -> None:
