@@ -38,6 +38,7 @@ _MANY = re.compile(rf"(?<=how many )(?:\S+\s+){{0,2}}?\S+(?=\s+{_AUXILIARY}\b)|(
 _ALONE = re.compile(rf"(?:(?:since|until|{_PREPOSITION})\s+)?{_ASKING}", re.I)
 # What a question ends with and is about: "the rent", "my sick leave".
 _LAST_THING = re.compile(rf"(?<=\s){_DETERMINER}(?:\s+(?!{_PREPOSITION}\b)[^\s,]+){{1,3}}$", re.I)
+_BEFORE_VERB = re.compile(r"\b(?:do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must)\s+$", re.I)
 _CLAUSE = re.compile(rf"{_AUXILIARY}\b|{_ASKING}\s", re.I)
 _SUBJECT = re.compile(rf"(?:{_ASKING}(?:'s|\s+{_BE})|{_BE})\s+(?P<subject>.+)", re.I)
 _DETERMINED = re.compile(rf"\b{_DETERMINER}\s+.+", re.I)
@@ -191,7 +192,9 @@ def _replaced(fragment: str, asked: str) -> str:
     if own == [fragment] and len(theirs) == 1:
         return asked.replace(theirs[0], fragment) + "?"
     if not theirs and re.match(rf"{_DETERMINER}\s", fragment, re.I) and (phrase := _LAST_THING.search(asked)):
-        return f"{asked[: phrase.start()]}{fragment}?"
+        # Behind "does" and its like the last word is the verb: "when does the tour start".
+        verb = phrase[0].rsplit(maxsplit=1)[1] if _BEFORE_VERB.search(asked, 0, phrase.start()) else ""
+        return f"{asked[: phrase.start()]}{fragment} {verb}".rstrip() + "?"
     return _MANY.sub(fragment, asked, count=1) + "?" if _MANY.search(asked) else ""
 
 

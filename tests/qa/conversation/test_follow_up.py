@@ -46,6 +46,8 @@ def test_a_follow_up_is_completed(before: Turn, question: str, asked: str) -> No
     ("questions", "asked"),
     [
         (["how much is the rent", "and the deposit?", "what about the hotel?"], "how much is the hotel?"),
+        (["When does the poster session start?", "and the lab tour?"], "When does the lab tour start?"),
+        (["Who can use the boat?", "and the sauna?"], "Who can use the sauna?"),
         ([AWARD.question, "and the runner-up?", "and the jury?"], "the jury, ICLR 2025?"),
         (["how much is the rent", "who pays?", "and heating?", "and water?"], "water, who pays?"),
         (["who is the treasurer?", "since when?"], "who is the treasurer, and since when?"),
