@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from index import StoredPassage
-from qa.answer.exact_answer import asks_for_words, tells
+from qa.answer.exact_answer import asks_for_words, is_same, tells
 from qa.answer.extract import Extract
 from qa.answer.results import Highlight
 from qa.reader.reading import Reading
@@ -19,14 +19,19 @@ _LEAST_ANSWERED = 0.0
 
 
 def heading_answer(question: str, passage: StoredPassage, reading: Reading) -> Extract | None:
-    """The heading right above a passage's text that answers; None where the text or nothing does."""
+    """The heading right above a passage's text that answers; None where the text or nothing does.
+
+    Where both say the same, a sentence of the text is the better evidence.
+    """
     if not passage.body or reading.answered < _LEAST_ANSWERED or not asks_for_words(question):
         return None
-    for line in _BARE.finditer(passage.text, 0, passage.body):
+    text = passage.text
+    below = reading.best(passage.body, len(text)) or (0, 0)
+    for line in _BARE.finditer(text, 0, passage.body):
         heading = line.span("name")
-        words = reading.best(*heading)
-        share = reading.share(*heading)
-        if words is not None and share >= _LEAST_SHARE and tells(question, passage.text[slice(*words)]):
+        found = reading.best(*heading)
+        words, share = text[slice(*(found or (0, 0)))], reading.share(*heading)
+        if share >= _LEAST_SHARE and tells(question, words) and not is_same(words, text[slice(*below)]):
             first, last = (passage.start + at for at in heading)
             return Extract((Highlight((first, last), line["name"]),), share, heading, line["name"])
     return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from qa import Retriever, build_index
@@ -46,6 +47,20 @@ def test_a_heading_answers_as_a_sentence_does() -> None:
 )
 def test_else_a_sentence_answers(question: str, answer: str, answered: float) -> None:
     assert heading_of(question, answer, answered=answered) is None
+
+
+def test_a_sentence_that_says_the_same_is_the_better_evidence() -> None:
+    """Even where the reader takes the heading for likelier."""
+    for below, is_quoted in (("It is kept in room 9.", False), ("It is kept upstairs.", True)):
+        text = f"## Room 9\n\n{below}"
+        read = reading(text, answer="Room 9", answered=3.0)
+        place = below.split("in ")[-1].split("kept ")[-1].rstrip(".")
+        start, end = (np.array(logits) for logits in (read.start, read.end))
+        start[read.spans[:, 0] == text.index(place)] = end[read.spans[:, 1] == text.index(place) + len(place)] = 4.0
+        found = heading_answer(
+            "Where is it?", stored(text, body=text.index(below)), replace(read, start=start, end=end)
+        )
+        assert (found is not None) == is_quoted
 
 
 @pytest.mark.parametrize(
