@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 from index import STOP_WORDS, StoredPassage
 from qa.answer.extract import Extract
-from qa.answer.field_value import whole_value
 from qa.answer.results import Alternative, Answer
-from qa.answer.values import compared, completed, years
+from qa.answer.values import compared, completed, whole_value, years
 from qa.reader.reading import Reading
 
 # Questions that a few words answer, unless they ask for more; all others get a sentence.

@@ -1,4 +1,4 @@
-"""Dates, amounts and addresses: what an answer never has half of, and what two answers are compared by."""
+"""Dates, amounts, addresses, values of fields: what an answer never has half of; and what two are compared by."""
 
 from __future__ import annotations
 
@@ -62,6 +62,15 @@ _COMPARED = re.compile(
 )
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
 _YEARS = re.compile(r"(?<!\d)((?:1[5-9]|20)\d\d)(?:[01]\d[0-3]\d)?(?!\d)")
+# A line that is a name with its value, perhaps behind a box or with marks of emphasis.
+_FIELD = re.compile(r"(?:\[[ xX]\] )?[*_]*[^\W\d_][^\n:]{0,40}:[*_]*[ \t]+(?P<value>\S[^\n]{0,199}?)[*_.]*")
+_PART = re.compile(r"[^,;]+")
+# Questions for all that are named.
+_ASKS_FOR_ALL = re.compile(r"\b(?:who|whom|whose|which|names?|list)\b", re.IGNORECASE)
+_OF_LETTERS = re.compile(r"(?<![^\W_])[^\W\d_]\w*")
+# Small words inside names and between them.
+_JOINING = frozenset({"and", "de", "der", "di", "du", "la", "le", "of", "und", "van", "von"})
+_DIGIT = re.compile(r"\d")
 
 Span = tuple[int, int]
 Value = Decimal | str
@@ -80,6 +89,22 @@ def completed(text: str, words: Span, within: Span, *, dates: bool = True) -> Sp
             if one.start() < words[1] and words[0] < one.end():
                 start, end = min(start, one.start()), max(end, one.end())
     return start, end
+
+
+def whole_value(question: str, text: str, words: Span, sentence: Span) -> Span:
+    """The words, or if their sentence is a field, the whole names or codes between its commas; all of a list of names.
+
+    What has words in small letters is prose, of which a few words answer.
+    """
+    field = _FIELD.fullmatch(text, *sentence)
+    if field is None or words[0] < field.start("value"):
+        return words
+    parts = [_stripped(text, *part.span()) for part in _PART.finditer(text, *field.span("value"))]
+    are_names = not any(_is_prose(text, part) or _DIGIT.search(text, *part) for part in parts)
+    touched = parts if are_names and _ASKS_FOR_ALL.search(question) else [one for one in parts if _meet(one, words)]
+    if not touched or any(_is_prose(text, part) for part in touched):
+        return words
+    return touched[0][0], max(words[1], touched[-1][1])
 
 
 def compared(text: str) -> tuple[str, tuple[Value, ...]]:
@@ -125,3 +150,16 @@ def _value(number: str, *, is_money: bool) -> Value:
     if len(marks) > 1 and (len(set(marks)) == 1 or marks.count(marks[-1]) > 1):
         return plain
     return Decimal(f"{''.join(groups[:-1])}.{groups[-1]}" if marks else plain)
+
+
+def _is_prose(text: str, part: Span) -> bool:
+    return any(word[0][0].islower() and word[0] not in _JOINING for word in _OF_LETTERS.finditer(text, *part))
+
+
+def _stripped(text: str, start: int, end: int) -> Span:
+    part = text[start:end]
+    return start + len(part) - len(part.lstrip()), end - len(part) + len(part.rstrip())
+
+
+def _meet(one: Span, other: Span) -> bool:
+    return one[0] < other[1] and other[0] < one[1]

@@ -1,10 +1,10 @@
-"""What a field says is not cut in half."""
+"""What an answer never has half of; dates, amounts and addresses are in test_exact_answer.py."""
 
 from __future__ import annotations
 
 import pytest
 
-from qa.answer.field_value import whole_value
+from qa.answer.values import whole_value
 
 
 @pytest.mark.parametrize(
