@@ -104,7 +104,7 @@ def _parse_without_headings(location: str) -> Iterator[tuple[str, tuple[int, int
         first = int(found["first"])
         yield found["path"], (first, int(found["last"] or first)), None, ""
     if found := _PAGE.fullmatch(location):
-        is_row_of_sheet = found["label"] == "row" != page_label(found["path"])
+        is_row_of_sheet = found["label"] == "row" and page_label(found["path"]) not in {"row", "record"}
         page = int(found["page"])
         yield (found["path"], None, None, f"(row {page})") if is_row_of_sheet else (found["path"], None, page, "")
     if found := _ANCHOR.fullmatch(location):

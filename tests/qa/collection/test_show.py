@@ -219,3 +219,9 @@ def test_a_place_as_people_write_it(office: Path, place: str, text: str) -> None
 def test_a_place_that_is_not_there_says_so_in_its_words(office: Path, place: str, problem: str) -> None:
     with pytest.raises(UsageError, match=f"{re.escape(problem)}$"):
         show(office, place)
+
+
+def test_a_record_may_be_called_a_row(tmp_path: Path) -> None:
+    (tmp_path / "staff.json").write_text('[{"name": "Ida", "desk": "4"}, {"name": "Tom", "desk": "9"}]')
+    update_index(Request(tmp_path, BagEncoder()))
+    assert "desk: 9" in [line for _, line in show(tmp_path, "staff.json, row 2", context=0).lines]
