@@ -19,6 +19,7 @@ from index.update.report import Request
 from index.update.update import update_index
 from qa.cli import main as command_line
 from qa.cli.batch import MAX_BYTES, read_batch
+from qa.reader.reader import shared_reader
 from qa.retrieval.retriever import Retriever
 from tests.encoders import BagEncoder
 from tests.paths import REPOSITORY
@@ -129,6 +130,7 @@ def _asked_as_nobody(root: Path) -> dict[str, object]:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "a.md").write_text("# T\n\nThe heron.\n", encoding="utf-8")
         _asked(Path(folder))  # what is imported late is imported here
+    shared_reader().read("heron", [("T", "The heron.")])  # and what is loaded in the background, loaded
     _become(NOBODY)
     return _asked(root)
 

@@ -39,7 +39,8 @@ def test_it_is_served_and_followed(ferries: Path, server: Server) -> None:
     """Through updates, and where the connections are lost; nobody is told the address."""
     with running(ferries) as served:
         found = served.api("ask", question=QUESTION).json
-        assert (found["answer"]["text"], found["passages"][0]["source"]["state"]) == ("at nine", "verified")
+        assert found["answer"]["text"].endswith("nine")
+        assert found["passages"][0]["source"]["state"] == "verified"
         status = served.api("status")
         assert (status.json["files"], server.url.encode() in status.body) == (2, False)
         assert b"leaves at nine" in served.get("/?q=ferry&open=ferry.md").body
@@ -52,7 +53,7 @@ def test_it_is_served_and_followed(ferries: Path, server: Server) -> None:
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
             "WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
         )
-        assert served.api("ask", question=QUESTION).json["answer"]["text"] == "at nine"
+        assert served.api("ask", question=QUESTION).json["answer"]["text"].endswith("nine")
         assert served.stop() == (0, f"Serving {ferries} (Ctrl-C to stop)\n")
 
 
@@ -63,7 +64,8 @@ def test_agents_and_frameworks_ask_it(ferries: Path, config_home: Path) -> None:
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(client):
         found = portal.call(client.call_tool, "ask", {"question": QUESTION}).structured_content
         text = portal.call(client.read_resource, "qa://ferries/document/ferry.md").contents[0].text
-    assert (found["answer"]["text"], text.splitlines()[-1]) == ("at nine", "The ferry to the island leaves at nine.")
+    assert found["answer"]["text"].endswith("nine")
+    assert text.splitlines()[-1] == "The ferry to the island leaves at nine."
     documents = QARetriever(folder=str(ferries), k=1).invoke(QUESTION)
     assert [one.metadata["citation"] for one in documents] == ["ferry.md:1-3"]
 
@@ -74,7 +76,7 @@ def test_a_conversation_has_the_store_alone(ferries: Path, address: str, tmp_pat
     terminal = Terminal("ask", "--store", address, cwd=tmp_path, environ={"XDG_STATE_HOME": str(tmp_path)})
     assert f"{address}: " in terminal.until(READY)
     answer = terminal.say(QUESTION)
-    assert "at nine [1]" in answer
+    assert "nine [1]" in answer
     assert "not indexed" not in answer
     for line in ("1", "/open 1"):
         shown = terminal.say(line)
