@@ -18,7 +18,7 @@ from index import MINILM, BertBuilder, CompiledCopy, CompileError, ModelFiles
 
 # The weights that ship, and what they compute for a few inputs; MODEL_CARD.md says how they were made.
 WEIGHTS = Path(__file__).with_name("reader.safetensors")
-WEIGHTS_SHA256 = "a9a5fa61d29eb0a99435735ea95e576bb42593c7de442841cdbeb80d2ce69153"
+WEIGHTS_SHA256 = "2eccaa9c1cf77a9156c4cec4fe01f84fcd6fd757d2e72c223e71f4cb6b7f2b98"
 # Inputs of the network, each `(n, t) int64`: token ids, 1 for each token, 1 from the context on, 1 for the text proper.
 INPUTS = ("ids", "mask", "types", "text")
 # Logits reach from about -10 to 10; bf16 rounds them off.
