@@ -43,6 +43,8 @@ _ARTICLES = {"a", "an", "the"}
 _ROW = re.compile(r"\s*(?:\[[ xX]?\]|[^\W\d_][\w ()/.%€$£#-]{0,40}:)\s|[^\n]*[|\t]")
 # Words without the blanks, bars and box around them.
 _BARE = re.compile(r"(?:[\s|]|\[[ xX]?\]\s)*([^\s|](?:.*[^\s|])?)", re.DOTALL)
+# What only parts the words from others: "1.4.0 - 2023-03-30".
+_PARTING = re.compile(r"(?:[-–—:;,|•]\s+)+")
 # Marks that stand on both sides of words: an opening one is followed by them, a closing one follows them.
 _PAIRED = '*`"'
 _OPENING_MARK = re.compile(r"[*`\"](?=[^\s*`\"])")
@@ -200,8 +202,10 @@ def _candidate(
     dates = not _ASKS_FOR_PART.search(question)
     found = whole_value(question, text, completed(text, found, row, dates=dates), sentence)
     found = _whole_title(text, found, sentence)
-    found = _with_whole_brackets(text, _without_half_a_pair(text, found, sentence), sentence)
-    return _PassageAnswer(rank, text[slice(*found)], text[slice(*sentence)], reading, passage)
+    start, end = _with_whole_brackets(text, _without_half_a_pair(text, found, sentence), sentence)
+    if (parting := _PARTING.match(text, start, end)) and parting.end() < end:
+        start = parting.end()
+    return _PassageAnswer(rank, text[start:end], text[slice(*sentence)], reading, passage)
 
 
 def _one_number(question: str, text: str, reading: Reading, sentence: tuple[int, int]) -> tuple[int, int] | None:

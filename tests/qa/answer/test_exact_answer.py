@@ -174,6 +174,18 @@ def test_no_half_of_a_pair_of_brackets(sentence: str, named: str, shown: str) ->
 @pytest.mark.parametrize(
     ("sentence", "named", "shown"),
     [
+        ("Release 1.4 - June 2023", "- June 2023", "June 2023"),
+        ("Pasta : twelve minutes", ": twelve minutes", "twelve minutes"),
+        ("It was -10 then.", "-10", "-10"),
+    ],
+)
+def test_no_mark_that_parts_words(sentence: str, named: str, shown: str) -> None:
+    assert answer("Which one is it?", [(sentence, named, 3)]) == Answer(shown, (1,), sentence)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "named", "shown"),
+    [
         (
             "The award was won by *Adam: A Method for Stochastic\nOptimization* (Kingma).",
             "A Method for Stochastic\nOptimization",
