@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from index import CrossEncoderModel
 from qa.answer.results import Mode
@@ -22,8 +23,10 @@ READ_DEPTH = 5
 # Passages that a cross-encoder scores.
 SCORED_DEPTH = 30
 # Share of late interaction in a passage's score, and what the reader adds before all is scaled back to 1.
-LATE_SHARE = 0.4
+LATE_SHARE = 0.5
 READER_SHARE = 0.6
+# The reader's logits are divided by this before they are compared: it is often sure of several passages.
+_TEMPERATURE = 3.0
 # How much the reader counts beside late interaction in what a sentence scores.
 _READER_IN_SENTENCE = 0.3
 
@@ -57,9 +60,9 @@ def rerank(query: Query, ranked: Sequence[RankedPassage], judged: Mapping[int, J
     if query.mode is not Mode.HYBRID or not judged:
         return list(ranked)
     late = min_max(np.array([one.match.score for one in judged.values()]))
-    read = [0.0 if one.reading is None else _sigmoid(one.reading.relevant) for one in judged.values()]
-    total = 1 + (READER_SHARE if any(read) else 0)
-    gained = (LATE_SHARE * late + READER_SHARE * np.array(read)) / total
+    read = _shares([-math.inf if one.reading is None else one.reading.relevant for one in judged.values()])
+    total = 1 + (READER_SHARE if read.any() else 0)
+    gained = (LATE_SHARE * late + READER_SHARE * read) / total
     kept = (1 - LATE_SHARE) / total
     by_id = dict(zip(judged, gained.tolist(), strict=True))
     mixed = [replace(one, score=kept * one.score + by_id.get(one.passage.id, 0.0)) for one in ranked]
@@ -87,5 +90,10 @@ def rerank_by_model(query: Query, ranked: Sequence[RankedPassage], model: CrossE
     return [*sorted(found, key=lambda one: (one.level, -one.score, one.passage.key)), *ranked[SCORED_DEPTH:]]
 
 
-def _sigmoid(logit: float) -> float:
-    return 1 / (1 + math.exp(-logit))
+def _shares(logits: Sequence[float]) -> npt.NDArray[np.float64]:
+    """Of 1, by how each logit compares with the others; 0 for minus infinity."""
+    found = np.array(logits)
+    if not np.isfinite(found).any():
+        return np.zeros(len(found))
+    odds: npt.NDArray[np.float64] = np.exp((found - found.max()) / _TEMPERATURE)
+    return odds / odds.sum()

@@ -42,11 +42,11 @@ def order(found: Sequence[RankedPassage]) -> list[int]:
     return [one.passage.id for one in found]
 
 
-def test_late_interaction_has_a_share_of_four_tenths() -> None:
+def test_late_interaction_has_a_share_of_a_half() -> None:
     """Of min-max normalised scores; ties by key."""
     found = rerank(query("red", ENCODER), ranked(0.9, 0.8, 0.5, 0.4), judged(0.2, 0.6, 1.0))
     assert order(found) == [2, 1, 0, 3]
-    assert [one.score for one in found] == pytest.approx([0.6 * 0.5 + 0.4, 0.6 * 0.8 + 0.2, 0.6 * 0.9, 0.6 * 0.4])
+    assert [one.score for one in found] == pytest.approx([0.25 + 0.5, 0.4 + 0.25, 0.45, 0.2])
 
 
 def test_what_was_not_read_stays_behind_what_was() -> None:
@@ -76,12 +76,14 @@ def test_a_search_by_one_half_keeps_its_ranking(mode: Mode) -> None:
 
 
 def test_the_reader_adds_six_tenths() -> None:
-    """Of the probability that it gives each passage; scores stay within 1."""
-    even = log(3)  # a probability of three quarters
-    found = rerank(query("red", ENCODER), ranked(0.9, 0.8, 0.5, 0.4), judged(0.2, 0.6, 1.0, relevant=(-50, even, 0)))
-    assert order(found) == [1, 2, 0, 3]
-    scores = (0.48 + 0.2 + 0.45, 0.3 + 0.4 + 0.3, 0.54, 0.24)
-    assert [one.score for one in found] == pytest.approx([score / 1.6 for score in scores])
+    """By how it compares the passages, also where it is sure of several; scores stay within 1."""
+    thrice = 3 * log(3)  # three times as likely
+    for sure in (0, 40):
+        logits = (-500, sure + thrice, sure)
+        found = rerank(query("red", ENCODER), ranked(0.9, 0.8, 0.5, 0.4), judged(0.2, 0.6, 1.0, relevant=logits))
+        assert order(found) == [1, 2, 0, 3]
+        scores = (0.4 + 0.25 + 0.45, 0.25 + 0.5 + 0.15, 0.45, 0.2)
+        assert [one.score for one in found] == pytest.approx([score / 1.6 for score in scores])
 
 
 def test_a_sentence_scores_by_the_reader_too() -> None:
