@@ -1,7 +1,7 @@
 """Confidence: the probability that the answer is in the passages shown, by a logistic model over a few features.
 
-It is fitted on questions many of which only look answerable, which is the hard part; its bias is then moved as if
-eleven in twenty could be answered. `tests/benchmarks/fit_confidence.py` fits it and prints the constants below;
+It is fitted on questions many of which only look answerable, which is the hard part; eleven in twenty can be
+answered. `tests/benchmarks/fit_confidence.py` fits it and prints the constants below;
 qa/RANKING.md says on which questions, and how well they hold on others.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
 from dataclasses import astuple, dataclass
 
 from index import StoredPassage
@@ -25,9 +24,9 @@ class LogisticModel:
 
 
 # With the reader, with late interaction alone, and with neither.
-READ = LogisticModel((0.0, 0.0, -0.559, 0.468), 0.416)
-RERANKED = LogisticModel((0.586, 4.453, -0.716, 0.0), -3.237)
-QUICK = LogisticModel((4.164, 1.259, -1.12, 0.0), -1.704)
+READ = LogisticModel((0.0, 0.0, -0.372, 0.568, -0.194), 0.853)
+RERANKED = LogisticModel((0.586, 4.453, -0.716, 0.0, 0.0), -3.237)
+QUICK = LogisticModel((4.164, 1.259, -1.12, 0.0, 0.0), -1.704)
 # From this probability on the answer counts as found.
 THRESHOLD = 0.5
 # What is looked up stands in the passage, or nowhere.
@@ -49,13 +48,16 @@ class Features:
         cosine: The best passage's cosine with the question.
         sentence: Its best sentence's score: by late interaction and the reader, or without them by shared words.
         missing_number: 1 where the question has a number that the passage lacks, else 0.
-        answered: The reader's logit that the passage answers which it finds most relevant; 0 without the reader.
+        answered: The reader's logit that the best passage answers; 0 without the reader.
+        relevant: Its logit that the passage is the one to read; 0 without the reader. What is about the question is
+            the likelier said to answer it, so some of this is taken back.
     """
 
     cosine: float
     sentence: float
     missing_number: float
     answered: float = 0.0
+    relevant: float = 0.0
 
 
 def probability(features: Features, model: LogisticModel) -> float:
@@ -76,14 +78,15 @@ def of_lookup(sure: float, *, stands: bool, is_nowhere: bool) -> float:
 
 
 def features_of(
-    question: str, best: StoredPassage, *, cosine: float, sentence: float, readings: Iterable[Reading] = ()
+    question: str, best: StoredPassage, *, cosine: float, sentence: float, reading: Reading | None = None
 ) -> Features:
-    """The features of an answer; `best` is the first passage shown, `readings` those of all that were read."""
+    """The features of an answer; `best` is the first passage shown, `reading` what the reader tells of it."""
     asked = _numbers(question)
-    read = max(readings, key=lambda one: one.relevant, default=None)
     around = f"{best.document.path} {best.context} {best.text}"
     missing = float(bool(asked) and not asked <= _numbers(around) | _number_words(around))
-    return Features(cosine, sentence, missing, 0.0 if read is None else read.answered)
+    if reading is None:
+        return Features(cosine, sentence, missing)
+    return Features(cosine, sentence, missing, reading.answered, reading.relevant)
 
 
 def _numbers(text: str) -> set[str]:

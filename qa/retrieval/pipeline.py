@@ -128,15 +128,16 @@ class Pipeline:
         # Of "?" or a lone mark a passage may be the nearest, but nothing was asked.
         if ranked and any(map(str.isalnum, query.asked)):
             best = passages[0]
+            reading = readings.get(best.id)
             features = confidence.features_of(
                 query.asked,
                 best,
                 cosine=ranked[0].cosine,
                 sentence=extracts[best.id].score,
-                readings=readings.values(),
+                reading=reading,
             )
-            fitted = confidence.RERANKED if judged else confidence.QUICK
-            sure = round(confidence.probability(features, confidence.READ if readings else fitted), 4)
+            fitted = confidence.READ if reading else confidence.RERANKED if judged else confidence.QUICK
+            sure = round(confidence.probability(features, fitted), 4)
             if query.lookup is not None:
                 nowhere = query.lookup.is_nowhere(one.passage for one in candidates)
                 sure = confidence.of_lookup(sure, stands=query.lookup.match(best) is not None, is_nowhere=nowhere)

@@ -95,5 +95,6 @@ def _shares(logits: Sequence[float]) -> npt.NDArray[np.float64]:
     found = np.array(logits)
     if not np.isfinite(found).any():
         return np.zeros(len(found))
-    odds: npt.NDArray[np.float64] = np.exp((found - found.max()) / _TEMPERATURE)
-    return odds / odds.sum()
+    odds = np.exp((found - found.max()) / _TEMPERATURE)
+    shares: npt.NDArray[np.float64] = odds / odds.sum()
+    return shares

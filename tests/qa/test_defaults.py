@@ -118,7 +118,8 @@ def marked(_: Path) -> Found:
 
 def judged(_: Path) -> Found:
     """Probabilities, and the least that counts as found."""
-    cases = [Features(1, 0, 0), Features(0, 1, 0), Features(0, 0, 1), Features(0, 0, 0), Features(0, 0, 0, 1)]
+    each = np.eye(5, dtype=int).tolist()
+    cases = [Features(*one) for one in (*each, [0] * 5)]
     models = {"read": confidence.READ, "reranked": confidence.RERANKED, "quick": confidence.QUICK}
     found = {name: rounded([probability(one, model) for one in cases]) for name, model in models.items()}
     lookups = [confidence.of_lookup(0.5, stands=True, is_nowhere=nowhere) for nowhere in (False, True)]
@@ -161,9 +162,9 @@ EXPECTED: dict[ModuleType, Found] = {
         "long": 399,
     },
     confidence: {
-        "read": [0.60252569, 0.60252569, 0.464310797, 0.60252569, 0.707650433],
-        "reranked": [0.0659274018, 0.771358858, 0.0188354398, 0.0377968441, 0.0377968441],
-        "quick": [0.921289663, 0.390550216, 0.0560409559, 0.153943564, 0.153943564],
+        "read": [0.701196082, 0.701196082, 0.617983982, 0.805495137, 0.659035717, 0.701196082],
+        "reranked": [0.0659274018, 0.771358858, 0.0188354398, 0.0377968441, 0.0377968441, 0.0377968441],
+        "quick": [0.921289663, 0.390550216, 0.0560409559, 0.153943564, 0.153943564, 0.153943564],
         "lookups": [0.8, 0.05],
         "threshold": 0.5,
     },

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import exp
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from qa.answer import confidence
 from qa.answer.confidence import Features, LogisticModel, features_of, probability
-from tests.qa.passages import stored
+from tests.qa.passages import reading, stored
 
 FINITE = st.floats(allow_nan=False)
 
@@ -21,10 +22,11 @@ def features(question: str, text: str, *, path: str = "x.txt", context: str = ""
 
 def test_probability_is_logistic() -> None:
     """1 / (1 + e^-(bias + weights · features))."""
-    model = LogisticModel((1.0, 2.0, -1.5, 0.25), -1.0)
+    model = LogisticModel((1.0, 2.0, -1.5, 0.25, -0.5), -1.0)
     assert probability(Features(0.5, 0.25, 0.0), model) == 0.5
     assert probability(Features(0.5, 0.75, 0.0), model) == pytest.approx(1 / (1 + exp(-1)), abs=1e-15)
     assert probability(Features(0.5, 0.75, 1.0), model) == pytest.approx(1 / (1 + exp(0.5)), abs=1e-15)
+    assert probability(Features(0.5, 0.25, 0.0, 4.0, 2.0), model) == 0.5
 
 
 @pytest.mark.parametrize("model", [confidence.RERANKED, confidence.QUICK], ids=["reranked", "quick"])
@@ -36,6 +38,17 @@ def test_each_feature_pulls_its_way(model: LogisticModel) -> None:
     assert probability(Features(0.5, 0.7, 1.0), model) < middle
     nothing, everything = Features(0.0, 0.0, 0.0), Features(1.0, 1.5, 0.0)
     assert probability(nothing, model) < confidence.THRESHOLD < probability(everything, model)
+
+
+def test_of_two_that_answer_what_is_less_about_the_question_is_surer() -> None:
+    """What is about it is the likelier said to answer it."""
+    read = reading("x", answered=3.0, relevant=5.0)
+    found = features_of("who won?", stored("x"), cosine=0.5, sentence=0.25, reading=read)
+    assert found == Features(0.5, 0.25, 0.0, 3.0, 5.0)
+    middle = probability(found, confidence.READ)
+    assert probability(replace(found, answered=3.5), confidence.READ) > middle
+    assert probability(replace(found, relevant=5.5), confidence.READ) < middle
+    assert probability(replace(found, answered=4.0, relevant=6.0), confidence.READ) > middle
 
 
 @given(cosine=st.floats(-1, 1), sentence=FINITE, missing=st.sampled_from((0.0, 1.0)))

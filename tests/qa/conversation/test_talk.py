@@ -208,8 +208,8 @@ def test_follow_ups_find_their_passages(sample: Path) -> None:
     with Retriever.open(sample) as retriever:
         first, among = follow_ups.found(retriever, asked)
     assert (len(rows), len(asked)) == (60, 20)
-    assert first >= 15  # 9 as they are typed
-    assert among >= 19  # 13
+    assert first >= 16
+    assert among >= 18
     assert [one.completed for one in rows if one.evidence is None] == [
         one.alone for one in rows if one.evidence is None
     ]
