@@ -144,7 +144,7 @@ def _is_section_number(answer: _PassageAnswer) -> bool:
     """Whether an answer is the number that its sentence or line begins with, as in "4.1 The deposit is ..."."""
     lines = (line.lstrip(" \t§#*-") for line in answer.sentence.split("\n"))
     return _SECTION.fullmatch(answer.text) is not None and any(
-        line.startswith(answer.text) and line[len(answer.text) :].lstrip(" .)\t")[:1].isalpha() for line in lines
+        line.startswith(answer.text) and line[len(answer.text) :].lstrip(" .)\t*_")[:1].isalpha() for line in lines
     )
 
 

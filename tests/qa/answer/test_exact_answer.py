@@ -130,6 +130,7 @@ def test_no_part_of_a_date_amount_or_address(sentence: str, named: str, shown: s
     [
         ("4.1 The deposit is two months' rent.", "4.1", None),
         ("§ 4.1 The deposit is due.", "4.1", None),
+        ("4.1 **Deposit:** two months of rent.", "4.1", None),
         ("4.1 m is the depth.", "4.1 m", "4.1 m"),
         ("The depth is 4.1 here.", "4.1", "4.1"),
     ],
