@@ -7,7 +7,8 @@ import logging
 import multiprocessing
 import os
 import signal
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
 
@@ -76,7 +77,7 @@ class _Worker:
         # Not forked: this process has threads, of OpenVINO among others.
         spawn = multiprocessing.get_context("spawn")
         self._pipe, theirs = spawn.Pipe()
-        with theirs:
+        with theirs, _without_interrupts():
             self._process = spawn.Process(target=_serve, args=(theirs, self._cores, self._number), daemon=True)
             self._process.start()
         return self._pipe
@@ -92,6 +93,21 @@ class _Worker:
         self._process = self._pipe = None
 
 
+@contextlib.contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """What is started here gets no Ctrl-C, which is for the process that coordinates, even while it still imports."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    # When it starts, which it does with the first process, it lets the signal through again.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def shares(count: int) -> list[list[int]]:
     """The cores of each of so many processes, by number; with more processes than cores, some have the same one."""
     cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
@@ -101,7 +117,7 @@ def shares(count: int) -> list[list[int]]:
 
 def _serve(pipe: Connection, cores: Sequence[int], number: int) -> None:
     """Embed what comes until the pipe closes, as it does when the other process is gone."""
-    # Ctrl-C is for the process that coordinates.
+    # Where it could not be held back.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if cores:
         # Every library counts those and starts as many threads.

@@ -106,7 +106,7 @@ def test_ctrl_c_ends_the_processes_and_keeps_what_they_embedded(tmp_path: Path) 
     os.killpg(process.pid, signal.SIGINT)
     errors = process.communicate(timeout=60)[1]
     assert process.returncode != 0
-    assert errors.count(b"Traceback") == 1
+    assert errors.count(b"Traceback") == 1, errors.decode()
     lines = recorded(log_of(root))
     worker_kills.until(lambda: not any(worker_kills.is_alive(int(line[0])) for line in lines))
     # The batch that was about to be stored may be lost.
