@@ -16,6 +16,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from .articles import article_groups
 from .batches import tokenise
 from .cloze import cloze_groups, heading_groups
 from .examples import UNTOLD, Example, passages_of, unanswered
@@ -111,6 +112,7 @@ def training_groups(
     groups = list(squad_groups(squad, questions, hard, near, random))
     for time in range(times):
         groups += _named(human_groups(work), f"human-{time}")
+        groups += _named(article_groups(work, random), f"article-{time}")
     for time in range(times):
         groups += _named(contract_groups(work, random), f"contract-{time}")
     for time in range(times):

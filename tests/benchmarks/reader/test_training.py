@@ -10,6 +10,7 @@ from random import Random
 import numpy as np
 import pytest
 
+from .articles import read_articles
 from .evaluate import exact, f1
 from .notes import pages
 from .pages import KEPT, PAGES, page_groups, read_pages
@@ -164,6 +165,21 @@ def test_pages_are_no_part_of_what_is_measured_or_fitted() -> None:
     assert not names & kept
     assert not any(name.endswith(other) for name in names | kept for other in measured)
     assert len(set(texts)) == len(texts)
+
+
+def test_questions_on_articles_are_answered_by_the_paragraph_before_them(tmp_path: Path) -> None:
+    """An article may begin two paragraphs alike, and say an answer twice."""
+    questions = tmp_path / "asked"
+    questions.mkdir()
+    (tmp_path / "Rhine.md").write_text("# Rhine\n\nIt is long.\nIt is wide, and long.\n", encoding="utf-8")
+    (questions / "Rhine.txt").write_text("P: It is wide\nQ: What is the Rhine?\nA: long\n", encoding="utf-8")
+    (asked,) = read_articles(tmp_path, questions)
+    assert (asked.file, asked.question, asked.answer) == ("Rhine.md", "What is the Rhine?", "long")
+    assert asked.paragraph == (21, 42)
+    for wrong, said in (("P: It is wide\nQ: What?\nA: deep\n", "deep"), ("P: is wide\n", "is wide")):
+        (questions / "Rhine.txt").write_text(wrong, encoding="utf-8")
+        with pytest.raises(ValueError, match=said):
+            list(read_articles(tmp_path, questions))
 
 
 def test_questions_on_paragraphs_belong_to_the_paragraph_before_them(tmp_path: Path) -> None:
