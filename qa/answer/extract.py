@@ -31,6 +31,15 @@ _ASKS_FOR_SEVERAL = re.compile(
     r"|(?:what|which) (?:\w+ ){0,2}\w+s (?:are|were|do|did|must|should|can|could|will|would|have|may)\b)",
     re.IGNORECASE,
 )
+# Questions for what is to be done, or is done, of the tasks with boxes: `- [ ] paint the door`, `- [x] sweep`.
+_ASKS_FOR_OPEN = re.compile(
+    r"\b(?:still|left|remain(?:s|ing)?|outstanding|pending|unfinished|undone|to[ -]?dos?|be (?:done|finished|completed)"
+    r"|(?:not|\w+n['’]t)(?: yet| been)* (?:done|finished|completed)|open (?:task|item|point|issue|job)s?"
+    r"|(?:task|item|point|issue|job)s? (?:is |are )?open)\b",
+    re.IGNORECASE,
+)
+_ASKS_FOR_DONE = re.compile(r"\b(?:done|finished|completed|ticked)\b", re.IGNORECASE)
+_OPEN_BOX, _DONE_BOX = re.compile(r"\[ ?\]\s"), re.compile(r"\[[xX]\]\s")
 _WORD = re.compile(r"\w+")
 # A field of front matter, with further lines that belong to it, but for the title.
 _FIELD = re.compile(r"^(?!---|\.\.\.|title:)(?=[^\s#])[^\n:]+:.*(?:\n(?:[ \t]+\S|- ).*)*", re.MULTILINE)
@@ -68,7 +77,8 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     spans = (passage.is_front_matter and _fields(text)) or _sentences(text, passage.body, passage.context)
     if not spans:
         return Extract()
-    scored = sorted((-round(score(start, end), 9), start, end) for start, end in spans)
+    tasks = _tasks(question, text, spans) if looked_up is None else []
+    scored = sorted((-round(score(start, end), 9), start, end) for start, end in tasks or spans)
     if passage.is_front_matter:
         about = _terms(question)
         scored.sort(key=lambda one: not _is_named(text[one[1] : text.find(":", one[1])], about))
@@ -77,16 +87,20 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     negative, *first = scored[0]
     lead = (first[0], first[1]) if looked_up is not None else _answering(text, spans, (first[0], first[1]))
     items = _list_after(text, spans, lead)
-    if (
+    if tasks:
+        lead, items = tasks[0], tasks[1:]
+    elif (
         looked_up is None
         and _ASKS_FOR_SEVERAL.match(question)
-        and (whole := _list_around(question, passage, spans, lead))
+        and (around := _list_around(question, passage, spans, lead))
     ):
-        lead, items = whole[0], whole[1:]
+        lead, items = around[0], around[1:]
     near = [(start, end) for other, start, end in scored[1:_MAX_HIGHLIGHTS] if other <= _NEARLY * negative < 0]
     further = [span for span in near if span != lead]
     highlights = (Highlight((base + start, base + end), text[start:end]) for start, end in (lead, *(items or further)))
-    return Extract(tuple(highlights), -negative, lead, text[lead[0] : items[-1][1] if items else lead[1]])
+    whole = text[lead[0] : items[-1][1] if items else lead[1]]
+    answer = "\n".join(text[start:end] for start, end in tasks) if tasks else whole
+    return Extract(tuple(highlights), -negative, lead, answer)
 
 
 def _answering(text: str, spans: Sequence[tuple[int, int]], best: tuple[int, int]) -> tuple[int, int]:
@@ -109,6 +123,12 @@ def _list_after(text: str, spans: Sequence[tuple[int, int]], lead: tuple[int, in
             break
         items.append((start, end))
     return items
+
+
+def _tasks(question: str, text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The tasks with the box that a question is about, empty or ticked; none where there are none."""
+    box = _OPEN_BOX if _ASKS_FOR_OPEN.search(question) else _DONE_BOX if _ASKS_FOR_DONE.search(question) else None
+    return [span for span in spans if box and box.match(text, span[0])][:_MAX_LIST_ITEMS]
 
 
 def _list_around(

@@ -54,6 +54,33 @@ def test_the_list_below_a_heading_is_the_answer_to_a_question_for_what_is_in_it(
     assert extracted(question, DUTIES, context=context).answer == answer
 
 
+TASKS = "Garden:\n\n- [x] cut the hedge\n- [ ] repair the latch\n- [ ] buy compost\n- [X] sweep"
+OPEN, DONE = "[ ] repair the latch\n[ ] buy compost", "[x] cut the hedge\n[X] sweep"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("what is still to do in the garden?", OPEN),
+        ("garden todo", OPEN),
+        ("what has to be done in the garden", OPEN),
+        ("what in the garden isn't done yet", OPEN),
+        ("which tasks are open?", OPEN),
+        ("what is done in the garden?", DONE),
+        ("repair the latch", "[ ] repair the latch"),
+        ("When does the garden open?", TASKS),
+    ],
+)
+def test_tasks_are_told_by_their_boxes(question: str, answer: str) -> None:
+    """The sentence that is most like the question is "cut the hedge", or that above all of them."""
+    found = extracted(question, TASKS)
+    assert found.answer == answer
+    assert [one.text for one in found.highlights if one.text.startswith("[")] == [
+        line for line in answer.replace("- ", "").splitlines() if line.startswith("[")
+    ]
+    assert extracted("what is still to do?", "Still nothing is to do. Cats purr.").answer == "Still nothing is to do."
+
+
 def test_the_rows_of_a_table_are_what_is_extracted() -> None:
     """Without the bars on both sides; neither the names of the columns nor the rule below them."""
     text = "Fees. All of them.\n\n| Boat | Fee. |\n|---|---|\n| red kayak | 5 |\n| ferry | 7 |\n\nThe end."
