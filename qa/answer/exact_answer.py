@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from index import STOP_WORDS, StoredPassage
+from index import STOP_WORDS, StoredPassage, word_terms
 from qa.answer.extract import Extract
 from qa.answer.results import Alternative, Answer
 from qa.answer.values import compared, completed, whole_value, years
@@ -32,6 +32,8 @@ _ASKS_FOR_SEVERAL = re.compile(
     r"|should|will|would|may)\b|(?![\w-]*(?:is|as|ss|us)\b)[\w-]+s (?!is\b|was\b|has\b|does\b)\w))",
     re.IGNORECASE,
 )
+# The thing asked for, perhaps behind a word: "which free rooms ...?".
+_ASKED_FOR = re.compile(r"\b(?:which|what) ([\w-]+)(?: ([\w-]+))?", re.IGNORECASE)
 # A field of a row, and its value.
 _FIELD = re.compile(r"^([^\n:]{1,40}): ?(.*)$", re.MULTILINE)
 _SECTION = re.compile(r"§? ?\d{1,2}(?:\.\d{1,2}){1,3}\.?")
@@ -104,6 +106,9 @@ def exact_answer(
         _candidate(question, at, one, extracts[one.id], readings[one.id]) for at, one in quoted if one.id in readings
     ]
     answer, *others = candidates
+    if (named := _asked_field(question, answer)) is not None:
+        same = (_asked_field(question, one) for one in others if is_same(one.text, answer.text))
+        answer, others = named, [one for one in same if one is not None]
     if not tells(question, answer.text) or _is_section_number(answer):
         return Answer(best.answer, (rank,), sentence=best.answer)
     if _ASKS_FOR_SEVERAL.match(question) and len(rows := _same_column(answer, others)) > 1:
@@ -122,6 +127,18 @@ def _same_column(answer: _PassageAnswer, others: Sequence[_PassageAnswer]) -> di
         if is_row and one.reading.answered >= _AGREES:
             found.setdefault(one.text, one.rank)
     return found
+
+
+def _asked_field(question: str, one: _PassageAnswer) -> _PassageAnswer | None:
+    """The field of a row that is asked for, if the answer is another: of "which rooms have no projector?" the room."""
+    column = _column(one)
+    fields = {tuple(word_terms(field[1])): field for field in _FIELD.finditer(one.passage.text) if column}
+    asked = _ASKED_FOR.search(question)
+    for word in asked.groups("") if asked and asked[1].lower() not in STOP_WORDS else ():
+        if field := fields.get(tuple(word_terms(word))):
+            is_other = field[1] != column and tells(question, field[2])
+            return one._replace(text=field[2].strip(), sentence=field[0]) if is_other else None
+    return None
 
 
 def _column(one: _PassageAnswer) -> str:

@@ -311,9 +311,20 @@ def test_rows_that_answer_are_listed_where_several_things_are_asked_for() -> Non
         found = answer(question, told, paths=["a.csv", path, path])
         assert found is not None
         assert (found.text, found.citations) == ("Toner", (1,))
-    other = answer("Which articles come from Inkworks?", [told[0], (rows[1], "Inkworks", 2.0)], paths=paths[:2])
-    assert other is not None
-    assert (other.text, other.citations) == ("Toner", (1,))
+
+
+def test_of_a_row_that_says_what_the_question_says_the_field_is_told_for_which_it_asks() -> None:
+    """Where its name is the thing asked for, and its value tells something."""
+    told = [("room: Cedar\nfloor: 2\nprojector: no", "no", 3.0), ("room: Elm\nfloor: 1\nprojector: no", "no", 2.0)]
+    found = answer("Which rooms have no projector?", told, paths=["a.csv"] * 2)
+    assert found == Answer("- Cedar\n- Elm", (1, 2), "- Cedar\n- Elm")
+    assert answer("Which free room has no projector?", told) == Answer("Cedar", (1,), "room: Cedar")
+    for question in (
+        "Which have no projector?",
+        "What projector has no room Cedar?",
+        "What do rooms lack? projector: no",
+    ):
+        assert answer(question, told[:1]) == Answer("projector: no", (1,), "projector: no")
 
 
 def test_passages_that_give_another_date_are_named() -> None:
