@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 # A full stop after one of these does not end a sentence.
 _SHORTENED = """
@@ -49,10 +50,23 @@ _BOUNDARY = re.compile(
     """,
     re.VERBOSE,
 )
-_BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*|\n(?=[^\S\n]*(?:[-*•◦▪‣–]|\d{1,3}[.)])\s)")
+# A blank line, and before an item or a line with date and hour, as of a chat or a log.
+_BREAK = re.compile(
+    r"""
+    \n[^\S\n]*\n\s*
+    | \n(?=[^\S\n]*(?:
+        (?:[-*•◦▪‣–] | \d{1,3}[.)])\s
+        | \[?\d{1,4}([./-])\d{1,2}\1\d{1,4}(?:,?\ |T)\d\d?[:.]\d\d
+        | \[\d\d?:\d\d
+    ))
+    """,
+    re.VERBOSE,
+)
 # A line in columns, as of a list of telephone numbers; and one that is a name with its value.
 _COLUMNS = re.compile(r"\S[ \t]{3,}\S")
 _FIELD = re.compile(r"\s*(?P<first>[^\W\d_])[^\s:.!?]*(?: [^\s:.!?]+){0,3}: +\S")
+# A line of a programme, of a recipe or of prices: "09:30 Keynote", "500 g flour"; not one that goes on with a number.
+_NUMBERED = re.compile(r"(?:\A|(?<![,(–-])\n)[^\S\n]*\d")
 _WORD = re.compile(r"[^\W\d_]+")
 _LAST_WORD = re.compile(r"(\S+)$")
 # Longest distance from a bracket to the one that closes it, for what is between them to be one sentence.
@@ -79,10 +93,22 @@ def iter_sentences(text: str, start: int = 0, end: int | None = None) -> Iterato
     """Yield the sentences of a text that may have millions; see `sentence_spans`."""
     stop = len(text) if end is None else end
     left = start
-    for edge in (*(blank.start() for blank in _BLANK_LINE.finditer(text, start, stop)), stop):
-        for first, last in _within_block(text, left, edge):
-            yield from _apart(text, first, last)
+    for edge in (*(found.start() for found in _BREAK.finditer(text, start, stop)), stop):
+        for begin, behind in _listed(text, left, edge):
+            for first, last in _within_block(text, begin, behind):
+                yield from _apart(text, first, last)
         left = edge
+
+
+def _listed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """A block, or where most of its lines begin with a number, these by themselves."""
+    block = text[start:end]
+    lines = block.strip().count("\n") + 1
+    numbered = [found.start() for found in _NUMBERED.finditer(block)] if lines > 1 else []
+    if len(numbered) < 2 or 2 * len(numbered) <= lines:
+        numbered = []
+    for first, last in pairwise((0, *(at for at in numbered if at), len(block))):
+        yield start + first, start + last
 
 
 def _apart(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import NamedTuple
 
 from index import STOP_WORDS, StoredPassage, word_terms
@@ -34,6 +34,10 @@ _ASKS_FOR_SEVERAL = re.compile(
 )
 # The thing asked for, perhaps behind a word: "which free rooms ...?".
 _ASKED_FOR = re.compile(r"\b(?:which|what) ([\w-]+)(?: ([\w-]+))?", re.IGNORECASE)
+# In a chat, a transcript or minutes, who speaks: "12/11/2025, 18:05 - Jon: I can drive".
+_ASKS_WHO = re.compile(r"\W*who\b", re.IGNORECASE)
+_SPEAKER = re.compile(r"[\W\d]*(?:[AaPp][Mm]\W+)?(?P<name>[^\W\d_][^:\n]{0,30}): ")
+_OF_SPEAKER = re.compile(r"\bI\b(?:['’]\w+)?")
 # A field of a row, and its value.
 _FIELD = re.compile(r"^([^\n:]{1,40}): ?(.*)$", re.MULTILINE)
 _SECTION = re.compile(r"§? ?\d{1,2}(?:\.\d{1,2}){1,3}\.?")
@@ -63,6 +67,8 @@ _COMPARES = frozenset({"against", "compared", "versus", "vs"})
 _BEHIND = 3
 # Least margin over "no answer" for a few words; below it the sentence is the better answer.
 _LEAST_MARGIN = -4.0
+# Letters of words that may be of one stem: own, owner.
+_LEAST_ALIKE = 3
 # The reader is sure enough that a passage answers to say that it agrees, or that it contradicts: logits.
 _AGREES = 0.0
 _CONTRADICTS = 1.5
@@ -130,15 +136,31 @@ def _same_column(answer: _PassageAnswer, others: Sequence[_PassageAnswer]) -> di
 
 
 def _asked_field(question: str, one: _PassageAnswer) -> _PassageAnswer | None:
-    """The field of a row that is asked for, if the answer is another: of "which rooms have no projector?" the room."""
+    """The field of a row that is asked for, if the answer is another or only repeats what is asked.
+
+    Of "which rooms have no projector?" it is the room, of "who owns boreas?" the owner; of "which servers run Debian?",
+    where no field is named, the first, by which the rows are known.
+    """
     column = _column(one)
-    fields = {tuple(word_terms(field[1])): field for field in _FIELD.finditer(one.passage.text) if column}
+    every = [*_FIELD.finditer(one.passage.text)] if column else []
+    fields = [field for field in every if tells(question, field[2])]
     asked = _ASKED_FOR.search(question)
-    for word in asked.groups("") if asked and asked[1].lower() not in STOP_WORDS else ():
-        if field := fields.get(tuple(word_terms(word))):
-            is_other = field[1] != column and tells(question, field[2])
-            return one._replace(text=field[2].strip(), sentence=field[0]) if is_other else None
-    return None
+    words = asked.groups("") if asked and asked[1].lower() not in STOP_WORDS else ()
+    wanted = {tuple(word_terms(word)) for word in words}
+    named = [field for field in fields if tuple(word_terms(field[1])) in wanted]
+    if not named and not tells(question, one.text):
+        about = {term for word in _words(question) if word not in STOP_WORDS for term in word_terms(word)}
+        alike = [field for field in fields if any(_alike(*pair) for pair in product(word_terms(field[1]), about))]
+        named = alike or (fields[:1] if words and fields[:1] == every[:1] else [])
+    if len(named) != 1 or named[0][1] == column:
+        return None
+    return one._replace(text=named[0][2].strip(), sentence=named[0][0])
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether one word begins with the other, as owner with own."""
+    short, long = sorted((one, other), key=len)
+    return len(short) >= _LEAST_ALIKE and long.startswith(short)
 
 
 def _column(one: _PassageAnswer) -> str:
@@ -211,6 +233,8 @@ def _candidate(
     if passage.is_front_matter and (value := _VALUE.fullmatch(text, *sentence)):
         return _PassageAnswer(rank, value[1], text[slice(*sentence)], reading, passage)
     found = first, last = _one_number(question, text, reading, sentence) or reading.best(*sentence) or sentence
+    if _ASKS_WHO.match(question) and (speaker := _speaker(text, found, sentence)) and tells(question, speaker["name"]):
+        return _PassageAnswer(rank, speaker["name"], text[speaker.start() : sentence[1]], reading, passage)
     rows = [row for row in _rows(text, *sentence) if row[0] < last and first < row[1]]
     shares = [round(reading.share(max(row[0], first), min(row[1], last)), 6) for row in rows]
     row = rows[shares.index(max(shares))] if rows else sentence
@@ -223,6 +247,15 @@ def _candidate(
     if (parting := _PARTING.match(text, start, end)) and parting.end() < end:
         start = parting.end()
     return _PassageAnswer(rank, text[start:end], text[slice(*sentence)], reading, passage)
+
+
+def _speaker(text: str, words: tuple[int, int], sentence: tuple[int, int]) -> re.Match[str] | None:
+    """Who says "I" in a sentence, unless the words have a name."""
+    speaker = _SPEAKER.match(text, text.rfind("\n", 0, sentence[0]) + 1)
+    if speaker is None or not _OF_SPEAKER.search(text, max(speaker.end(), sentence[0]), sentence[1]):
+        return None
+    others = _OF_SPEAKER.sub("", text[max(words[0], speaker.end()) : max(words[1], speaker.end())])
+    return None if any(map(str.isupper, others)) else speaker
 
 
 def _one_number(question: str, text: str, reading: Reading, sentence: tuple[int, int]) -> tuple[int, int] | None:

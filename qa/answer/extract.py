@@ -23,6 +23,8 @@ _MAX_LIST_ITEMS = 10
 _NEARLY = 0.92
 # The number of a day is none: "5. Mai 2023: Besuch".
 _MARKER = re.compile(rf"(?:[•◦▪‣●○■□–—*+-]|\(?\d{{1,3}}[.)](?!\s{MONTH}))\s+")
+# A line that begins with who says it.
+_SAID = re.compile(r"\W*[^\W\d_][\w .'’-]{0,30}:\W")
 # What may follow a question mark that ends a sentence.
 _CLOSING = " \n*_`\"'”’»)"
 # Questions for several things.
@@ -41,6 +43,8 @@ _ASKS_FOR_OPEN = re.compile(
 _ASKS_FOR_DONE = re.compile(r"\b(?:done|finished|completed|ticked)\b", re.IGNORECASE)
 _OPEN_BOX, _DONE_BOX = re.compile(r"\[ ?\]\s"), re.compile(r"\[[xX]\]\s")
 _WORD = re.compile(r"\w+")
+# A version, number or name with digits: "2.1.0", "TM-429", "K33".
+_CODE = re.compile(r"(?<!\w)(?=[^\s\d]*\d)\w+(?:[._-]\w+)+|(?<!\w)[A-Za-z]+\d+(?!\w)")
 # A field of front matter, with further lines that belong to it, but for the title.
 _FIELD = re.compile(r"^(?!---|\.\.\.|title:)(?=[^\s#])[^\n:]+:.*(?:\n(?:[ \t]+\S|- ).*)*", re.MULTILINE)
 _SOFT_BREAK = re.compile(r"[;:,]\s+|\s+")
@@ -85,7 +89,9 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     if looked_up is not None:
         scored.sort(key=lambda one: looked_up >= one[2] or looked_up < one[1])
     negative, *first = scored[0]
-    lead = (first[0], first[1]) if looked_up is not None else _answering(text, spans, (first[0], first[1]))
+    lead = (first[0], first[1])
+    if looked_up is None:
+        lead = _answering(text, spans, _with_code(question, text, [(one[1], one[2]) for one in scored]))
     items = _list_after(text, spans, lead)
     if tasks:
         lead, items = tasks[0], tasks[1:]
@@ -104,9 +110,24 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
 
 
 def _answering(text: str, spans: Sequence[tuple[int, int]], best: tuple[int, int]) -> tuple[int, int]:
-    """The sentence itself, or where it asks, as in an interview, the first one after it that does not."""
-    after = spans[spans.index(best) :]
+    """The sentence itself, or where it or what is said with it asks, as in an interview, the first one after that."""
+    line, end = text.rfind("\n", 0, best[0]) + 1, text.find("\n", best[1])
+    end = len(text) if end < 0 else end
+    is_asked = bool(_SAID.match(text, line, end)) and text[line:end].rstrip(_CLOSING).endswith("?")
+    after = [span for span in spans[spans.index(best) :] if not is_asked or span[0] >= end]
     return next((span for span in after if not text[slice(*span)].rstrip(_CLOSING).endswith("?")), best)
+
+
+def _with_code(question: str, text: str, scored: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """The best sentence, or if it is an item or row, the best of those with the code that is asked about: "2.1.0"."""
+    best = scored[0]
+    is_item = _is_item(text, best) or "|" in text[slice(*best)]
+    for code in _CODE.findall(question) if is_item else ():
+        written = re.compile(rf"(?<![\w.]){re.escape(code)}(?!\w|\.\d)", re.IGNORECASE)
+        having = [span for span in scored if written.search(text[slice(*span)])]
+        if having and best not in having:
+            return having[0]
+    return best
 
 
 def _list_after(text: str, spans: Sequence[tuple[int, int]], lead: tuple[int, int]) -> list[tuple[int, int]]:

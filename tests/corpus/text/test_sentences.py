@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -132,6 +134,36 @@ def test_lines_that_are_fields_are_apart() -> None:
         "To: Ida\nwho has moved to 5:\nthere.",
     ):
         assert sentences(prose) == [prose]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "08:30 Registration\n09:00 - 10:15 Opening\nand music\n10:15 Coffee",
+        "For one tray\n500 g flour\n250 ml milk, warm\n42 g yeast",
+        "12/11/2025, 18:02 - Ida: who can drive\nnext week\n12/11/2025, 18:04 - Tom: I can",
+        "2025-11-12 18:02:33 started\n[2025-11-12T18:02:34] stopped",
+        "[9:41 PM] Ida: yes\n[21:42] Tom: no",
+    ],
+)
+def test_lines_that_begin_with_a_number_date_or_hour_are_apart(text: str) -> None:
+    """As of a programme, a recipe, a chat or a log."""
+    apart = re.sub(r"\n(?=\[?\d)", "\0", text).split("\0")
+    assert len(apart) > 1
+    assert sentences(text) == apart
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "There were men, women and\n14 children on board, at\nleast when it sailed at\n18:00 sharp",
+        "We meet on 5 May at\n18:00 and\ngo to the hall",
+        "It was 3 or\n4 to one",
+        "From 1990,\n1991,\n1992 on",
+    ],
+)
+def test_a_line_that_goes_on_with_a_number_is_no_sentence(text: str) -> None:
+    assert sentences(text) == [text]
 
 
 def test_a_wrapped_line_does_not_end_a_sentence() -> None:

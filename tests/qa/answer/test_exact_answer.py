@@ -148,6 +148,8 @@ def test_the_number_of_a_section_is_no_answer(sentence: str, named: str, shown: 
         ("It is from 3 May until 10 June then.", "from 3 May", "from 3 May until 10 June"),
         ("It is from 5 euros and upwards.", "from 5 euros", "from 5 euros"),
         ("It is at 22:00 and 6:00.", "22:00", "22:00"),
+        ("It is the week 14–21 Feb at last.", "14", "14–21 Feb"),
+        ("We met 3-5 June 2024 there.", "5", "3-5 June 2024"),
     ],
 )
 def test_no_half_of_a_range(sentence: str, named: str, shown: str) -> None:
@@ -322,9 +324,47 @@ def test_of_a_row_that_says_what_the_question_says_the_field_is_told_for_which_i
     for question in (
         "Which have no projector?",
         "What projector has no room Cedar?",
-        "What do rooms lack? projector: no",
+        "What do we lack? projector: no",
+        "Is there a projector on a floor with a room? no",
     ):
         assert answer(question, told[:1]) == Answer("projector: no", (1,), "projector: no")
+
+
+def test_of_a_row_that_repeats_the_question_the_field_is_told_that_it_is_about() -> None:
+    """By a word of its name, else the first one, by which rows are known; neither if the question says that too."""
+    row = "host: boreas\nos: Debian 12\nowner: Ravi"
+    assert answer("Who owns boreas?", [(row, "boreas", 3.0)]) == Answer("Ravi", (1,), "owner: Ravi")
+    assert answer("Which server runs Debian 12?", [(row, "Debian 12", 3.0)]) == Answer("boreas", (1,), "host: boreas")
+    told = [(row, "Debian 12", 3.0), (row.replace("boreas", "ares"), "Debian 12", 2.0)]
+    found = answer("Which servers run Debian 12?", told, paths=["a.csv"] * 2)
+    assert found == Answer("- boreas\n- ares", (1, 2), "- boreas\n- ares")
+    asked = "Which part of boreas is Debian 12?"
+    assert answer(asked, [(row, "Debian 12", 3.0)]) == Answer("os: Debian 12", (1,), "os: Debian 12")
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("12/11/2025, 18:09 - Priya: in. I can drive", "Priya"),
+        ("[9:41 PM] Tom B: I'll bring the chains", "Tom B"),
+        ("Mei: I do.", "Mei"),
+    ],
+)
+def test_who_says_i_answers_for_whom_a_question_asks(line: str, named: str) -> None:
+    """In a chat or a transcript."""
+    words = line[line.index("I") :].rstrip(".")
+    found = answer("Who is it?", [(line, words, 3.0)])
+    assert found is not None
+    assert (found.text, found.citations) == (named, (1,))
+    assert found.sentence.endswith(words.rstrip(".") + "." * line.endswith("."))
+    for question, said in (
+        ("What is it?", words),
+        (f"Who is with {named}?", words),
+        ("Who is it?", "Jo, " + words.replace("I", "he")),
+    ):
+        found = answer(question, [(line.replace(words, said), said, 3.0)])
+        assert found is not None
+        assert found.text != named
 
 
 def test_passages_that_give_another_date_are_named() -> None:

@@ -102,12 +102,33 @@ def test_the_rows_of_a_table_are_what_is_extracted() -> None:
         ("**Guest:** When was it built? You may ask. In 1926.", "You may ask."),
         ("**When was it built?** Why? In 1926.", "In 1926."),
         ("It is old. When was it built?", "When was it built?"),
+        ("Q: It is built when it is built. Or what?\nA: In 1926.", "A: In 1926."),
+        ("It was built when it was. Or not?\nIn 1926.", "It was built when it was."),
     ],
 )
 def test_a_sentence_that_asks_gives_way_to_the_one_after_it(text: str, answer: str) -> None:
     found = extracted("when was it built", text)
     assert found.answer == found.highlights[0].text == answer
     assert len({highlight.chars for highlight in found.highlights}) == len(found.highlights)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("when was 2.1.0 released", "2.1.0 (3 March)"),
+        ("when was v2 released", "2.0.0 was released (12 January), v2"),
+        ("when was 2.1 released", "2.0.0 was released (12 January), v2"),
+        ("when was it released", "2.0.0 was released (12 January), v2"),
+    ],
+)
+def test_of_items_the_one_with_the_code_that_is_asked_about_answers(question: str, answer: str) -> None:
+    items = "- 2.1.0 (3 March)\n- 2.0.0 was released (12 January), v2"
+    assert extracted(question, items).answer == answer
+
+
+def test_in_prose_a_code_may_stand_beside_the_answer() -> None:
+    prose = "It has K-33 inside. Only two were made, and when was told."
+    assert extracted("when was K-33 made", prose).answer == "Only two were made, and when was told."
 
 
 @pytest.mark.parametrize("marker", ["- ", "* ", "+ ", "• ", "– ", "1. ", "12) ", "(3) "])
