@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 
 # A full stop after one of these does not end a sentence.
 _SHORTENED = """
@@ -55,7 +54,7 @@ _BREAK = re.compile(
     r"""
     \n[^\S\n]*\n\s*
     | \n(?=[^\S\n]*(?:
-        (?:[-*•◦▪‣–] | \d{1,3}[.)])\s
+        (?:[-*•◦▪‣–] | \d{1,3}[.)] | \(?(?:[A-Za-z]|[ivx]{2,5})\))\s
         | \[?\d{1,4}([./-])\d{1,2}\1\d{1,4}(?:,?\ |T)\d\d?[:.]\d\d
         | \[\d\d?:\d\d
     ))
@@ -65,8 +64,14 @@ _BREAK = re.compile(
 # A line in columns, as of a list of telephone numbers; and one that is a name with its value.
 _COLUMNS = re.compile(r"\S[ \t]{3,}\S")
 _FIELD = re.compile(r"\s*(?P<first>[^\W\d_])[^\s:.!?]*(?: [^\s:.!?]+){0,3}: +\S")
-# A line of a programme, of a recipe or of prices: "09:30 Keynote", "500 g flour"; not one that goes on with a number.
-_NUMBERED = re.compile(r"(?:\A|(?<![,(–-])\n)[^\S\n]*\d")
+# A line that the next one goes on.
+_GOES_ON = re.compile(
+    r"(?:[,(&/–-]|\b(?:a|an|and|as|at|by|for|from|in|is|of|on|or|that|than|the|to|was|with"
+    r"|am|an|bei|das|dem|den|der|des|die|ein|eine|für|im|in|ist|mit|nach|oder|und|vom|von|zu|zum|zur))\s*$",
+    re.IGNORECASE,
+)
+# Of the longest line, as much is full: what comes next had no room.
+_FULL = 0.85
 _WORD = re.compile(r"[^\W\d_]+")
 _LAST_WORD = re.compile(r"(\S+)$")
 # Longest distance from a bracket to the one that closes it, for what is between them to be one sentence.
@@ -94,42 +99,42 @@ def iter_sentences(text: str, start: int = 0, end: int | None = None) -> Iterato
     stop = len(text) if end is None else end
     left = start
     for edge in (*(found.start() for found in _BREAK.finditer(text, start, stop)), stop):
-        for begin, behind in _listed(text, left, edge):
-            for first, last in _within_block(text, begin, behind):
-                yield from _apart(text, first, last)
+        for first, last in _apart(text, left, edge):
+            yield from _within_block(text, first, last)
         left = edge
 
 
-def _listed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """A block, or where most of its lines begin with a number, these by themselves."""
-    block = text[start:end]
-    lines = block.strip().count("\n") + 1
-    numbered = [found.start() for found in _NUMBERED.finditer(block)] if lines > 1 else []
-    if len(numbered) < 2 or 2 * len(numbered) <= lines:
-        numbered = []
-    for first, last in pairwise((0, *(at for at in numbered if at), len(block))):
-        yield start + first, start + last
-
-
 def _apart(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """A sentence, or where two or more of its lines are fields or in columns, each of these by itself."""
-    lines = text[start:end].split("\n") if "\n" in text[start:end] else ()
+    """A block, or its lines, with those that go on from them, where they are no wrapped prose.
+
+    Apart are two or more lines that are fields or in columns, lines of which most begin with a number, and what follows
+    a line in which it had room.
+    """
+    lines = text[start:end].split("\n")
     named = [_FIELD.match(line) for line in lines]
     # In prose that has colons, lines begin with small and with capital letters.
     is_small = next((name["first"].islower() for name in named if name), False)
     fields = _if_several([name is not None and name["first"].islower() == is_small for name in named])
     rows = _if_several([_COLUMNS.search(line) is not None for line in lines])
+    numbered = _if_several([line.lstrip()[:1].isdigit() for line in lines])
+    is_list = 2 * sum(numbered) > sum(map(bool, map(str.strip, lines)))
+    width = max(map(len, lines))
     left = at = start
-    for line, is_field, is_row in zip(lines, fields, rows, strict=True):
-        # A value may go on in the next line, a row does not.
-        if is_field or is_row:
-            yield from _stripped(text, left, at)
+    for i, line in enumerate(lines):
+        begins = fields[i] or rows[i] or (i > 0 and rows[i - 1])
+        if i and not begins and not _GOES_ON.search(lines[i - 1]):
+            begins = (is_list and numbered[i]) or _had_room(lines[i - 1], line, width)
+        if begins:
+            yield left, at
             left = at
         at += len(line) + 1
-        if is_row:
-            yield from _stripped(text, left, at - 1)
-            left = at - 1
-    yield from _stripped(text, left, end)
+    yield left, end
+
+
+def _had_room(line: str, following: str, width: int) -> bool:
+    """Whether the next line begins with a capital letter, and its first word had room in this one."""
+    word = following.split(maxsplit=1)[0] if following.strip() else ""
+    return word[:1].isupper() and len(line.rstrip()) + 1 + len(word) <= _FULL * width
 
 
 def _if_several(found: list[bool]) -> list[bool]:

@@ -148,7 +148,7 @@ def _asked_field(question: str, one: _PassageAnswer) -> _PassageAnswer | None:
     words = asked.groups("") if asked and asked[1].lower() not in STOP_WORDS else ()
     wanted = {tuple(word_terms(word)) for word in words}
     named = [field for field in fields if tuple(word_terms(field[1])) in wanted]
-    if not named and not tells(question, one.text):
+    if not named and not tells(question, one.text.removeprefix(f"{column}:")):
         about = {term for word in _words(question) if word not in STOP_WORDS for term in word_terms(word)}
         alike = [field for field in fields if any(_alike(*pair) for pair in product(word_terms(field[1]), about))]
         named = alike or (fields[:1] if words and fields[:1] == every[:1] else [])
@@ -164,8 +164,9 @@ def _alike(one: str, other: str) -> bool:
 
 
 def _column(one: _PassageAnswer) -> str:
-    """The name of the field whose whole value an answer is; "" of other text."""
-    return next((field[1] for field in _FIELD.finditer(one.passage.text) if field[2].strip() == one.text), "")
+    """The name of the field whose whole value an answer is, by itself or with the name; "" of other text."""
+    fields = _FIELD.finditer(one.passage.text)
+    return next((field[1] for field in fields if one.text in (field[2].strip(), field[0].strip())), "")
 
 
 def asks_for_words(question: str) -> bool:
@@ -275,25 +276,14 @@ def _one_number(question: str, text: str, reading: Reading, sentence: tuple[int,
 
 
 def _rows(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """A sentence, cut between rows or items, and behind a heading: a first line on which the next word had room."""
-    first, last = text.rfind("\n", 0, start) + 1, text.find("\n", end)
-    lines = text[first : len(text) if last < 0 else last].split("\n")
-    width = max(map(len, lines))
-    # A marker, which is no part of the sentence, may stand before it.
-    is_amid = any(map(str.isalpha, text[first:start]))
-    rows, at, left = [], first, start
-    for line, following in pairwise(lines):
-        is_heading = at == first and not is_amid and _has_room(line, following, width)
+    """A sentence, cut between rows or items."""
+    rows, at, left = [], start, start
+    for line, following in pairwise(text[start:end].split("\n")):
         at += len(line) + 1
-        if start < at < end and (is_heading or "|" in line or _ROW.match(following)):
+        if "|" in line or _ROW.match(following):
             rows.append((left, at - 1))
             left = at
     return [*rows, (left, end)]
-
-
-def _has_room(line: str, following: str, width: int) -> bool:
-    word = following.split(maxsplit=1)[0] if following.strip() else ""
-    return not word[:1].islower() and line[-1:] not in ",-" and len(line.rstrip()) + 1 + len(word) <= width
 
 
 def _whole_title(text: str, words: tuple[int, int], sentence: tuple[int, int]) -> tuple[int, int]:

@@ -19,10 +19,12 @@ from qa.reader.tables import tables
 _MAX_HIGHLIGHT = 400
 _MAX_HIGHLIGHTS = 3
 _MAX_LIST_ITEMS = 10
+# Longest word in a title that may be of its number: "Art. 3  Excess".
+_SHORT = 3
 # Further sentences are highlighted that have at least this share of the best one's score.
 _NEARLY = 0.92
 # The number of a day is none: "5. Mai 2023: Besuch".
-_MARKER = re.compile(rf"(?:[•◦▪‣●○■□–—*+-]|\(?\d{{1,3}}[.)](?!\s{MONTH}))\s+")
+_MARKER = re.compile(rf"(?:[•◦▪‣●○■□–—*+-]|\(?\d{{1,3}}[.)](?!\s{MONTH})|\(?(?:[A-Za-z]|[ivx]{2, 5})\))\s+")
 # A line that begins with who says it.
 _SAID = re.compile(r"\W*[^\W\d_][\w .'’-]{0,30}:\W")
 # What may follow a question mark that ends a sentence.
@@ -91,7 +93,7 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     negative, *first = scored[0]
     lead = (first[0], first[1])
     if looked_up is None:
-        lead = _answering(text, spans, _with_code(question, text, [(one[1], one[2]) for one in scored]))
+        lead = _answering(question, text, spans, _with_code(question, text, [(one[1], one[2]) for one in scored]))
     items = _list_after(text, spans, lead)
     if tasks:
         lead, items = tasks[0], tasks[1:]
@@ -109,13 +111,23 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     return Extract(tuple(highlights), -negative, lead, answer)
 
 
-def _answering(text: str, spans: Sequence[tuple[int, int]], best: tuple[int, int]) -> tuple[int, int]:
-    """The sentence itself, or where it or what is said with it asks, as in an interview, the first one after that."""
+def _answering(question: str, text: str, spans: Sequence[tuple[int, int]], best: tuple[int, int]) -> tuple[int, int]:
+    """The sentence itself, or the first one after it where it is a title of what is asked, or asks itself.
+
+    In an interview one asks with all that is said before the question mark.
+    """
     line, end = text.rfind("\n", 0, best[0]) + 1, text.find("\n", best[1])
     end = len(text) if end < 0 else end
     is_asked = bool(_SAID.match(text, line, end)) and text[line:end].rstrip(_CLOSING).endswith("?")
     after = [span for span in spans[spans.index(best) :] if not is_asked or span[0] >= end]
-    return next((span for span in after if not text[slice(*span)].rstrip(_CLOSING).endswith("?")), best)
+    about = set() if _is_item(text, best) else _terms(question)
+    return next((span for span in after if not _asks_or_titles(text[slice(*span)].rstrip(_CLOSING), about)), best)
+
+
+def _asks_or_titles(sentence: str, about: set[str]) -> bool:
+    """Whether a sentence is a question, or a line without a stop that has only words of the question."""
+    names = {term for term in _terms(sentence) if len(term) > _SHORT}
+    return sentence.endswith("?") or (bool(names) and names <= about and sentence[-1].isalnum())
 
 
 def _with_code(question: str, text: str, scored: Sequence[tuple[int, int]]) -> tuple[int, int]:

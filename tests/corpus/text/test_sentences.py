@@ -104,12 +104,14 @@ def test_sentences_end_where_a_reader_ends_them(text: str, expected: list[str]) 
 
 def test_list_items_and_blank_lines_end_sentences() -> None:
     """Whatever the punctuation; the number of an item is no sentence of its own."""
-    assert sentences("- one, two\n- Three\n1. Four. Five\n 2) Six\n\nSeven\n \t\nEight") == [
+    assert sentences("- one, two\n- Three\n1. Four. Five\n 2) Six\na) six\n(ii) six\n\nSeven\n \t\nEight") == [
         "- one, two",
         "- Three",
         "1. Four.",
         "Five",
         "2) Six",
+        "a) six",
+        "(ii) six",
         "Seven",
         "Eight",
     ]
@@ -120,7 +122,7 @@ def test_lines_in_columns_are_apart() -> None:
     rows = "Payroll      Ida Grün     ext. 160", "IT           Tom Ash      ext. 155, 156"
     text = f"Call these\nnumbers:\n{rows[0]}\n{rows[1]}\nand no\nothers. End."
     assert sentences(text) == ["Call these\nnumbers:", *rows, "and no\nothers.", "End."]
-    for one in (f"Call\n{rows[0]}\nalways.", "We  go\nto  sea."):
+    for one in (f"Call the\n{rows[0]}\nalways.", "We  go\nto  sea."):
         assert sentences(one) == [one]
 
 
@@ -168,6 +170,20 @@ def test_a_line_that_goes_on_with_a_number_is_no_sentence(text: str) -> None:
 
 def test_a_wrapped_line_does_not_end_a_sentence() -> None:
     assert sentences("One goes\non here. Two.") == ["One goes\non here.", "Two."]
+    for one in (
+        "The bus to the old town\nHall goes on Monday",
+        "It was bought by\nIda Grün who has since then moved to 5,\nHill Road",
+        "It is so that, of all of them,\nIda came",
+    ):
+        assert sentences(one) == [one]
+
+
+def test_a_line_in_which_the_next_word_had_room_is_apart() -> None:
+    """Such as a heading without marks, a line of an address, or a note."""
+    text = (
+        "Art. 3  Excess\nCHF 200 for each event, and 500 for one of nature.\nIt is paid by you\nBy 3 May, and in cash."
+    )
+    assert sentences(text) == text.split("\n")
 
 
 @pytest.mark.parametrize(

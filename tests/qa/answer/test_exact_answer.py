@@ -238,8 +238,7 @@ def test_part_of_a_date_is_the_answer_to_a_question_for_it() -> None:
 @pytest.mark.parametrize(
     ("sentence", "named", "shown"),
     [
-        ("Treasurer\nThomas Behr resigns as of 31 March 2024.", "Treasurer\nThomas", "Treasurer"),
-        ("We met.\n\n3. Treasurer\nThomas Behr resigns then.", "Treasurer\nThomas", "Treasurer"),
+        ("Treasurer\nThomas Behr resigns as of 31 March 2024.", "Treasurer\nThomas", "Thomas"),
         ("Our newest is Zoe Lee\nTown: Pinneberg", "Zoe Lee\nTown", "Zoe Lee"),
         ("[x] Anna\n[ ] Ben\n[ ] Cleo", "Anna\n[ ] Ben", "Ben"),
         ("[x] Anna\n[ ] Ben Lee", "[ ] Ben Lee", "[ ] Ben Lee"),
@@ -338,6 +337,8 @@ def test_of_a_row_that_repeats_the_question_the_field_is_told_that_it_is_about()
     told = [(row, "Debian 12", 3.0), (row.replace("boreas", "ares"), "Debian 12", 2.0)]
     found = answer("Which servers run Debian 12?", told, paths=["a.csv"] * 2)
     assert found == Answer("- boreas\n- ares", (1, 2), "- boreas\n- ares")
+    found = answer("Which servers has Ravi?", [(row, "owner: Ravi", 3.0)])
+    assert found == Answer("boreas", (1,), "host: boreas")
     asked = "Which part of boreas is Debian 12?"
     assert answer(asked, [(row, "Debian 12", 3.0)]) == Answer("os: Debian 12", (1,), "os: Debian 12")
 

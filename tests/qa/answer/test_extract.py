@@ -104,6 +104,10 @@ def test_the_rows_of_a_table_are_what_is_extracted() -> None:
         ("It is old. When was it built?", "When was it built?"),
         ("Q: It is built when it is built. Or what?\nA: In 1926.", "A: In 1926."),
         ("It was built when it was. Or not?\nIn 1926.", "It was built when it was."),
+        (
+            "Art. 3  When built\nThe old hall was first opened in 1926, by Ada.",
+            "The old hall was first opened in 1926, by Ada.",
+        ),
     ],
 )
 def test_a_sentence_that_asks_gives_way_to_the_one_after_it(text: str, answer: str) -> None:
@@ -131,7 +135,7 @@ def test_in_prose_a_code_may_stand_beside_the_answer() -> None:
     assert extracted("when was K-33 made", prose).answer == "Only two were made, and when was told."
 
 
-@pytest.mark.parametrize("marker", ["- ", "* ", "+ ", "• ", "– ", "1. ", "12) ", "(3) "])
+@pytest.mark.parametrize("marker", ["- ", "* ", "+ ", "• ", "– ", "1. ", "12) ", "(3) ", "b) "])
 def test_list_markers_are_left_out(marker: str) -> None:
     """A list item is quoted without its bullet or number."""
     text = f"{marker}red fox\n\n{marker}blue hen"
