@@ -67,9 +67,10 @@ _FIELD = re.compile(r"\s*(?P<first>[^\W\d_])[^\s:.!?]*(?: [^\s:.!?]+){0,3}: +\S"
 # A line that the next one goes on.
 _GOES_ON = re.compile(
     r"(?:[,(&/–-]|\b(?:a|an|and|as|at|by|for|from|in|is|of|on|or|that|than|the|to|was|with"
-    r"|am|an|bei|das|dem|den|der|des|die|ein|eine|für|im|in|ist|mit|nach|oder|und|vom|von|zu|zum|zur))\s*$",
+    r"|am|an|bei|das|dem|den|der|des|die|ein|eine|für|im|in|ist|mit|nach|oder|und|vom|von|zu|zum|zur))$",
     re.IGNORECASE,
 )
+_LONGEST_JOINING = 6
 # Of the longest line, as much is full: what comes next had no room.
 _FULL = 0.85
 _WORD = re.compile(r"[^\W\d_]+")
@@ -111,6 +112,9 @@ def _apart(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     a line in which it had room.
     """
     lines = text[start:end].split("\n")
+    if len([line for line in lines if line]) <= 1:
+        yield start, end
+        return
     named = [_FIELD.match(line) for line in lines]
     # In prose that has colons, lines begin with small and with capital letters.
     is_small = next((name["first"].islower() for name in named if name), False)
@@ -122,7 +126,7 @@ def _apart(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     left = at = start
     for i, line in enumerate(lines):
         begins = fields[i] or rows[i] or (i > 0 and rows[i - 1])
-        if i and not begins and not _GOES_ON.search(lines[i - 1]):
+        if i and not begins and not _GOES_ON.search(lines[i - 1].rstrip()[-_LONGEST_JOINING:]):
             begins = (is_list and numbered[i]) or _had_room(lines[i - 1], line, width)
         if begins:
             yield left, at
