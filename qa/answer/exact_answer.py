@@ -29,7 +29,7 @@ _ASKS_FOR_PART = re.compile(r"\b(?:what|which) (?:year|month|decade|century)\b",
 # Questions for several things: "which products come from InkWorks?"
 _ASKS_FOR_SEVERAL = re.compile(
     r"\W*(?:(?:list|name|who are)\b|(?:which|what) (?:(?:[\w-]+ ){0,2}[\w-]+s (?:are|were|do|did|have|had|can|must"
-    r"|should|will|would|may)\b|(?![\w-]*(?:is|as|ss|us)\b)[\w-]+s (?!is\b|was\b|has\b|does\b)\w))",
+    r"|should|will|would|may)\b|(?![\w-]*(?:is|as|ss|us)\b)[\w-]+s (?!is\b|was\b|has\b)\w))",
     re.IGNORECASE,
 )
 # The thing asked for, perhaps behind a word: "which free rooms ...?".
@@ -113,7 +113,7 @@ def exact_answer(
     ]
     answer, *others = candidates
     if (named := _asked_field(question, answer)) is not None:
-        same = (_asked_field(question, one) for one in others if is_same(one.text, answer.text))
+        same = (_same_field(one, answer, named) for one in others)
         answer, others = named, [one for one in same if one is not None]
     if not tells(question, answer.text) or _is_section_number(answer):
         return Answer(best.answer, (rank,), sentence=best.answer)
@@ -155,6 +155,16 @@ def _asked_field(question: str, one: _PassageAnswer) -> _PassageAnswer | None:
     if len(named) != 1 or named[0][1] == column:
         return None
     return one._replace(text=named[0][2].strip(), sentence=named[0][0])
+
+
+def _same_field(one: _PassageAnswer, answer: _PassageAnswer, named: _PassageAnswer) -> _PassageAnswer | None:
+    """The field that is asked for of another row of the file, if that has what the answer says."""
+    column, name = _column(answer), _column(named)
+    fields = {field[1]: field for field in _FIELD.finditer(one.passage.text)}
+    is_like = column in fields and fields[column][2].strip() == answer.text.removeprefix(f"{column}:").strip()
+    if not is_like or name not in fields or one.passage.document.path != answer.passage.document.path:
+        return None
+    return one._replace(text=fields[name][2].strip(), sentence=fields[name][0])
 
 
 def _alike(one: str, other: str) -> bool:

@@ -125,9 +125,10 @@ def _answering(question: str, text: str, spans: Sequence[tuple[int, int]], best:
 
 
 def _asks_or_titles(sentence: str, about: set[str]) -> bool:
-    """Whether a sentence is a question, or a line without a stop that has only words of the question."""
+    """Whether a sentence is a question, or a line without a stop, no field or row, with words of the question alone."""
     names = {term for term in _terms(sentence) if len(term) > _SHORT}
-    return sentence.endswith("?") or (bool(names) and names <= about and sentence[-1].isalnum())
+    is_line = sentence[-1:].isalnum() and not re.search(r"[:|\t]", sentence)
+    return sentence.endswith("?") or (is_line and bool(names) and names <= about)
 
 
 def _with_code(question: str, text: str, scored: Sequence[tuple[int, int]]) -> tuple[int, int]:

@@ -104,6 +104,7 @@ def test_the_rows_of_a_table_are_what_is_extracted() -> None:
         ("It is old. When was it built?", "When was it built?"),
         ("Q: It is built when it is built. Or what?\nA: In 1926.", "A: In 1926."),
         ("It was built when it was. Or not?\nIn 1926.", "It was built when it was."),
+        ("Built: when\nOwned: yes", "Built: when"),
         (
             "Art. 3  When built\nThe old hall was first opened in 1926, by Ada.",
             "The old hall was first opened in 1926, by Ada.",
