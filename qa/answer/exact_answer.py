@@ -164,7 +164,8 @@ def _same_field(one: _PassageAnswer, answer: _PassageAnswer, named: _PassageAnsw
     is_like = column in fields and fields[column][2].strip() == answer.text.removeprefix(f"{column}:").strip()
     if not is_like or name not in fields or one.passage.document.path != answer.passage.document.path:
         return None
-    return one._replace(text=fields[name][2].strip(), sentence=fields[name][0])
+    # What the same field says of both is as sure of the one as of the other.
+    return one._replace(text=fields[name][2].strip(), sentence=fields[name][0], reading=answer.reading)
 
 
 def _alike(one: str, other: str) -> bool:

@@ -339,7 +339,7 @@ def test_of_a_row_that_repeats_the_question_the_field_is_told_that_it_is_about()
     assert found == Answer("- boreas\n- ares", (1, 2), "- boreas\n- ares")
     found = answer("Which servers has Ravi?", [(row, "owner: Ravi", 3.0)])
     assert found == Answer("boreas", (1,), "host: boreas")
-    told = [(row, "Ravi", 3.0), (row.replace("boreas", "eos"), "eos", 1.0), (row.replace("Ravi", "Mei"), "Mei", 1.0)]
+    told = [(row, "Ravi", 3.0), (row.replace("boreas", "eos"), "eos", -1.0), (row.replace("Ravi", "Mei"), "Mei", 1.0)]
     found = answer("Which servers does Ravi own?", told, paths=["a.csv"] * 3)
     assert found == Answer("- boreas\n- eos", (1, 2), "- boreas\n- eos")
     asked = "Which part of boreas is Debian 12?"
