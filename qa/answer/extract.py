@@ -19,8 +19,6 @@ from qa.reader.tables import tables
 _MAX_HIGHLIGHT = 400
 _MAX_HIGHLIGHTS = 3
 _MAX_LIST_ITEMS = 10
-# Longest word in a title that may be of its number: "Art. 3  Excess".
-_SHORT = 3
 # Further sentences are highlighted that have at least this share of the best one's score.
 _NEARLY = 0.92
 # The number of a day is none: "5. Mai 2023: Besuch".
@@ -49,6 +47,8 @@ _WORD = re.compile(r"\w+")
 _CODE = re.compile(r"(?<!\w)(?=[^\s\d]*\d)\w+(?:[._-]\w+)+|(?<!\w)[A-Za-z]+\d+(?!\w)")
 # A field of front matter, with further lines that belong to it, but for the title.
 _FIELD = re.compile(r"^(?!---|\.\.\.|title:)(?=[^\s#])[^\n:]+:.*(?:\n(?:[ \t]+\S|- ).*)*", re.MULTILINE)
+# A word of a title that is not of its number: "Art. 3  Excess".
+_LONG_WORD = re.compile(r"[^\W\d_]{4,}")
 _SOFT_BREAK = re.compile(r"[;:,]\s+|\s+")
 
 # How well part of a passage's text, behind its headings, answers, by its first character and one past its last.
@@ -126,7 +126,7 @@ def _answering(question: str, text: str, spans: Sequence[tuple[int, int]], best:
 
 def _asks_or_titles(sentence: str, about: set[str]) -> bool:
     """Whether a sentence is a question, or a line without a stop, no field or row, with words of the question alone."""
-    names = {term for term in _terms(sentence) if len(term) > _SHORT}
+    names = _terms(" ".join(_LONG_WORD.findall(sentence)))
     is_line = sentence[-1:].isalnum() and not re.search(r"[:|\t]", sentence)
     return sentence.endswith("?") or (is_line and bool(names) and names <= about)
 
