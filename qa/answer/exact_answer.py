@@ -32,6 +32,8 @@ _ASKS_FOR_SEVERAL = re.compile(
     r"|should|will|would|may)\b|(?![\w-]*(?:is|as|ss|us)\b)[\w-]+s (?!is\b|was\b|has\b)\w))",
     re.IGNORECASE,
 )
+# A sentence that is nothing but short names: "French, English (C1), some Italian".
+_ENUMERATION = re.compile(r"(?:[^\s,;]+(?: [^\s,;]+){0,3}[,;]\s){2,}[^\s,;]+(?: [^\s,;]+){0,3}")
 # The thing asked for, perhaps behind a word: "which free rooms ...?".
 _ASKED_FOR = re.compile(r"\b(?:which|what) ([\w-]+)(?: ([\w-]+))?", re.IGNORECASE)
 # In a chat, a transcript or minutes, who speaks: "12/11/2025, 18:05 - Jon: I can drive".
@@ -255,6 +257,8 @@ def _candidate(
     dates = not _ASKS_FOR_PART.search(question)
     found = whole_value(question, text, completed(text, found, row, dates=dates), sentence)
     found = _whole_title(text, found, sentence)
+    if _ASKS_FOR_SEVERAL.match(question) and _ENUMERATION.fullmatch(text[slice(*sentence)].rstrip(".")):
+        found = sentence[0], sentence[0] + len(text[slice(*sentence)].rstrip("."))
     start, end = _with_whole_brackets(text, _without_half_a_pair(text, found, sentence), sentence)
     if (parting := _PARTING.match(text, start, end)) and parting.end() < end:
         start = parting.end()

@@ -314,6 +314,31 @@ def test_rows_that_answer_are_listed_where_several_things_are_asked_for() -> Non
         assert (found.text, found.citations) == ("Toner", (1,))
 
 
+@pytest.mark.parametrize(
+    ("question", "sentence", "shown"),
+    [
+        (
+            "Which languages does she speak?",
+            "French (C2), English,\nsome Italian.",
+            "French (C2), English,\nsome Italian",
+        ),
+        ("Which language does she speak?", "French (C2), English, some Italian.", "French (C2)"),
+        (
+            "Which languages does she speak?",
+            "French (C2), when she has to be understood, and some Italian.",
+            "French (C2)",
+        ),
+        ("Which languages does she speak?", "French (C2), English.", "French (C2)"),
+    ],
+)
+def test_all_of_a_sentence_of_names_answers_where_several_things_are_asked_for(
+    question: str, sentence: str, shown: str
+) -> None:
+    found = answer(question, [(sentence, "French (C2)", 3.0)])
+    assert found is not None
+    assert found.text == shown
+
+
 def test_of_a_row_that_says_what_the_question_says_the_field_is_told_for_which_it_asks() -> None:
     """Where its name is the thing asked for, and its value tells something."""
     told = [("room: Cedar\nfloor: 2\nprojector: no", "no", 3.0), ("room: Elm\nfloor: 1\nprojector: no", "no", 2.0)]
