@@ -47,10 +47,10 @@ _CHOICE = re.compile(r"\bor\b", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 _DIGIT = re.compile(r"\d")
 _ARTICLES = {"a", "an", "the"}
-# A line that begins with a name or box, or has a bar or tab, is a row or item, not text that goes on.
-_ROW = re.compile(r"\s*(?:\[[ xX]?\]|[^\W\d_][\w ()/.%€$£#-]{0,40}:)\s|[^\n]*[|\t]")
-# Words without the blanks, bars and box around them.
-_BARE = re.compile(r"(?:[\s|]|\[[ xX]?\]\s)*([^\s|](?:.*[^\s|])?)", re.DOTALL)
+# A line that begins with a name, or has a bar or tab, is a row or item, not text that goes on.
+_ROW = re.compile(r"\s*[^\W\d_][\w ()/.%€$£#-]{0,40}:\s|[^\n]*[|\t]")
+# Words without the blanks and bars around them.
+_BARE = re.compile(r"[\s|]*([^\s|](?:.*[^\s|])?)", re.DOTALL)
 # What only parts the words from others: "1.4.0 - 2023-03-30".
 _PARTING = re.compile(r"(?:[-–—:;,|•]\s+)+")
 # Marks that stand on both sides of words: an opening one is followed by them, a closing one follows them.

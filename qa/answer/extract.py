@@ -24,7 +24,14 @@ _NEARLY = 0.92
 # The number of a day is none: "5. Mai 2023: Besuch".
 _MARKER = re.compile(rf"(?:[•◦▪‣●○■□–—*+-]|\(?\d{{1,3}}[.)](?!\s{MONTH})|\(?(?:[A-Za-z]|[ivx]{2, 5})\))\s+")
 # A line that begins with who says it.
-_SAID = re.compile(r"\W*[^\W\d_][\w .'’-]{0,30}:\W")
+_SAID = re.compile(r"\W*[^\W\d_a-zà-öø-ÿ][\w .'’-]{0,30}:\W")
+# The last sentence of a line, which asks.
+_ASKS_AT_END = re.compile(r"(?:^|[.!?:]\W+)(?=[^\W\d_a-zà-öø-ÿ])[^.!?:\n]+\?$")
+# What a question begins with, perhaps behind who asks it; a telegram may end with a doubt: "paid 40, or was it 45?".
+_ASKS = re.compile(
+    r"(?:[^:\n]{1,30}:\s+)?+\W*(?:[^\W\d_a-zà-öø-ÿ]"
+    r"|(?:who|whom|whose|what|which|when|where|why|how|is|are|was|were|do|does|did|can|could|will|would|should)\b)"
+)
 # What may follow a question mark that ends a sentence.
 _CLOSING = " \n*_`\"'”’»)"
 # Questions for several things.
@@ -118,7 +125,7 @@ def _answering(question: str, text: str, spans: Sequence[tuple[int, int]], best:
     """
     line, end = text.rfind("\n", 0, best[0]) + 1, text.find("\n", best[1])
     end = len(text) if end < 0 else end
-    is_asked = bool(_SAID.match(text, line, end)) and text[line:end].rstrip(_CLOSING).endswith("?")
+    is_asked = bool(_SAID.match(text, line, end) and _ASKS_AT_END.search(text[line:end].rstrip(_CLOSING)))
     after = [span for span in spans[spans.index(best) :] if not is_asked or span[0] >= end]
     about = set() if _is_item(text, best) else _terms(question)
     return next((span for span in after if not _asks_or_titles(text[slice(*span)].rstrip(_CLOSING), about)), best)
@@ -127,8 +134,9 @@ def _answering(question: str, text: str, spans: Sequence[tuple[int, int]], best:
 def _asks_or_titles(sentence: str, about: set[str]) -> bool:
     """Whether a sentence is a question, or a line without a stop, no field or row, with words of the question alone."""
     names = _terms(" ".join(_LONG_WORD.findall(sentence)))
-    is_line = sentence[-1:].isalnum() and not re.search(r"[:|\t]", sentence)
-    return sentence.endswith("?") or (is_line and bool(names) and names <= about)
+    is_line = sentence[-1:].isalpha() and not re.search(r"[:|\t]", sentence)
+    is_question = sentence.endswith("?") and _ASKS.match(sentence) is not None
+    return is_question or (is_line and bool(names) and names <= about)
 
 
 def _with_code(question: str, text: str, scored: Sequence[tuple[int, int]]) -> tuple[int, int]:

@@ -27,8 +27,6 @@ LATE_SHARE = 0.5
 READER_SHARE = 0.6
 # The reader's logits are divided by this before they are compared: it is often sure of several passages.
 _TEMPERATURE = 3.0
-# How much the reader counts beside late interaction in what a sentence scores.
-_READER_IN_SENTENCE = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,7 @@ class Judged:
     def span_score(self, query: Query, start: int, end: int) -> float:
         """How well part of a passage's text answers; by its first character and one past its last."""
         score = span_score(query, self.match, start, end)
-        return score if self.reading is None else score + _READER_IN_SENTENCE * self.reading.share(start, end)
+        return score if self.reading is None else score + self.reading.share(start, end)
 
 
 def rerank(query: Query, ranked: Sequence[RankedPassage], judged: Mapping[int, Judged]) -> list[RankedPassage]:

@@ -31,6 +31,11 @@ def sentences(text: str) -> list[str]:
         # A word of its own before a sentence, an abbreviation before a number
         ("He said no. They left. See no. 5 now.", ["He said no.", "They left.", "See no. 5 now."]),
         ("It stands in Alg. 1 below. See Chap. 2.", ["It stands in Alg. 1 below.", "See Chap. 2."]),
+        # A task with a box
+        (
+            "July list\n[x] desks out\n[ ] draw the\n    curtain pole",
+            ["July list", "[x] desks out", "[ ] draw the\n    curtain pole"],
+        ),
         # Initials
         ("Diederik P. Kingma came. Then J. Ba spoke.", ["Diederik P. Kingma came.", "Then J. Ba spoke."]),
         # A unit behind a number is none

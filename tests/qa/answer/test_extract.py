@@ -105,6 +105,11 @@ def test_the_rows_of_a_table_are_what_is_extracted() -> None:
         ("Q: It is built when it is built. Or what?\nA: In 1926.", "A: In 1926."),
         ("It was built when it was. Or not?\nIn 1926.", "It was built when it was."),
         ("Built: when\nOwned: yes", "Built: when"),
+        # Who keeps notes doubts, and names numbers
+        ("it was built when? 1926?\n\nIt is old.", "it was built when?"),
+        ("hall: it was built when it was. Or not?\n\nIt is old.", "hall: it was built when it was."),
+        ("Hall: it was built when it was. ok?\n\nIt is old.", "Hall: it was built when it was. ok?"),
+        ("when built, £95\n\nIt is old.", "when built, £95"),
         (
             "Art. 3  When built\nThe old hall was first opened in 1926, by Ada.",
             "The old hall was first opened in 1926, by Ada.",

@@ -35,7 +35,7 @@ def root(tmp_path: Path) -> Path:
 def test_a_sentence_has_a_box_a_line(root: Path) -> None:
     """Of the letters themselves, in points from the upper left corner, even where a word is broken."""
     with Retriever.open(root, encoder=BagEncoder()) as retriever, BoxFinder(root) as finder:
-        plain = retriever.ask("Was an otter seen below the weir?", k=1)
+        plain = retriever.ask("Where was an otter seen?", k=1)
         found = finder.fill(plain)
     assert plain.passages[0].highlights[0].boxes == ()
     (mark, *_) = found.passages[0].highlights
@@ -54,7 +54,7 @@ def test_a_sentence_has_a_box_a_line(root: Path) -> None:
 def test_the_command_line_gives_boxes_in_its_json(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("qa.retrieval.retriever.load_encoder", lambda *_, **__: BagEncoder())
     monkeypatch.chdir(root)
-    done = qa("ask", "--json", "--no-update", "-k", "1", "Was an otter seen below the weir?")
+    done = qa("ask", "--json", "--no-update", "-k", "1", "Where was an otter seen?")
     assert [box["page"] for box in json.loads(done.stdout)["passages"][0]["highlights"][0]["boxes"]] == [2, 2]
 
 
@@ -62,7 +62,7 @@ def test_what_is_no_pdf_or_has_changed_has_no_boxes(root: Path) -> None:
     with Retriever.open(root, encoder=BagEncoder()) as retriever, BoxFinder(root) as finder:
         note = retriever.ask("Are swans white?", k=1)
         assert finder.fill(note) == note
-        paper = retriever.ask("Was an otter seen below the weir?", k=1)
+        paper = retriever.ask("Where was an otter seen?", k=1)
         other_place = [[], pdf.column(60, 400, SECOND, room=280)]
         (root / "weir.pdf").write_bytes(pdf.make(other_place))
         assert finder.fill(paper) == paper
