@@ -27,10 +27,12 @@ _MARKER = re.compile(rf"(?:[•◦▪‣●○■□–—*+-]|\(?\d{{1,3}}[.)](
 _SAID = re.compile(r"\W*[^\W\d_a-zà-öø-ÿ][\w .'’-]{0,30}:\W")
 # The last sentence of a line, which asks.
 _ASKS_AT_END = re.compile(r"(?:^|[.!?:]\W+)(?=[^\W\d_a-zà-öø-ÿ])[^.!?:\n]+\?$")
-# What a question begins with, perhaps behind who asks it; a telegram may end with a doubt: "paid 40, or was it 45?".
+# A question, perhaps behind who asks it. A telegram may end with a doubt: "paid 40, or was it 45?", or after much else.
 _ASKS = re.compile(
     r"(?:[^:\n]{1,30}:\s+)?+\W*(?:[^\W\d_a-zà-öø-ÿ]"
     r"|(?:who|whom|whose|what|which|when|where|why|how|is|are|was|were|do|does|did|can|could|will|would|should)\b)"
+    r".{0,160}\?",
+    re.DOTALL,
 )
 # What may follow a question mark that ends a sentence.
 _CLOSING = " \n*_`\"'”’»)"
@@ -135,8 +137,7 @@ def _asks_or_titles(sentence: str, about: set[str]) -> bool:
     """Whether a sentence is a question, or a line without a stop, no field or row, with words of the question alone."""
     names = _terms(" ".join(_LONG_WORD.findall(sentence)))
     is_line = sentence[-1:].isalpha() and not re.search(r"[:|\t]", sentence)
-    is_question = sentence.endswith("?") and _ASKS.match(sentence) is not None
-    return is_question or (is_line and bool(names) and names <= about)
+    return _ASKS.fullmatch(sentence) is not None or (is_line and bool(names) and names <= about)
 
 
 def _with_code(question: str, text: str, scored: Sequence[tuple[int, int]]) -> tuple[int, int]:

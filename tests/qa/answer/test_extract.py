@@ -110,6 +110,7 @@ def test_the_rows_of_a_table_are_what_is_extracted() -> None:
         ("hall: it was built when it was. Or not?\n\nIt is old.", "hall: it was built when it was."),
         ("Hall: it was built when it was. ok?\n\nIt is old.", "Hall: it was built when it was. ok?"),
         ("when built, £95\n\nIt is old.", "when built, £95"),
+        (f"Built when it was, {160 * 'x'}. why?\n\nIt is old.", f"Built when it was, {160 * 'x'}. why?"),
         (
             "Art. 3  When built\nThe old hall was first opened in 1926, by Ada.",
             "The old hall was first opened in 1926, by Ada.",
