@@ -114,6 +114,7 @@ def exact_answer(
         _candidate(question, at, one, extracts[one.id], readings[one.id]) for at, one in quoted if one.id in readings
     ]
     answer, *others = candidates
+    answer = _repeated_field(question, answer) or answer
     if (named := _asked_field(question, answer)) is not None:
         same = (_same_field(one, answer, named) for one in others)
         answer, others = named, [one for one in same if one is not None]
@@ -151,12 +152,28 @@ def _asked_field(question: str, one: _PassageAnswer) -> _PassageAnswer | None:
     wanted = {tuple(word_terms(word)) for word in words}
     named = [field for field in fields if tuple(word_terms(field[1])) in wanted]
     if not named and not tells(question, one.text.removeprefix(f"{column}:")):
-        about = {term for word in _words(question) if word not in STOP_WORDS for term in word_terms(word)}
+        about = _about(question)
         alike = [field for field in fields if any(_alike(*pair) for pair in product(word_terms(field[1]), about))]
         named = alike or (fields[:1] if words and fields[:1] == every[:1] else [])
     if len(named) != 1 or named[0][1] == column:
         return None
     return one._replace(text=named[0][2].strip(), sentence=named[0][0])
+
+
+def _repeated_field(question: str, one: _PassageAnswer) -> _PassageAnswer | None:
+    """The field of a row whose name and value the question repeats, where "which" asks and the answer is another field.
+
+    Of "which issues were assigned to Noor?" it is `assignee: Noor`, not the comment that the reader may name.
+    """
+    if not _ASKED_FOR.match(question.strip()) or ": " not in one.sentence:
+        return None
+    about = _about(question)
+    fields = _FIELD.finditer(one.passage.text)
+    named = [field for field in fields if any(_alike(*pair) for pair in product(word_terms(field[1]), about))]
+    repeated = [field for field in named if _words(field[2]) and not tells(question, field[2])]
+    if not repeated or any(one.sentence in field[0] for field in named):
+        return None
+    return one._replace(text=repeated[0][2].strip(), sentence=repeated[0][0])
 
 
 def _same_field(one: _PassageAnswer, answer: _PassageAnswer, named: _PassageAnswer) -> _PassageAnswer | None:
@@ -168,6 +185,10 @@ def _same_field(one: _PassageAnswer, answer: _PassageAnswer, named: _PassageAnsw
         return None
     # What the same field says of both is as sure of the one as of the other.
     return one._replace(text=fields[name][2].strip(), sentence=fields[name][0], reading=answer.reading)
+
+
+def _about(question: str) -> set[str]:
+    return {term for word in _words(question) if word not in STOP_WORDS for term in word_terms(word)}
 
 
 def _alike(one: str, other: str) -> bool:

@@ -352,6 +352,20 @@ def test_of_a_row_that_says_what_the_question_says_the_field_is_told_for_which_i
         assert answer(question, told[:1]) == Answer("projector: no", (1,), "projector: no")
 
 
+def test_of_a_row_that_is_asked_for_by_one_field_no_third_one_is_told() -> None:
+    row = "id: A-4\nassignee: Noor\ncomment: It was not cleared. Nor was A-2."
+    rows = [row, row.replace("A-4", "A-1")]
+    for asked, shown in (
+        ("Which issues were assigned to Noor?", "- A-4\n- A-1"),
+        ("Which comments were assigned to Noor?", "It was not cleared"),
+        ("Which issues were assigned to Kim?", "It was not cleared"),
+        ("Who cleared what was assigned to Noor?", "It was not cleared"),
+    ):
+        found = answer(asked, [(one, "It was not cleared", 3.0) for one in rows], paths=["a.json"] * 2)
+        assert found is not None
+        assert found.text.removesuffix(".") == shown, asked
+
+
 def test_of_a_row_that_repeats_the_question_the_field_is_told_that_it_is_about() -> None:
     """By a word of its name, else the first one, by which rows are known; neither if the question says that too."""
     row = "host: boreas\nos: Debian 12\nowner: Ravi"
