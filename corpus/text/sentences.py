@@ -61,9 +61,9 @@ _BREAK = re.compile(
     """,
     re.VERBOSE,
 )
-# A line in columns, as of a list of telephone numbers; and one that is a name with its value.
+# A line in columns, as of a list of telephone numbers; and one that is a name with its value: "no signal -> restart".
 _COLUMNS = re.compile(r"\S[ \t]{3,}\S")
-_FIELD = re.compile(r"\s*(?P<first>[^\W\d_])[^\s:.!?]*(?: [^\s:.!?]+){0,3}: +\S")
+_FIELD = re.compile(r"\s*(?P<first>[^\W\d_])[^\s:.!?]*(?: [^\s:.!?]+){0,3}(?::| ?(?:[-=]>|→)) +\S")
 # A line that the next one goes on.
 _GOES_ON = re.compile(
     r"(?:[,(&/–-]|\b(?:a|an|and|as|at|by|for|from|in|is|of|on|or|that|than|the|to|was|with"

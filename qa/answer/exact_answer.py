@@ -8,6 +8,7 @@ from itertools import pairwise, product
 from typing import NamedTuple
 
 from index import STOP_WORDS, StoredPassage, word_terms
+from qa.answer.dates import dates_in
 from qa.answer.extract import Extract
 from qa.answer.results import Alternative, Answer
 from qa.answer.values import compared, completed, whole_value, years
@@ -39,6 +40,8 @@ _ASKED_FOR = re.compile(r"\b(?:which|what) ([\w-]+)(?: ([\w-]+))?", re.IGNORECAS
 # In a chat, a transcript or minutes, who speaks: "12/11/2025, 18:05 - Jon: I can drive".
 _ASKS_WHO = re.compile(r"\W*who\b", re.IGNORECASE)
 _SPEAKER = re.compile(r"[\W\d]*(?:[AaPp][Mm]\W+)?(?P<name>[^\W\d_][^:\n]{0,30}): ")
+# Questions that a date answers.
+_ASKS_WHEN = re.compile(r"\W*(?:when|(?:on )?(?:what|which) (?:date|day))\b", re.IGNORECASE)
 _OF_SPEAKER = re.compile(r"\bI\b(?:['’]\w+)?")
 # A field of a row, and its value.
 _FIELD = re.compile(r"^([^\n:]{1,40}): ?(.*)$", re.MULTILINE)
@@ -270,6 +273,8 @@ def _candidate(
     found = first, last = _one_number(question, text, reading, sentence) or reading.best(*sentence) or sentence
     if _ASKS_WHO.match(question) and (speaker := _speaker(text, found, sentence)) and tells(question, speaker["name"]):
         return _PassageAnswer(rank, speaker["name"], text[speaker.start() : sentence[1]], reading, passage)
+    if _ASKS_WHEN.match(question) and not _DIGIT.search(text, *found) and (date := _date_before(text, sentence)):
+        return _PassageAnswer(rank, text[slice(*date)], text[slice(*sentence)], reading, passage)
     rows = [row for row in _rows(text, *sentence) if row[0] < last and first < row[1]]
     shares = [round(reading.share(max(row[0], first), min(row[1], last)), 6) for row in rows]
     row = rows[shares.index(max(shares))] if rows else sentence
@@ -293,6 +298,13 @@ def _speaker(text: str, words: tuple[int, int], sentence: tuple[int, int]) -> re
         return None
     others = _OF_SPEAKER.sub("", text[max(words[0], speaker.end()) : max(words[1], speaker.end())])
     return None if any(map(str.isupper, others)) else speaker
+
+
+def _date_before(text: str, sentence: tuple[int, int]) -> tuple[int, int] | None:
+    """The date that a sentence begins with, as an entry of a diary or of a list of dates does."""
+    start = sentence[0] + len(text[slice(*sentence)]) - len(text[slice(*sentence)].lstrip("*_[("))
+    entry = text[start : sentence[1]]
+    return next(((start, start + one.end) for one in dates_in(entry) if one.end == len(one.text)), None)
 
 
 def _one_number(question: str, text: str, reading: Reading, sentence: tuple[int, int]) -> tuple[int, int] | None:

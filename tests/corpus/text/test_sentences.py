@@ -36,6 +36,12 @@ def sentences(text: str) -> list[str]:
             "July list\n[x] desks out\n[ ] draw the\n    curtain pole",
             ["July list", "[x] desks out", "[ ] draw the\n    curtain pole"],
         ),
+        # What to do in which case
+        (
+            "Help\nno bands -> turn it\nround\nsmears → dialyse",
+            ["Help", "no bands -> turn it\nround", "smears → dialyse"],
+        ),
+        ("It went so: north -> south\nand back again.", ["It went so: north -> south\nand back again."]),
         # Initials
         ("Diederik P. Kingma came. Then J. Ba spoke.", ["Diederik P. Kingma came.", "Then J. Ba spoke."]),
         # A unit behind a number is none

@@ -352,6 +352,22 @@ def test_of_a_row_that_says_what_the_question_says_the_field_is_told_for_which_i
         assert answer(question, told[:1]) == Answer("projector: no", (1,), "projector: no")
 
 
+@pytest.mark.parametrize(
+    ("question", "sentence", "shown"),
+    [
+        ("When is the AGM?", "2 Oct AGM after the rehearsal", "2 Oct"),
+        ("On which day is it?", "**2024-10-02** AGM after the rehearsal", "2024-10-02"),
+        ("When is the AGM?", "The AGM of 2 Oct is after the rehearsal", "after the rehearsal"),
+        ("Where is the AGM?", "2 Oct AGM after the rehearsal", "after the rehearsal"),
+    ],
+)
+def test_when_is_told_by_the_date_that_an_entry_begins_with(question: str, sentence: str, shown: str) -> None:
+    found = answer(question, [(sentence, "after the rehearsal", 3.0)])
+    assert found is not None
+    assert (found.text, found.sentence) == (shown, sentence)
+    assert answer("When is it?", [("2 Oct AGM at 19:15", "19:15", 3.0)]) == Answer("19:15", (1,), "2 Oct AGM at 19:15")
+
+
 def test_of_a_row_that_is_asked_for_by_one_field_no_third_one_is_told() -> None:
     row = "id: A-4\nassignee: Noor\ncomment: It was not cleared. Nor was A-2."
     rows = [row, row.replace("A-4", "A-1")]
