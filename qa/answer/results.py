@@ -184,11 +184,11 @@ class Answer:
 
     Attributes:
         text: A few words where they answer, else the sentence, with the list that it introduces; of a question for
-            documents their titles.
+            documents their titles, and for rows of a table their cells.
         citations: The passages that say so, by rank, the one that is quoted first.
         sentence: The sentence that `text` is from.
         alternatives: Other dates or numbers that other passages give for the same.
-        more: Of a question for documents, how many others have what was asked for and are not among the passages.
+        more: Of a question for documents or rows, how many others have what was asked for and are not among the passages.
         prose: What a language model wrote, if one was asked to; see `qa.prose`.
     """
 

@@ -51,7 +51,8 @@ class Readable(NamedTuple):
 def tables(text: str, context: str = "") -> list[TextTable]:
     """The tables of a text: two or more lines with bars, one below the other.
 
-    Of one that goes on from another passage, the names of the columns are the last part of the context.
+    Of one that goes on from another passage, the names of the columns are the last part of the context; its last line
+    may be alone.
     """
     if "|" not in text:
         return []
@@ -61,7 +62,12 @@ def tables(text: str, context: str = "") -> list[TextTable]:
         lines.append((at, line))
         at += len(line) + 1
     blocks = [list(block) for has_bars, block in groupby(lines, key=lambda one: "|" in one[1]) if has_bars]
-    return [_table(block, above if len(above) > 1 and not block[0][0] else ()) for block in blocks if len(block) > 1]
+    found = []
+    for block in blocks:
+        names = above if len(above) > 1 and not block[0][0] else ()
+        if len(block) > 1 or (names and len(_cells(*block[0])) == len(names)):
+            found.append(_table(block, names))
+    return found
 
 
 def _table(lines: Sequence[tuple[int, str]], above: tuple[str, ...]) -> TextTable:

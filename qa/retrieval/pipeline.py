@@ -1,6 +1,6 @@
 """From a question to an answer over one generation: each stage in turn.
 
-analyse -> retrieve -> fuse -> distinct -> rerank -> read -> extract -> confidence -> cite
+analyse -> retrieve -> fuse -> distinct -> rerank -> read -> tables -> extract -> confidence -> cite
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from corpus.errors import ModelError, UsageError
-from index import Among, CompileError, CrossEncoderModel, Encoder, Index, StoredPassage
+from index import Among, CompileError, CrossEncoderModel, Encoder, Index, Scope, StoredPassage
 from qa.answer import confidence
 from qa.answer.citation import cited
 from qa.answer.exact_answer import exact_answer
@@ -32,6 +32,7 @@ from qa.retrieval.question_text import LONGEST_QUESTION, whole
 from qa.retrieval.rerank import READ_DEPTH, RERANK_DEPTH, SCORED_DEPTH, Judged, rerank, rerank_by_model
 from qa.retrieval.stopwatch import Stopwatch
 from qa.retrieval.word_overlap import overlap, term_shares
+from qa.tables.table_answer import RowsAnswer, rows_answer
 
 _log = logging.getLogger(__name__)
 
@@ -108,18 +109,18 @@ class Pipeline:
         """The passages that answer best, of those among which to choose."""
         # Late interaction orders hybrid rankings alone.
         query = self._analyse(replace(asked, rerank=asked.rerank and asked.mode is Mode.HYBRID), among, clock)
-        ranked, _ = self._rank(query, asked, clock)
+        ranked, _, _ = self._rank(query, asked, clock)
         return cited(self.root, self.snapshot, [(one.passage, one.score) for one in ranked[: asked.k]], {})
 
     def answer(self, asked: Asked, among: Among, clock: Stopwatch) -> tuple[Result, confidence.Features | None]:
         """The result, and what its confidence was computed from; None where there is nothing to show."""
         query = self._analyse(asked, among, clock)
-        candidates, judged = self._rank(query, asked, clock)
+        candidates, judged, rows = self._rank(query, asked, clock)
         ranked = candidates[: asked.k]
         passages = [one.passage for one in ranked]
-        extracts = _extract(query, passages, judged)
+        extracts = _extract(query, passages, judged) | ({} if rows is None else rows.extracts())
         readings = {number: one.reading for number, one in judged.items() if one.reading is not None}
-        answer = None
+        answer = None if rows is None else rows.answer(passages)
         if query.for_documents and query.lookup is not None:
             answer = titles_answer(query.lookup, [one.passage for one in candidates], len(passages))
         answer = answer or exact_answer(query.text, passages, extracts, readings)
@@ -138,7 +139,9 @@ class Pipeline:
             )
             fitted = confidence.READ if reading else confidence.RERANKED if judged else confidence.QUICK
             sure = round(confidence.probability(features, fitted), 4)
-            if query.lookup is not None:
+            if rows is not None:
+                sure = confidence.of_lookup(sure, stands=True, is_nowhere=False)
+            elif query.lookup is not None:
                 nowhere = query.lookup.is_nowhere(one.passage for one in candidates)
                 sure = confidence.of_lookup(sure, stands=query.lookup.match(best) is not None, is_nowhere=nowhere)
         hits = cited(self.root, self.snapshot, [(one.passage, one.score) for one in ranked], extracts)
@@ -177,8 +180,10 @@ class Pipeline:
             )
         return query
 
-    def _rank(self, query: Query, asked: Asked, clock: Stopwatch) -> tuple[list[RankedPassage], dict[int, Judged]]:
-        """The first k passages or more, and by row number what is known of those that are read with the question."""
+    def _rank(
+        self, query: Query, asked: Asked, clock: Stopwatch
+    ) -> tuple[list[RankedPassage], dict[int, Judged], RowsAnswer | None]:
+        """The first k passages or more, what is known of the first by row number, and rows that answer."""
         scored_by = self.models.cross_encoder if asked.rerank else None
         depth = RERANK_DEPTH if scored_by is None else SCORED_DEPTH
         candidates = pools(self.snapshot, query, clock)
@@ -205,7 +210,16 @@ class Pipeline:
             if scored_by is None:
                 ranked = rerank(query, ranked, judged)
         clock.lap("read")
-        return with_final_scores(ranked), judged
+        rows = self._rows(query, ranked) if judged and scored_by is None else None
+        if rows is not None:
+            ranked = _rows_first(rows, ranked)
+        return with_final_scores(ranked), judged, rows
+
+    def _rows(self, query: Query, ranked: Sequence[RankedPassage]) -> RowsAnswer | None:
+        """The rows of a whole table that answer; none of a part of a document, as the table may be more than that."""
+        if query.mode is not Mode.HYBRID or query.for_documents or isinstance(query.documents, Scope):
+            return None
+        return rows_answer(self.snapshot, query.text, [one.passage for one in ranked[:READ_DEPTH]])
 
     def _read(self, query: Query, passages: Sequence[StoredPassage]) -> Sequence[Reading | None]:
         """What the reader tells of each passage; None without it, or where it does not know the language."""
@@ -229,6 +243,15 @@ def _looked_up_first(lookup: Lookup, ranked: Sequence[RankedPassage]) -> list[Ra
     """Of the first passages those with what is looked up before all others; near-duplicates stay where they are."""
     head = [one if one.level else replace(one, level=-lookup.rank(one.passage)) for one in ranked[:_LOOKUP_DEPTH]]
     return [*sorted(head, key=lambda one: one.level), *ranked[_LOOKUP_DEPTH:]]
+
+
+def _rows_first(rows: RowsAnswer, ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
+    """The passages of the rows that answer before all others."""
+    known = {one.passage.id: one for one in ranked}
+    best = ranked[0]
+    found = ((one, known.get(one.id, best)) for one in rows.passages)
+    first = {one.id: replace(like, passage=one, score=1.0, level=-1) for one, like in found}
+    return [*first.values(), *(one for one in ranked if one.passage.id not in first)]
 
 
 def _extract(query: Query, passages: Sequence[StoredPassage], judged: dict[int, Judged]) -> dict[int, Extract]:

@@ -1,0 +1,236 @@
+"""What a table explains of a question: which of its words name columns, which values, and which what its rows are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from index import STOP_WORDS, word_terms
+from qa.tables.measures import Amount, comparable, is_empty, unit_in_name
+from qa.tables.superlatives import VERBS
+from qa.tables.whole_table import WholeTable
+
+# Verbs that say no more than that a row has a value.
+_PLAIN_VERBS = frozenset(
+    {"accept", "accepts", "allow", "allows", "assigned", "based", "belong", "belongs", "came", "come", "comes"}
+    | {"contain", "contains", "equipped", "get", "gets", "got", "held", "include", "includes", "kept", "listed", "live"}
+    | {"lives", "located", "made", "marked", "need", "needs", "offer", "offers", "permit", "permits", "provide"}
+    | {"provides", "run", "runs", "running", "sit", "sits", "stand", "stands", "support", "supports", "use", "used"}
+    | {"uses", "using", "work", "working", "works"}
+)
+# Names of columns that number the rows.
+_COUNTS = frozenset({"", "#", "no", "no.", "nr", "nr.", "pos", "pos.", "rank", "row", "index"})
+_WORD = re.compile(r"\w+")
+# What a verb has behind the stem of the noun, and the other way round: owns, owner.
+_ENDINGS = frozenset({"er", "or", "ed", "e", "r", "d", "ing", "ion", "t", "s"})
+_LEAST_STEM = 3
+# Words of a value or name at most.
+_LONGEST = 6
+_DIGITS_OF_YEAR = 4
+
+
+class NotExplainedError(Exception):
+    """The table does not explain the question, or explains it in two ways."""
+
+
+@dataclass(slots=True)
+class QuestionWord:
+    """A word of the question.
+
+    Attributes:
+        text: In small letters.
+        stem: Without its ending.
+        start: Its first character.
+        end: One past its last.
+        is_explained: Whether the table explains it.
+        is_noun: Whether it is one by where it stands: "which run ...?"
+    """
+
+    text: str
+    stem: str
+    start: int
+    end: int
+    is_explained: bool = False
+    is_noun: bool = False
+
+    @property
+    def is_verb(self) -> bool:
+        """Whether it is a verb that says that a row has a value, or what is measured."""
+        return not self.is_noun and (self.text in _PLAIN_VERBS or self.stem in VERBS)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it need not be explained."""
+        return self.text in STOP_WORDS or (self.text in _PLAIN_VERBS and not self.is_noun)
+
+
+class Mention(NamedTuple):
+    """A column that the question names, and the words that name it, end exclusive."""
+
+    column: int
+    first: int
+    end: int
+
+
+class NamedValue(NamedTuple):
+    """Rows that have a value which the question names, its column, and the words that name it, end exclusive."""
+
+    column: int
+    rows: frozenset[int]
+    first: int
+    end: int
+
+
+@dataclass(slots=True)
+class Explained:
+    """What a table explains of a question, step by step.
+
+    Attributes:
+        question: As asked.
+        table: The table.
+        words: Those of the question.
+        mentions: The columns that it names.
+        values: The values that it names.
+        has_subject: Whether it names what the rows are.
+    """
+
+    question: str
+    table: WholeTable
+    words: list[QuestionWord] = field(default_factory=list)
+    mentions: list[Mention] = field(default_factory=list)
+    values: list[NamedValue] = field(default_factory=list)
+    has_subject: bool = False
+    _measures: dict[int, list[Amount | None] | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.words = [QuestionWord(one[0], _stem(one[0]), *one.span()) for one in _WORD.finditer(self.question.lower())]
+
+    def explain(self, start: int, end: int) -> None:
+        """Mark the words between two characters as explained."""
+        for word in self.words:
+            word.is_explained |= start <= word.start < end
+
+    def name_columns(self) -> None:
+        """Find the columns that are named, by as many words as name one; raises NotExplainedError."""
+        names = [stems_of(name) for name in self.table.columns]
+        for first, end in self._stretches():
+            stems = [word.stem for word in self.words[first:end] if not word.is_plain]
+            named = [i for i, name in enumerate(names) if all(_is_among(one, name) for one in stems)]
+            whole = [i for i in named if len(names[i]) == len(stems)] or named
+            if len(whole) > 1:
+                raise NotExplainedError
+            if whole:
+                self.mentions.append(Mention(whole[0], first, end))
+                self.explain(self.words[first].start, self.words[end - 1].end)
+
+    def name_values(self) -> None:
+        """Find the values that are named, by as many words as name one; raises NotExplainedError."""
+        about = stems_of(self.table.about)
+        cells = {
+            word.stem: self._cells_with(word.stem) for word in self.words if not (word.is_explained or word.is_plain)
+        }
+        for first, end in self._stretches():
+            stems = [word.stem for word in self.words[first:end]]
+            having = {(i, row): own for i, row, own in cells[stems[0]]}
+            # A year is part of a date, another number no part of anything.
+            is_number = all(one.isdecimal() for one in stems) and len("".join(stems)) != _DIGITS_OF_YEAR
+            whole = {at for at, own in having.items() if own == stems}
+            part = {at for at, own in having.items() if not is_number and _is_in(stems, own)}
+            found = part if whole or len(stems) > 1 or stems[0] not in about else set()
+            columns = {i for i, _ in whole or found}
+            if len(columns) > 1:
+                columns &= {one.column for one in self.mentions if one.end == first or one.first == end}
+            if (whole or found) and len(columns) != 1:
+                raise NotExplainedError
+            if columns:
+                rows = frozenset(row for i, row in whole | found if i in columns)
+                self.values.append(NamedValue(columns.pop(), rows, first, end))
+                self.explain(self.words[first].start, self.words[end - 1].end)
+
+    def name_subject(self) -> None:
+        """Mark what the rows are, by the title, the headings and the name of the file."""
+        about = stems_of(self.table.about)
+        for word in self.words:
+            if not word.is_explained and not word.is_plain and _is_among(word.stem, about):
+                word.is_explained = self.has_subject = True
+
+    def first_named(self, start: int) -> NamedValue | Mention:
+        """The first column or value that is named behind a character; raises NotExplainedError."""
+        for at, word in enumerate(self.words):
+            named: list[NamedValue | Mention] = [*self.values, *self.mentions] if word.start >= start else []
+            if found := [one for one in named if one.first == at]:
+                return found[0]
+        raise NotExplainedError
+
+    def measures(self, column: int) -> list[Amount | None] | None:
+        """What the cells of a column measure, None where they cannot be compared."""
+        if column not in self._measures:
+            self._measures[column] = comparable(self.table.column(column))
+        return self._measures[column]
+
+    def kind(self, column: int) -> str:
+        """What a column measures, by its cells or its name; "" of bare numbers and of other text."""
+        measures = self.measures(column)
+        if measures is None:
+            return ""
+        unit = unit_in_name(self.table.columns[column])
+        return next((one.kind for one in measures if one is not None), "") or (unit[0] if unit else "")
+
+    def key(self) -> int:
+        """The column by which rows are known: the first, unless that only counts them or its values come again."""
+        for number, name in enumerate(self.table.columns):
+            cells = self.table.column(number)
+            if len(set(cells)) < len(cells) or any(map(is_empty, cells)) or name.strip().lower() in _COUNTS:
+                continue
+            if self.kind(number) in {"", "date"}:
+                return number
+        texts = (i for i in range(len(self.table.columns)) if self.measures(i) is None)
+        return next(texts, 0)
+
+    def _cells_with(self, stem: str) -> list[tuple[int, int, list[str]]]:
+        """The cells that may have a word, by column and row, and the stems of each."""
+        begin = stem[: max(_LEAST_STEM, len(stem) - 1)]
+        rows = enumerate(self.table.rows)
+        return [
+            (i, number, stems_of(cell))
+            for number, row in rows
+            for i, cell in enumerate(row.cells)
+            if begin in cell.lower()
+        ]
+
+    def _stretches(self) -> Iterator[tuple[int, int]]:
+        """Stretches of words that are not explained, the longest first, beginning and ending with ones that tell."""
+        for size in range(_LONGEST, 0, -1):
+            for first in range(len(self.words) - size + 1):
+                inside = self.words[first : first + size]
+                if not any(word.is_explained for word in inside) and not inside[0].is_plain and not inside[-1].is_plain:
+                    yield first, first + size
+
+
+def stems_of(text: str) -> list[str]:
+    """The stems of the words of a text, in order."""
+    return [_stem(word) for word in words_of(text)]
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text in small letters, in order."""
+    return _WORD.findall(text.lower())
+
+
+def _stem(word: str) -> str:
+    return next(iter(word_terms(word)), word)
+
+
+def _is_among(stem: str, names: Sequence[str]) -> bool:
+    """Whether a word is one of some, or of one stem with one of them: owns, owner."""
+    pairs = [sorted((stem, name), key=len) for name in names]
+    return any(
+        short == long or (len(short) >= _LEAST_STEM and long.startswith(short) and long[len(short) :] in _ENDINGS)
+        for short, long in pairs
+    )
+
+
+def _is_in(few: Sequence[str], many: Sequence[str]) -> bool:
+    return any(list(many[at : at + len(few)]) == list(few) for at in range(len(many) - len(few) + 1))

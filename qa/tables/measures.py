@@ -1,0 +1,150 @@
+"""What the cells of a table measure: numbers with units, dates and times, so that they can be compared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from qa.answer.dates import dates_in
+from qa.answer.values import compared
+
+# Units by what they measure, each with how many of the first it is.
+_UNITS: dict[str, dict[str, float]] = {
+    "bytes": {
+        "b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40,
+    },
+    "mass": {"kg": 1, "g": 1e-3, "mg": 1e-6, "t": 1e3, "tonne": 1e3, "ton": 1e3, "lb": 0.45359237, "oz": 0.0283495},
+    "length": {"m": 1, "km": 1e3, "cm": 1e-2, "mm": 1e-3, "mi": 1609.344, "mile": 1609.344, "ft": 0.3048, "in": 0.0254},
+    "area": {"m²": 1, "m2": 1, "sqm": 1, "km²": 1e6, "km2": 1e6, "ha": 1e4},
+    "volume": {"l": 1, "litre": 1, "liter": 1, "ml": 1e-3, "cl": 1e-2, "m³": 1e3, "m3": 1e3},
+    "time": {
+        "s": 1, "sec": 1, "second": 1, "min": 60, "minute": 60, "h": 3600, "hr": 3600, "hour": 3600, "ms": 1e-3,
+        "d": 86400, "day": 86400, "week": 604800, "month": 2629800, "year": 31557600, "yr": 31557600,
+    },
+    "power": {"w": 1, "kw": 1e3, "mw": 1e6},
+    "speed": {"km/h": 1, "kmh": 1, "kph": 1, "m/s": 3.6, "mph": 1.609344, "kn": 1.852, "knot": 1.852},
+    "frequency": {"hz": 1, "khz": 1e3, "mhz": 1e6, "ghz": 1e9},
+    "temperature": {"°c": 1},
+}  # fmt: skip
+_KINDS = {unit: (kind, factor) for kind, units in _UNITS.items() for unit, factor in units.items()}
+_CURRENCIES = frozenset(
+    {"aud", "cad", "chf", "dkk", "eur", "gbp", "ils", "inr", "jpy", "krw", "nok", "sek", "try", "usd"}
+)
+# Cells that tell nothing.
+_EMPTY = frozenset({"", "-", "–", "—", "?", "n/a", "na", "none", "unknown", "tbd", "tba", "..."})
+_CLOCK = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d))?(?:\s?h)?")
+_YEAR_MONTH = re.compile(r"(\d{4})-(\d\d)")
+# Which of both numbers is the month shows in none of these by itself.
+_UNCLEAR_DATE = re.compile(r"(?:0?\d|1[0-2])[/-](?:0?\d|1[0-2])[/-]\d{4}")
+_NAME_PART = re.compile(r"[^\s()\[\],;:]+")
+_MINUS = re.compile(r"[-−]\s?\d")
+_MONTHS, _DAYS = 12, 31
+# Beside a date: "Wed, 4 June 2024".
+_LONGEST_WEEKDAY = 11
+# The fewest cells that can be compared, and the share of all that must be.
+_LEAST, _MOST_OTHERS = 2, 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """What a cell measures.
+
+    Attributes:
+        value: In the base unit of its kind; of a date years.
+        kind: `mass`, `time`, ...; `money eur`, `date`; another unit as it is written; "" of a bare number.
+    """
+
+    value: float
+    kind: str = ""
+
+    def fits(self, other: Amount) -> bool:
+        """Whether both can be compared: a bare number with anything, as the unit may stand in the name of a column."""
+        return self.kind == other.kind or not (self.kind and other.kind)
+
+
+def kind_of_unit(unit: str) -> tuple[str, float] | None:
+    """What a unit measures, and how many of the base unit it is; None of what is no known unit."""
+    small = unit.lower().rstrip(".")
+    if small in _CURRENCIES:
+        return f"money {small}", 1.0
+    return _KINDS.get(small) or (_KINDS.get(small.removesuffix("s")) if len(small) > 2 else None)
+
+
+def measure_of(cell: str) -> Amount | None:
+    """What a cell measures, if it is a number, perhaps with a unit, a time or a date and nothing else."""
+    text = cell.strip().strip("*_`").strip()
+    if clock := _CLOCK.fullmatch(text):
+        hours, minutes, seconds = (int(part or 0) for part in clock.groups())
+        return Amount(hours * 3600.0 + minutes * 60 + seconds, "time")
+    dates = list(dates_in(text))
+    if _UNCLEAR_DATE.fullmatch(text) or len(dates) > 1:
+        return None
+    if dates:
+        is_all = len(dates[0].text) + _LONGEST_WEEKDAY >= len(text)
+        return _date(dates[0].year, dates[0].month, dates[0].day) if is_all else None
+    return _month(text) or _number(text)
+
+
+def _month(text: str) -> Amount | None:
+    """A month of a year."""
+    if found := _YEAR_MONTH.fullmatch(text):
+        return _date(int(found[1]), int(found[2]))
+    form, values = compared(text)
+    is_month = form == "m #" and isinstance(values[1], Decimal)
+    return _date(int(values[1]), int(values[0])) if is_month else None
+
+
+def _number(text: str) -> Amount | None:
+    """A number, perhaps with a unit."""
+    form, values = compared(text)
+    parts = form.lstrip("~≈±<>≤≥ ").removeprefix("-").removeprefix("−").split()
+    numbers = [float(value) for value in values if isinstance(value, Decimal)]
+    if not parts or parts[0] != "#" or len(numbers) < len(values):
+        return None
+    return _with_units(-1.0 if _MINUS.match(text) else 1.0, numbers, parts[1:])
+
+
+def _date(year: int, month: int, day: int = 1) -> Amount | None:
+    is_one = 1 <= month <= _MONTHS and 1 <= day <= _DAYS
+    return Amount(year + ((month - 1) * _DAYS + day - 1) / (_MONTHS * _DAYS), "date") if is_one else None
+
+
+def _with_units(sign: float, numbers: Sequence[float], rest: Sequence[str]) -> Amount | None:
+    """A number with the unit behind it, or several of one kind: 2 h 30 min."""
+    units = [part for part in rest if part != "#"]
+    if not units:
+        return Amount(sign * numbers[0]) if len(numbers) == 1 else None
+    kinds = [kind_of_unit(unit) for unit in units]
+    if len(numbers) == 1 and len(units) == 1:
+        kind, factor = kinds[0] or (units[0].rstrip("s"), 1.0)
+        return Amount(sign * numbers[0] * factor, kind)
+    if None in kinds or len(units) != len(numbers) or len({one[0] for one in kinds if one}) != 1:
+        return None
+    total = sum(number * one[1] for number, one in zip(numbers, kinds, strict=True) if one)
+    return Amount(sign * total, kinds[0][0] if kinds[0] else "")
+
+
+def is_empty(cell: str) -> bool:
+    """Whether a cell tells nothing."""
+    return cell.strip().lower() in _EMPTY
+
+
+def comparable(cells: Sequence[str]) -> list[Amount | None] | None:
+    """What the cells of a column measure, None for those that do not tell; None where they cannot be compared."""
+    found: list[Amount | None] = []
+    others = 0
+    for cell in cells:
+        found.append(None if is_empty(cell) else measure_of(cell))
+        others += found[-1] is None and not is_empty(cell)
+        if others > _MOST_OTHERS * len(cells):
+            return None
+    known = [one for one in found if one is not None]
+    return found if len(known) >= _LEAST and len({one.kind for one in known}) == 1 else None
+
+
+def unit_in_name(name: str) -> tuple[str, float] | None:
+    """The unit that the name of a column states behind its first word, as `kind_of_unit` gives it: "memory (GB)"."""
+    units = [unit for unit in map(kind_of_unit, _NAME_PART.findall(name)[1:]) if unit is not None]
+    return units[0] if len(units) == 1 else None

@@ -1,0 +1,176 @@
+"""Words that ask for the most or least of something, or for more or less than an amount, and what they measure."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from qa.answer.values import MONTH
+from qa.tables.measures import Amount, kind_of_unit, measure_of
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """What an adjective or verb measures.
+
+    Attributes:
+        names: Words of the names of columns that hold it.
+        kinds: What is measured there, where no name tells.
+        reverse: Words of the names of columns where less means more: of what is newest the age.
+    """
+
+    names: frozenset[str] = frozenset()
+    kinds: frozenset[str] = frozenset()
+    reverse: frozenset[str] = frozenset()
+
+    @property
+    def all_names(self) -> frozenset[str]:
+        """Words of the names of columns that hold it, or what is the reverse of it."""
+        return self.names | self.reverse
+
+
+def _property(names: str, kinds: str = "", reverse: str = "") -> Property:
+    return Property(*(frozenset(words.split()) for words in (names, kinds, reverse)))
+
+
+ANY = Property()
+_WEIGHT = _property("weight mass load", "mass")
+_LENGTH = _property("length distance range duration time", "length time")
+_HEIGHT = _property("height elevation altitude", "length")
+_SIZE = _property("size area capacity population volume", "area volume")
+_AGE = _property(
+    "date year since built founded born installed joined started bought opened published released created due hired"
+    " registered", "date", "age",
+)  # fmt: skip
+_PRICE = _property("price cost fee charge rate rent amount fare", "money")
+_SPEED = _property("speed pace", "speed", "time duration")
+_DEPTH = _property("depth", "length")
+_WIDTH = _property("width beam", "length")
+_HEAT = _property("temperature", "temperature")
+# Verbs that name what is measured: "which boat weighs the most?"
+VERBS = {
+    "weigh": _WEIGHT,
+    "cost": _PRICE,
+    "charg": _PRICE,
+    "last": _property("duration time", "time"),
+    "earn": _property("salary wage pay income", "money"),
+}
+# More and most of something, and less and least of it.
+_MORE = {
+    "heavier heaviest": _WEIGHT, "longer longest": _LENGTH, "taller tallest higher highest": _HEIGHT,
+    "larger largest bigger biggest greater greatest": _SIZE, "newer newest later latest younger youngest": _AGE,
+    "faster fastest quicker quickest": _SPEED, "deeper deepest": _DEPTH, "wider widest": _WIDTH,
+    "warmer warmest hotter hottest": _HEAT, "more most maximum": ANY,
+}  # fmt: skip
+_LESS = {
+    "lighter lightest": _WEIGHT, "shorter shortest": _LENGTH, "lower lowest": _HEIGHT, "smaller smallest": _SIZE,
+    "older oldest earlier earliest": _AGE, "cheaper cheapest": _PRICE, "slower slowest": _SPEED,
+    "shallower shallowest": _DEPTH, "narrower narrowest": _WIDTH, "colder coldest cooler coolest": _HEAT,
+    "less least fewer fewest minimum": ANY,
+}  # fmt: skip
+# At the end of a question: "who joined first?"
+_AT_END = re.compile(r"\b(?:(?P<first>first)|last)(?=\W*$)", re.IGNORECASE)
+_WORDS = {word: (what, 1) for words, what in _MORE.items() for word in words.split()}
+_WORDS |= {word: (what, -1) for words, what in _LESS.items() for word in words.split()}
+_EXPENSIVE, _RECENT = "expensive", "recent"
+_SUPERLATIVE = re.compile(
+    rf"\b(?P<word>{'|'.join(word for word in _WORDS if word.endswith(('st', 'mum')))})\b"
+    rf"(?: (?P<of>{_EXPENSIVE}|{_RECENT})\b)?",
+    re.IGNORECASE,
+)
+_AMOUNT = (
+    rf"(?P<amount>\d{{4}}-\d\d(?:-\d\d)?\b|(?:\d{{1,2}}(?:st|nd|rd|th)? (?:of )?)?{MONTH} \d{{4}}"
+    r"|(?:[€$£]\s?)?\d[\d.,]*\d|(?:[€$£]\s?)?\d)(?P<unit>\s?[%€$£]|\s?[^\W\d_]+[²³23]?(?:/[a-z]+)?\b)?"
+)
+_BOUND = re.compile(
+    rf"\b(?:(?P<word>{'|'.join(word for word in _WORDS if word.endswith('er') or word in {'more', 'less'})})"
+    rf"(?P<expensive> {_EXPENSIVE})? than|(?P<sign>over|above|exceed(?:s|ing)?|after|under|below|before|at least|since"
+    rf"|at most|up to|until))\s+{_AMOUNT}",
+    re.IGNORECASE,
+)
+_SIGNS: dict[str, Callable[[float, float], bool]] = {
+    "over": operator.gt, "above": operator.gt, "exceed": operator.gt, "after": operator.gt, "under": operator.lt,
+    "below": operator.lt, "before": operator.lt, "at least": operator.ge, "since": operator.ge, "at most": operator.le,
+    "up to": operator.le, "until": operator.le,
+}  # fmt: skip
+_OF_DATES = frozenset({"after", "before", "since", "until"})
+
+
+@dataclass(frozen=True, slots=True)
+class Superlative:
+    """The most or least of something.
+
+    Attributes:
+        what: Is measured; `ANY` where a noun or verb says so.
+        sign: 1 for the most, -1 for the least.
+        span: Characters of the question.
+    """
+
+    what: Property
+    sign: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """More or less than an amount.
+
+    Attributes:
+        what: Is measured; `ANY` where a noun, verb or the unit says so.
+        holds: Whether it does, of a value and the amount.
+        amount: What to compare with.
+        span: Characters of the question.
+    """
+
+    what: Property
+    holds: Callable[[float, float], bool]
+    amount: Amount
+    span: Span
+
+    def is_met(self, measure: Amount | None) -> bool:
+        """Whether a cell is within the bound; of a year all its days are."""
+        if measure is None or not measure.fits(self.amount):
+            return False
+        value = measure.value
+        is_year = measure.kind == "date" and not self.amount.kind
+        return self.holds(float(int(value)) if is_year else value, self.amount.value)
+
+
+def superlatives(question: str) -> list[Superlative]:
+    """The superlatives of a question, in order; "at least" is none, "first" and "last" are at its end."""
+    found = []
+    for one in _SUPERLATIVE.finditer(question):
+        what, sign = _WORDS[one["word"].lower()]
+        if one["of"] and what is not ANY:
+            continue
+        if not question[: one.start()].lower().endswith("at "):
+            what = {_EXPENSIVE: _PRICE, _RECENT: _AGE}.get((one["of"] or "").lower(), what)
+            found.append(Superlative(what, sign, one.span()))
+    if not found and (end := _AT_END.search(question)):
+        found.append(Superlative(ANY, -1 if end["first"] else 1, end.span()))
+    return found
+
+
+def bounds(question: str) -> list[Bound]:
+    """More or less than which amounts a question asks for, in order."""
+    found = []
+    for one in _BOUND.finditer(question):
+        unit, end = one["unit"] or "", one.end()
+        is_unit = not unit[-1:].isalnum() or kind_of_unit(unit.strip()) is not None
+        amount = measure_of(one["amount"] + (unit if is_unit else ""))
+        if amount is None:
+            continue
+        if one["word"]:
+            what, sign = _WORDS[one["word"].lower()]
+            what = _PRICE if one["expensive"] else what
+            holds = _SIGNS["over" if sign > 0 else "under"]
+        else:
+            name = one["sign"].lower()
+            holds = _SIGNS["exceed" if name.startswith("exceed") else name]
+            what = _AGE if name in _OF_DATES else ANY
+        found.append(Bound(what, holds, amount, (one.start(), end if is_unit else end - len(unit))))
+    return found

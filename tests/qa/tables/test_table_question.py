@@ -1,0 +1,151 @@
+"""Which rows a question asks for, and which questions a table leaves alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from qa.tables.table_question import select_rows
+from qa.tables.whole_table import Row, WholeTable
+from tests.qa.passages import stored
+
+
+def table(name: str, *lines: str) -> WholeTable:
+    """A table of a file; the cells of a line are parted by bars."""
+    columns, *rows = ([cell.strip() for cell in line.split("|")] for line in lines)
+    passage = stored("", path=name)
+    return WholeTable(tuple(columns), tuple(Row(tuple(cells), passage, (0, 0)) for cells in rows))
+
+
+SERVERS = table(
+    "servers.csv",
+    "host | os | memory (GB) | disk | owner | installed | hall",
+    "boreas | Debian 12 | 64 | 2 TB | Ines Kranz | 2021-03-04 | 2",
+    "notos | Debian 11 | 128 | 4 TB | Tom Abel | 2019-11-20 | 1",
+    "euros | Ubuntu 22.04 | 32 | 500 GB | Ines Kranz | 2023-06-01 | 2",
+    "zephyr | Windows Server | 256 | 8 TB | Mia Roth | 2020-01-15 | 3",
+    "aither | Debian 12 | 16 | 250 GB | Tom Abel | 2018-05-30 | 1",
+)
+ROOMS = table(
+    "rooms.md",
+    "Room | Floor | Seats | Projector | Equipment | Lift",
+    "Alder | 1 | 8 | yes | whiteboard | yes",
+    "Birch | 1 | 12 | no | whiteboard, camera | yes",
+    "Cedar | 2 | 24 | yes | camera | yes",
+    "Dogwood | 3 | 4 | no | | yes",
+    "Elm | 3 | 60 | yes | camera, stage | yes",
+)
+BOATS = table(
+    "boats.md",
+    "Model | Weight | Length | Price | Built | Age",
+    "Heron | 7.9 kg | 4.20 m | €1,250 | 2019 | 5",
+    "Merganser | 24 kg | 5.10 m | €980 | 2008 | 16",
+    "Petrel | 18.5 kg | 3.80 m | €2,100 | 2021 | 3",
+    "Loon | 31 kg | 6.00 m | €640 | 1997 | 27",
+)
+STAFF = table(
+    "staff.json",
+    "name | role | hours | joined | town",
+    "Ada Lum | Engineer | 38 | 2015-02-01 | Oslo",
+    "Bo Riis | Designer | 20 | 2022-09-12 | Bergen",
+    "Cleo Strand | Engineer | 30 | 2018-07-03 | Oslo",
+)
+INVOICES = table(
+    "invoices.html",
+    "Invoice | Customer | Amount | Due | Status",
+    "R-101 | Hartmann | 420.00 EUR | 12 March 2024 | paid",
+    "R-102 | Linde | 1,310.50 EUR | 2 April 2024 | unpaid",
+    "R-103 | Hartmann | 88.20 EUR | 30 January 2024 | paid",
+)
+RUNS = table(
+    "log.txt", "Run | Model | Loss | Started", "17 | small | 0.61 | 3 May 2024", "18 | large | 0.47 | 9 May 2024"
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "question", "cells"),
+    [
+        (SERVERS, "Which server has the most memory?", ["zephyr"]),
+        (SERVERS, "which server has the largest disk", ["zephyr"]),
+        (SERVERS, "Which is the oldest server?", ["aither"]),
+        (SERVERS, "who owns the server with the most memory?", ["Mia Roth"]),
+        (SERVERS, "Which servers run Debian?", ["boreas", "notos", "aither"]),
+        (SERVERS, "which servers don't run Debian", ["euros", "zephyr"]),
+        (SERVERS, "which servers do not run Debian 12", ["notos", "euros", "zephyr"]),
+        (SERVERS, "which servers are in hall 2?", ["boreas", "euros"]),
+        (SERVERS, "Which servers in hall 1 run Debian 11?", ["notos"]),
+        (SERVERS, "Which Debian server has the most memory?", ["notos"]),
+        (SERVERS, "which servers have more than 50 GB of memory?", ["boreas", "notos", "zephyr"]),
+        (SERVERS, "which servers have more than 0.1 TB of memory?", ["notos", "zephyr"]),
+        (SERVERS, "which servers were installed before 2020?", ["notos", "aither"]),
+        (SERVERS, "which servers were installed after 2020?", ["boreas", "euros"]),
+        (SERVERS, "list the servers of Ines Kranz", ["boreas", "euros"]),
+        (SERVERS, "what is the memory of boreas?", ["64"]),
+        (ROOMS, "Which rooms have no projector?", ["Birch", "Dogwood"]),
+        (ROOMS, "which rooms have a projector", ["Alder", "Cedar", "Elm"]),
+        (ROOMS, "which rooms have a lift", ["Alder", "Birch", "Cedar", "Dogwood", "Elm"]),
+        (ROOMS, "which rooms without a camera have a whiteboard", ["Alder"]),
+        (ROOMS, "which rooms on floor 3 have a projector?", ["Elm"]),
+        (ROOMS, "which rooms have 12 seats?", ["Birch"]),
+        (ROOMS, "which rooms have at least 12 seats?", ["Birch", "Cedar", "Elm"]),
+        (ROOMS, "which room seats the most people?", ["Elm"]),
+        (BOATS, "What is the heaviest boat?", ["Loon"]),
+        (BOATS, "which boat weighs the least", ["Heron"]),
+        (BOATS, "which boat is the newest", ["Petrel"]),
+        (BOATS, "which boats cost more than €1,000?", ["Heron", "Petrel"]),
+        (BOATS, "which boats are longer than 500 cm?", ["Merganser", "Loon"]),
+        (BOATS, "what is the price of the heaviest boat?", ["€640"]),
+        (BOATS, "What is the highest price?", ["€2,100"]),
+        (STAFF, "who works the most hours?", ["Ada Lum"]),
+        (STAFF, "who joined first?", ["Ada Lum"]),
+        (STAFF, "Who lives in Oslo?", ["Ada Lum", "Cleo Strand"]),
+        (STAFF, "which engineers work in Oslo", ["Ada Lum", "Cleo Strand"]),
+        (STAFF, "which employees joined before 2016", ["Ada Lum"]),
+        (INVOICES, "which invoices are unpaid?", ["R-102"]),
+        (INVOICES, "what are the invoices of Hartmann?", ["R-101", "R-103"]),
+        (INVOICES, "which invoices are over 400 EUR?", ["R-101", "R-102"]),
+        (INVOICES, "which invoice is due the latest", ["R-102"]),
+        (RUNS, "which run had the lowest loss?", ["18"]),
+        (RUNS, "which runs started before 5 May 2024?", ["17"]),
+    ],
+)
+def test_rows_that_answer(asked: WholeTable, question: str, cells: Sequence[str]) -> None:
+    found = select_rows(question, asked)
+    assert found is not None
+    assert [row.cells[found.column] for row in found.rows] == cells
+
+
+@pytest.mark.parametrize(
+    ("asked", "question"),
+    [
+        # A word that the table does not explain.
+        (SERVERS, "which server has the most cores?"),
+        (SERVERS, "which servers run Fedora?"),
+        (SERVERS, "which server has the second most memory?"),
+        (BOATS, "which boat is the most comfortable?"),
+        (BOATS, "which dinghy is the lightest?"),
+        (INVOICES, "which invoices of 2023 are paid?"),
+        # More than the rows tell.
+        (ROOMS, "which rooms have a projector or a camera?"),
+        (BOATS, "why is the Loon the heaviest boat?"),
+        (SERVERS, "how much memory does the largest server have?"),
+        # Amounts of several rows would have to be added up, or it is not clear what is measured.
+        (INVOICES, "which customer has the most amount?"),
+        (INVOICES, "which is the longest invoice?"),
+        (SERVERS, "which servers have more than 50?"),
+        (SERVERS, "which servers have more than 50 kg of memory?"),
+        # What neither is a column of what is asked for nor leaves rows out.
+        (SERVERS, "which is the oldest server's owner?"),
+        (SERVERS, "Do all servers run Debian?"),
+        # What all rows have tells nothing.
+        (SERVERS, "which servers have an owner?"),
+        # No row is left.
+        (ROOMS, "which rooms have more than 100 seats?"),
+        (ROOMS, "which rooms are not"),
+        (ROOMS, "which rooms"),
+        (ROOMS, "which"),
+    ],
+)
+def test_questions_that_a_table_leaves_alone(asked: WholeTable, question: str) -> None:
+    assert select_rows(question, asked) is None
