@@ -188,7 +188,7 @@ class Answer:
         citations: The passages that say so, by rank, the one that is quoted first.
         sentence: The sentence that `text` is from.
         alternatives: Other dates or numbers that other passages give for the same.
-        more: Of a question for documents or rows, how many others have what was asked for and are not among the passages.
+        more: Of a question for documents or rows, how many others have what was asked for and are not shown.
         prose: What a language model wrote, if one was asked to; see `qa.prose`.
     """
 

@@ -23,6 +23,8 @@ FEES = (
         ("Boat | Fee\nYacht | 120", "", "Boat: Yacht; Fee: 120.\n"),
         ("| Yacht | 120 |\n| Kayak | 5 |", "", "Yacht; 120.\nKayak; 5.\n"),
         ("| Yacht | 120 |\n| Kayak | 5 |", "Fees › Boat | Fee", "Boat: Yacht; Fee: 120.\nBoat: Kayak; Fee: 5.\n"),
+        ("| Yacht | 120 |\n\nAll in EUR.", "Fees › Boat | Fee", "Boat: Yacht; Fee: 120.\n\n\nAll in EUR."),
+        ("| Yacht | 120 | x |", "Fees › Boat | Fee", "| Yacht | 120 | x |"),
         ("Yacht | 120 | x\nKayak", "", "Yacht | 120 | x\nKayak"),
         ("a || b, in code", "", "a || b, in code"),
         ("x|y|\n z | ", "", "x: z.\n"),

@@ -32,7 +32,18 @@ def test_numbers_with_their_units(cell: str, value: float, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "cell", ["Debian 12", "3 to 5 or 7", "see below", "3/4/2024", "9 kg 5 m", "4 June, not 5 May", "", "PX-1000"]
+    "cell",
+    [
+        "Debian 12",
+        "3 to 5 or 7",
+        "see below",
+        "3/4/2024",
+        "9 kg 5 m",
+        "4 June, not 5 May",
+        "4 June at the harbour",
+        "",
+        "PX-1000",
+    ],
 )
 def test_what_is_no_single_amount(cell: str) -> None:
     assert measure_of(cell) is None

@@ -71,12 +71,11 @@ def test_rows_of_one_passage_are_cited_once(tmp_path: Path) -> None:
     assert (tmp_path / "rooms.md").read_text()[slice(*texts["Cedar | yes"])] == "Cedar | yes"
 
 
-@pytest.mark.parametrize(("second", "is_told"), [(31, False), (20, True)])
-def test_two_tables_that_differ_tell_nothing(tmp_path: Path, second: int, is_told: bool) -> None:
-    for year, last in ((2023, 20), (2024, second)):
-        rows = f"| Heron | 7 kg |\n| Loon | 19 kg |\n| {'Loon' if last < 31 else 'Teal'} {year} | {last} kg |"
-        rows = rows.replace(f"Loon {year}", "Grebe")
+@pytest.mark.parametrize(("heaviest", "is_told"), [("Teal", False), ("Grebe", True)])
+def test_two_tables_that_differ_tell_nothing(tmp_path: Path, heaviest: str, is_told: bool) -> None:
+    for year, boat in ((2023, "Grebe"), (2024, heaviest)):
+        rows = f"| Heron | 7 kg |\n| Loon | 19 kg |\n| {boat} | {year} kg |"
         (tmp_path / f"fleet-{year}.md").write_text(f"# Boats\n\n| Boat | Weight |\n|---|---|\n{rows}\n")
     result = ask(tmp_path, "Which boat has the most weight?")
     assert result.answer is not None
-    assert (result.answer.text == "Grebe") is is_told
+    assert (result.answer.text in {"Grebe", "Teal"}) is is_told
