@@ -6,10 +6,12 @@ analyse -> retrieve -> fuse -> distinct -> rerank -> read -> tables -> extract -
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from corpus.errors import ModelError, UsageError
 from index import Among, CompileError, CrossEncoderModel, Encoder, Index, Scope, StoredPassage
@@ -32,11 +34,15 @@ from qa.retrieval.question_text import LONGEST_QUESTION, whole
 from qa.retrieval.rerank import READ_DEPTH, RERANK_DEPTH, SCORED_DEPTH, Judged, rerank, rerank_by_model
 from qa.retrieval.stopwatch import Stopwatch
 from qa.retrieval.word_overlap import overlap, term_shares
-from qa.tables.table_answer import RowsAnswer, rows_answer
+
+if TYPE_CHECKING:
+    from qa.tables.table_answer import RowsAnswer
 
 _log = logging.getLogger(__name__)
 
 _MAX_SELECTED = 64
+# Two lines of a table, with bars or with a field each.
+_ROWS = re.compile(r"\|.*\n.*\||^[^\s:][^\n:]{0,39}:.*\n[^\s:][^\n:]{0,39}:", re.MULTILINE)
 # Passages in which what is looked up may stand.
 _LOOKUP_DEPTH = 50
 
@@ -219,7 +225,12 @@ class Pipeline:
         """The rows of a whole table that answer; none of a part of a document, as the table may be more than that."""
         if query.mode is not Mode.HYBRID or query.for_documents or isinstance(query.documents, Scope):
             return None
-        return rows_answer(self.snapshot, query.text, [one.passage for one in ranked[:READ_DEPTH]])
+        passages = [one.passage for one in ranked[:READ_DEPTH]]
+        if not any(_ROWS.search(one.text) for one in passages):
+            return None
+        from qa.tables.table_answer import rows_answer  # noqa: PLC0415 - prose has no rows
+
+        return rows_answer(self.snapshot, query.text, passages)
 
     def _read(self, query: Query, passages: Sequence[StoredPassage]) -> Sequence[Reading | None]:
         """What the reader tells of each passage; None without it, or where it does not know the language."""
