@@ -14,7 +14,7 @@ from typing import Any
 
 from corpus.errors import ModelError, QAError
 from index.compiled.forks import Unloadable
-from index.compiled.runtime import CompileError, openvino
+from index.compiled.runtime import CompileError, has_amx, openvino
 from index.storage import disk
 from index.storage.file_digests import sha256_of
 from index.storage.files import ABANDONED_SECONDS, cache_folder, sweep, write_to_cache
@@ -158,7 +158,7 @@ def _is_sound(folder: Path) -> bool:
 
 
 def _load(library: Any, graph: Path, hint: Hint, precision: str) -> Any:
-    """Load a compiled copy for the processor, in bf16 where it computes in that itself, or as `precision` says.
+    """Load a compiled copy for the processor, in bf16 where it has units for that, or as `precision` says.
 
     What OpenVINO makes of the graph for this processor is kept beside it, without the weights: loading that takes
     half as long as making it again.
@@ -169,7 +169,7 @@ def _load(library: Any, graph: Path, hint: Hint, precision: str) -> Any:
     capabilities = core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
     config = {
         "PERFORMANCE_HINT": hint.value,
-        "INFERENCE_PRECISION_HINT": precision or ("bf16" if "BF16" in capabilities else "f32"),
+        "INFERENCE_PRECISION_HINT": precision or ("bf16" if "BF16" in capabilities and has_amx() else "f32"),
         "CACHE_MODE": "OPTIMIZE_SIZE",
     }
     device = core.get_property("CPU", "FULL_DEVICE_NAME")

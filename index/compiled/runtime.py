@@ -6,11 +6,16 @@ import contextlib
 import sys
 import warnings
 from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 _TELEMETRY = "openvino_telemetry"
 # What converts models; it takes as long to import as all the rest, and only `convert_model` needs it.
 _CONVERTER = "openvino.tools.ovc"
+# Where Linux tells what a processor can do, the first one within this many bytes.
+_PROCESSORS = Path("/proc/cpuinfo")
+_ONE_PROCESSOR = 16384
 
 
 class CompileError(Exception):
@@ -26,6 +31,19 @@ def openvino() -> Iterator[Any]:
             import openvino as library
 
         yield library
+
+
+@cache
+def has_amx() -> bool:
+    """Whether the processor multiplies matrices in bf16 (AMX); false where the system does not tell.
+
+    OpenVINO calls bf16 a capability of others too, on which it takes nearly twice as long as float32.
+    """
+    try:
+        with _PROCESSORS.open("rb") as file:
+            return b" amx_bf16" in file.read(_ONE_PROCESSOR)
+    except OSError:
+        return False
 
 
 def convert_model(module: Any, example: Any) -> Any:

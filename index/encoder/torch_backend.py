@@ -32,7 +32,7 @@ _NO_LIMIT = 1_000_000
 class TorchEncoder(TransformerEncoder):
     """A sentence-transformer run by torch, on the CPU or a GPU.
 
-    On a CPU that computes in bf16 itself, it does; on a GPU in float32, whose matrix products CUDA rounds to TF32: the
+    On a CPU with AMX it computes in bf16, on a GPU in float32, whose matrix products CUDA rounds to TF32: the
     vectors are to be compared with those of the compiled copy.
     """
 
@@ -88,7 +88,7 @@ class TorchEncoder(TransformerEncoder):
 
         if self._device is Device.CUDA:
             torch.set_float32_matmul_precision("high")
-        in_bf16 = self._device is Device.CPU and _has_native_bf16()
+        in_bf16 = self._device is Device.CPU and _has_amx()
         return network.to(device=self._device.value, dtype=torch.bfloat16 if in_bf16 else torch.float32)
 
 
@@ -178,13 +178,13 @@ def _positions(network: Any) -> int:
     return max(0, int(getattr(network[0].auto_model.config, "max_position_embeddings", None) or 0))
 
 
-def _has_native_bf16() -> bool:
-    """Whether the processor computes in bf16 itself; emulated it is slower than fp32."""
+def _has_amx() -> bool:
+    """Whether the processor multiplies matrices in bf16 (AMX); with AVX-512 alone it is slower than fp32."""
     import torch
 
     # Absent before torch 2.6; without an answer fp32 is right.
     found: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()
-    return bool(found.get("avx512_bf16") or found.get("amx_bf16"))
+    return bool(found.get("amx_bf16"))
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ round warms the page cache and is not counted; by then qa has compiled its model
 
 Not the same work: in the time given qa also reads and splits the files, keeps an index of their words, re-ranks, picks
 an answer and checks its citations against the files. The others do none of that here; txtai and llm keep no text.
-Where the processor computes in bf16, qa runs the model in it, the others in float32, which is the default of each.
+Where the processor has AMX, qa runs the model in bf16, the others in float32, which is the default of each.
 Not compared: the quality of answers (that a passage of the right file is among five only shows that no tool returns
 nonsense), updates, large collections, GPUs, other models, and settings that a tool has but not by default.
 """
@@ -197,7 +197,7 @@ def table(result: dict[str, Any]) -> str:
     on, of, first = result["machine"], result["corpus"], result["first_build"]
     features = " ".join(name for name in ("bf16", "amx") if on[name]) or "neither bf16 nor AMX"
     built = f"took {first['seconds']:.1f} s" if isinstance(first, dict) else f"failed ({first})"
-    precision = " qa computes in bf16 here, the others in float32." if on["bf16"] else ""
+    precision = " qa computes in bf16 here, the others in float32." if on["amx"] else ""
     caveats = (
         f"Caveats first: one machine ({on['cpu']}, {on['cores']} cores, {features}, {on['memory_gib']} GiB, load "
         f"{on['load_before']:.1f} before), {on['date']}; {of['files']:,} files cut into {of['passages']:,} passages by "
