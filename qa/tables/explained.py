@@ -13,13 +13,13 @@ from qa.tables.superlatives import VERBS
 from qa.tables.whole_table import WholeTable
 
 # Verbs that say no more than that a row has a value.
-_PLAIN_VERBS = frozenset(
-    {"accept", "accepts", "allow", "allows", "assigned", "based", "belong", "belongs", "came", "come", "comes"}
-    | {"contain", "contains", "equipped", "get", "gets", "got", "held", "include", "includes", "kept", "listed", "live"}
-    | {"lives", "located", "made", "marked", "need", "needs", "offer", "offers", "permit", "permits", "provide"}
-    | {"provides", "run", "runs", "running", "sit", "sits", "stand", "stands", "support", "supports", "use", "used"}
-    | {"uses", "using", "work", "working", "works"}
-)
+_PLAIN_VERBS = frozenset({
+    "accept", "accepts", "allow", "allows", "assigned", "based", "belong", "belongs", "came", "come", "comes",
+    "contain", "contains", "equipped", "get", "gets", "got", "held", "include", "includes", "kept", "listed",
+    "live", "lives", "located", "made", "marked", "need", "needs", "offer", "offers", "permit", "permits",
+    "provide", "provides", "run", "runs", "running", "sit", "sits", "stand", "stands", "support", "supports",
+    "use", "used", "uses", "using", "work", "working", "works",
+})  # fmt: skip
 # Names of columns that number the rows.
 _COUNTS = frozenset({"", "#", "no", "no.", "nr", "nr.", "pos", "pos.", "rank", "row", "index"})
 _WORD = re.compile(r"\w+")
@@ -179,15 +179,17 @@ class Explained:
         return next((one.kind for one in measures if one is not None), "") or (unit[0] if unit else "")
 
     def key(self) -> int:
-        """The column by which rows are known: the first, unless that only counts them or its values come again."""
-        for number, name in enumerate(self.table.columns):
-            cells = self.table.column(number)
-            if len(set(cells)) < len(cells) or any(map(is_empty, cells)) or name.strip().lower() in _COUNTS:
-                continue
-            if self.kind(number) in {"", "date"}:
-                return number
-        texts = (i for i in range(len(self.table.columns)) if self.measures(i) is None)
-        return next(texts, 0)
+        """The column by which rows are known: the first whose values are all others, if it can be none of dates."""
+        columns = range(len(self.table.columns))
+        distinct = [i for i in columns if self._is_distinct(i)]
+        named = [i for i in distinct if not self.kind(i)] or [i for i in distinct if self.kind(i) == "date"]
+        return next(iter(named or [i for i in columns if self.measures(i) is None]), 0)
+
+    def _is_distinct(self, column: int) -> bool:
+        """Whether no two rows have the same in a column, all have something, and it is not the number of the row."""
+        cells = self.table.column(column)
+        is_count = self.table.columns[column].strip().lower() in _COUNTS
+        return not is_count and len(set(cells)) == len(cells) and not any(map(is_empty, cells))
 
     def _cells_with(self, stem: str) -> list[tuple[int, int, list[str]]]:
         """The cells that may have a word, by column and row, and the stems of each."""

@@ -29,9 +29,9 @@ _UNITS: dict[str, dict[str, float]] = {
     "temperature": {"°c": 1},
 }  # fmt: skip
 _KINDS = {unit: (kind, factor) for kind, units in _UNITS.items() for unit, factor in units.items()}
-_CURRENCIES = frozenset(
-    {"aud", "cad", "chf", "dkk", "eur", "gbp", "ils", "inr", "jpy", "krw", "nok", "sek", "try", "usd"}
-)
+_CURRENCIES = frozenset({
+    "aud", "cad", "chf", "dkk", "eur", "gbp", "ils", "inr", "jpy", "krw", "nok", "sek", "try", "usd",
+})  # fmt: skip
 # Cells that tell nothing.
 _EMPTY = frozenset({"", "-", "–", "—", "?", "n/a", "na", "none", "unknown", "tbd", "tba", "..."})
 _CLOCK = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d))?(?:\s?h)?")

@@ -23,84 +23,30 @@ _ASKS = re.compile(
 )
 # What no row tells.
 _ASKS_MORE = re.compile(r"\b(?:or|how|why|when|where|either|neither|nor|same|both|only)\b", re.IGNORECASE)
-# Words that end what is asked for: "which servers | have ...?"
-_ENDS = frozenset(
-    {
-        "is",
-        "are",
-        "was",
-        "were",
-        "has",
-        "have",
-        "had",
-        "do",
-        "does",
-        "did",
-        "don",
-        "doesn",
-        "didn",
-        "can",
-        "could",
-        "will",
-    }
-    | {
-        "would",
-        "must",
-        "should",
-        "may",
-        "with",
-        "without",
-        "in",
-        "on",
-        "at",
-        "by",
-        "from",
-        "of",
-        "for",
-        "that",
-        "which",
-    }
-    | {"who", "where", "whose", "not", "no", "and", "than", "to", "the", "a", "an"}
-)
+_AUXILIARIES = frozenset({
+    "is", "are", "was", "were", "has", "have", "had", "do", "does", "did", "don", "doesn", "didn", "can", "could",
+    "will", "would", "must", "should", "may",
+})  # fmt: skip
+# Words that end what is asked for: "which servers | in hall 2 have ...?"
+_ENDS = _AUXILIARIES | frozenset({
+    "with", "without", "in", "on", "at", "by", "from", "of", "for", "that", "which", "who", "where", "whose",
+    "not", "no", "and", "than", "to", "the", "a", "an",
+})  # fmt: skip
 _NEGATION = re.compile(r"\b(?:no|not|without|lack(?:s|ing)?|never|except)\b|\b\w+n['’]t\b", re.IGNORECASE)
-_PERSON = frozenset(
-    {"person", "people", "employee", "employees", "colleague", "colleagues", "member", "members", "staff", "player"}
-    | {"players", "student", "students", "team", "participant", "participants"}
-)
-_PERSON_COLUMN = frozenset(
-    {
-        "author",
-        "coach",
-        "colleague",
-        "contact",
-        "customer",
-        "driver",
-        "employee",
-        "engineer",
-        "lead",
-        "leader",
-        "manager",
-    }
-    | {"member", "name", "owner", "participant", "patient", "person", "player", "staff", "student", "teacher", "tenant"}
-    | {"who", "winner"}
-)
+_PERSON = frozenset({
+    "person", "people", "employee", "employees", "colleague", "colleagues", "member", "members", "staff", "player",
+    "players", "student", "students", "team", "participant", "participants",
+})  # fmt: skip
+_PERSON_COLUMN = frozenset({
+    "author", "coach", "colleague", "contact", "customer", "driver", "employee", "engineer", "lead", "leader",
+    "manager", "member", "name", "owner", "participant", "patient", "person", "player", "staff", "student",
+    "teacher", "tenant", "who", "winner",
+})  # fmt: skip
 # Superlatives that go with any noun: "the highest price"; of "the heaviest boat" the boat is not measured.
-_OF_ANYTHING = frozenset(
-    {
-        "most",
-        "least",
-        "fewest",
-        "highest",
-        "lowest",
-        "largest",
-        "biggest",
-        "smallest",
-        "greatest",
-        "longest",
-        "shortest",
-    }
-    | {"maximum", "minimum"}
-)
+_OF_ANYTHING = frozenset({
+    "most", "least", "fewest", "highest", "lowest", "largest", "biggest", "smallest", "greatest", "longest",
+    "shortest", "maximum", "minimum",
+})  # fmt: skip
 _NO = frozenset({"no", "n", "false", "0", "✗", "✘", "☐", "nein"})
 _YES = frozenset({"yes", "y", "true", "x", "✓", "✔", "☑", "ja"})
 
@@ -169,7 +115,8 @@ def _explained(found: Explained, asks: re.Match[str]) -> _Parts:
     if len(tops) > 1:
         raise NotExplainedError
     is_who = asks["word"].lower() == "who"
-    head = _head(found.words, asks.end(), tops[0].span[0] if tops else len(question), is_who=is_who)
+    stop = min((*(top.span[0] for top in tops), *(limit.span[0] for limit in limits)), default=len(question))
+    head = _head(found.words, asks.end(), stop, is_who=is_who)
     for span in (asks.span(), *(top.span for top in tops), *(limit.span for limit in limits), *negations):
         found.explain(*span)
     found.name_columns()
@@ -217,7 +164,9 @@ def _selected(found: Explained, parts: _Parts) -> RowSelection | None:
     for mention in found.mentions:
         is_negated = mention in negated
         if is_negated or mention.column not in used:
-            having = _having(table.column(mention.column))
+            if not is_negated and _is_other_form(found, mention):
+                return None
+            having = _having(table.column(mention.column), yes_or_no=asked != found.key())
             rows = rows - having if is_negated else rows & having
             filters += 1
     if asked < 0:
@@ -241,20 +190,38 @@ def _best(found: Explained, rows: set[int], column: int, sign: int) -> set[int]:
     return {i for i, value in values.items() if value == max(values.values())}
 
 
-def _having(cells: Sequence[str]) -> set[int]:
-    """The rows whose cells say that they have something; raises NotExplainedError where all only have values."""
+def _having(cells: Sequence[str], *, yes_or_no: bool) -> set[int]:
+    """The rows whose cells say that they have something; raises NotExplainedError where they say what instead.
+
+    Args:
+        cells: Of a column.
+        yes_or_no: Whether no cell may say more; one that all rows have never may.
+    """
     having = {i for i, cell in enumerate(cells) if not is_empty(cell) and cell.strip().lower() not in _NO}
-    if len(having) == len(cells) and not {cell.strip().lower() for cell in cells} <= _YES:
+    if (yes_or_no or len(having) == len(cells)) and not {cells[i].strip().lower() for i in having} <= _YES:
         raise NotExplainedError
     return having
+
+
+def _is_other_form(found: Explained, mention: Mention) -> bool:
+    """Whether a word names a column in another form than the plural: who pays the rent need not have paid it."""
+    names = words_of(found.table.columns[mention.column])
+    words = (word.text for word in found.words[mention.first : mention.end] if not word.is_plain)
+    return not all(
+        word in names or word.removesuffix("s") in names or word.removesuffix("es") in names for word in words
+    )
 
 
 def _asked(found: Explained, parts: _Parts) -> int:
     """The column whose cells are asked for, -1 for the one that is measured; raises NotExplainedError."""
     if parts.is_who:
         return _asked_person(found, parts)
-    in_head = sorted((one for one in found.mentions if one.first in parts.head), key=lambda one: one.first)
-    if len({one.column for one in in_head}) > 1 and not _is_verb(found, parts, in_head[1:]):
+    head = parts.head
+    in_head = sorted((one for one in found.mentions if one.first in head), key=lambda one: one.first)
+    # Of "which staff joined before 2016" and "which room seats the most people" the last is the verb: none follows.
+    if in_head and in_head[-1].first > head.start and not _is_verb(found.words, head.stop):
+        in_head.pop()
+    if len({one.column for one in in_head}) > 1:
         raise NotExplainedError
     if in_head:
         return in_head[0].column
@@ -266,7 +233,8 @@ def _asked(found: Explained, parts: _Parts) -> int:
 
 
 def _asked_person(found: Explained, parts: _Parts) -> int:
-    people = [i for i, name in enumerate(found.table.columns) if _PERSON_COLUMN & set(words_of(name))]
+    names = [words_of(name) for name in found.table.columns]
+    people = [i for i, name in enumerate(names) if _PERSON_COLUMN & set(name) or name[-1:] == ["by"]]
     named = {one.column for one in found.mentions if one.column in people} or set(people)
     if len(named) == 1:
         return named.pop()
@@ -275,12 +243,9 @@ def _asked_person(found: Explained, parts: _Parts) -> int:
     return found.key()
 
 
-def _is_verb(found: Explained, parts: _Parts, mentions: Sequence[Mention]) -> bool:
-    """Whether the only name of a column is a verb, by what follows: "which room seats the most people"."""
-    behind = found.words[mentions[0].end - 1].end
-    starts = [one.span[0] for one in parts.limits] + ([] if parts.top is None else [parts.top.span[0]])
-    between = {found.question[behind:start].strip().lower() for start in starts if start >= behind}
-    return len(mentions) == 1 and not between.isdisjoint({"", "the"})
+def _is_verb(words: Sequence[QuestionWord], at: int) -> bool:
+    """Whether the words have a verb at a place."""
+    return at < len(words) and (words[at].text in _AUXILIARIES or words[at].is_verb)
 
 
 def _asked_of_top(found: Explained, top: Superlative) -> int:
