@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from index.commit.change import BuildMode
     from index.compiled.bert import MINILM, BertBuilder
-    from index.compiled.compiled_copy import CompiledCopy, Hint
+    from index.compiled.compiled_copy import CompiledCopy, CopyCheck, Hint
     from index.compiled.forks import Forked, Unloadable, keep_for_ever, take_part
-    from index.compiled.runtime import CompileError, openvino
+    from index.compiled.runtime import CompileError, is_int8_faster, openvino
     from index.dense.scope import Among, Scope
     from index.dense.search import Candidate
     from index.dense.vector_rows import PassageColumns
     from index.encoder.cross_encoder import CrossEncoderModel, load_cross_encoder
     from index.encoder.devices import Device
-    from index.encoder.load import load_encoder
+    from index.encoder.load import load_encoder, prepare_for_questions
     from index.encoder.model_files import DEFAULT_MODEL, ModelFiles, find
     from index.encoder.protocol import Encoder, TokenVectors, Vectors
     from index.encoder.tokenizer import ModelTokenizer, TokenIds
@@ -57,12 +57,12 @@ _NAMES = {
     "dense.vector_rows": "PassageColumns",
     "encoder.cross_encoder": "CrossEncoderModel load_cross_encoder",
     "encoder.devices": "Device",
-    "encoder.load": "load_encoder",
+    "encoder.load": "load_encoder prepare_for_questions",
     "encoder.model_files": "DEFAULT_MODEL ModelFiles find",
     "compiled.bert": "MINILM BertBuilder",
-    "compiled.compiled_copy": "CompiledCopy Hint",
+    "compiled.compiled_copy": "CompiledCopy CopyCheck Hint",
     "compiled.forks": "Forked Unloadable keep_for_ever take_part",
-    "compiled.runtime": "CompileError openvino",
+    "compiled.runtime": "CompileError is_int8_faster openvino",
     "encoder.protocol": "Encoder TokenVectors Vectors",
     "encoder.tokenizer": "ModelTokenizer TokenIds",
     "integrity.salvage": "salvaged_model",

@@ -7,13 +7,14 @@ import hashlib
 import io
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from corpus.errors import ModelError, QAError
 from index.compiled.forks import Unloadable
+from index.compiled.quantisation import GROUP, quantise
 from index.compiled.runtime import CompileError, has_amx, openvino
 from index.storage import disk
 from index.storage.file_digests import sha256_of
@@ -27,10 +28,17 @@ _FILES = (_GRAPH, _WEIGHTS)
 
 
 class Hint(Enum):
-    """What the compiled model is optimised for, in OpenVINO's words; the vectors are the same."""
+    """What the compiled model is optimised for, in OpenVINO's words; it computes the same."""
 
     THROUGHPUT = "THROUGHPUT"  # texts a second: a core for each of several batches
     LATENCY = "LATENCY"  # the next text: all cores for one batch, which share the reading of the weights
+
+
+class CopyCheck(Protocol):
+    """Whether a compiled graph computes what the model does."""
+
+    def __call__(self, compiled: Any, *, quantised: bool) -> None:
+        """Raise CompileError unless it does, or nearly so in eight bits."""
 
 
 class CompiledCopy:
@@ -39,13 +47,16 @@ class CompiledCopy:
     Args:
         name: The model's, for messages.
         key: Names the copy; another for whatever would be computed otherwise.
-        build: Makes the model's graph with the library that it is given, and a function that raises CompileError
-            unless the graph, compiled, computes what the model does.
+        build: Makes the model's graph with the library that it is given, and what checks it.
+        quantised: Whether to compute in eight bits; a model that these change too much is copied as it is.
     """
 
-    def __init__(self, name: str, key: str, build: Callable[[Any], tuple[Any, Callable[[Any], None]]]) -> None:
+    def __init__(
+        self, name: str, key: str, build: Callable[[Any], tuple[Any, CopyCheck]], *, quantised: bool = False
+    ) -> None:
         self.name = name
-        self.key = key
+        self.key = f"{key}-int8" if quantised else key
+        self.quantised = quantised
         self._build = build
         self._ahead: Unloadable[Any] | None = None
 
@@ -68,7 +79,7 @@ class CompiledCopy:
                 if not _is_sound(folder):
                     raise CompileError(f"the compiled model in {folder} is damaged: checksum mismatch")
             try:
-                return _load(library, folder / _GRAPH, hint, precision)
+                return self._load(library, folder, hint, precision)
             except Exception as error:  # whatever the library raises
                 raise CompileError(f"the compiled model {folder / _GRAPH} cannot be loaded: {error}") from error
 
@@ -93,7 +104,7 @@ class CompiledCopy:
             if folder is not None and _is_sound(folder):
                 # Failures are left to whoever needs the model.
                 with contextlib.suppress(Exception):
-                    return _load(library, folder / _GRAPH, hint, "")
+                    return self._load(library, folder, hint)
             return None
 
         self._ahead = Unloadable(load)
@@ -134,17 +145,41 @@ class CompiledCopy:
     def _write(self, library: Any, folder: Path) -> None:
         """Write the graph into a folder, and check what it computes."""
         try:
-            graph, check = self._build(library)
-            disk.about_to("write", folder / _GRAPH)
-            # Half the file and a third less memory; what that changes is below what bf16 rounds off.
-            library.save_model(graph, folder / _GRAPH, compress_to_fp16=True)
-            # Both are prepared, so that the first question need not.
-            compiled, _ = (_load(library, folder / _GRAPH, hint, "") for hint in Hint)
-            check(compiled)
+            if self.quantised and self._write_graph(library, folder, quantised=True):
+                return
+            self._write_graph(library, folder, quantised=False)
         except (CompileError, ModelError):
             raise
         except Exception as error:  # the libraries raise whatever an unusual model leads to
             raise CompileError(f"{self.name} cannot be compiled: {error}") from error
+
+    def _write_graph(self, library: Any, folder: Path, *, quantised: bool) -> bool:
+        """Write it as it is, or in eight bits; false if these change too much, and then nothing is left."""
+        graph, check = self._build(library)
+        if quantised:
+            quantise(library, graph)
+        disk.about_to("write", folder / _GRAPH)
+        # Half the file and a third less memory; what that changes is below what bf16 rounds off.
+        library.save_model(graph, folder / _GRAPH, compress_to_fp16=True)
+        # All are prepared, so that the first question need not; eight bits are for questions only.
+        hints = (Hint.LATENCY,) if self.quantised else Hint
+        compiled, *_ = (self._load(library, folder, hint) for hint in hints)
+        try:
+            check(compiled, quantised=quantised)
+        except CompileError as error:
+            if not quantised:
+                raise
+            _LOG.info("%s is not copied in eight bits: %s", self.name, error)
+            for file in folder.iterdir():
+                disk.delete(file)
+            return False
+        return True
+
+    def _load(self, library: Any, folder: Path, hint: Hint, precision: str = "") -> Any:
+        if not self.quantised:
+            return _load(library, folder / _GRAPH, hint, precision, {})
+        # Without effect on weights that are not in eight bits; all else is in float32.
+        return _load(library, folder / _GRAPH, hint, "f32", {"DYNAMIC_QUANTIZATION_GROUP_SIZE": str(GROUP)})
 
 
 def _is_sound(folder: Path) -> bool:
@@ -157,8 +192,10 @@ def _is_sound(folder: Path) -> bool:
         return False
 
 
-def _load(library: Any, graph: Path, hint: Hint, precision: str) -> Any:
+def _load(library: Any, graph: Path, hint: Hint, precision: str, more: Mapping[str, str]) -> Any:
     """Load a compiled copy for the processor, in bf16 where it has units for that, or as `precision` says.
+
+    `more` are further settings of OpenVINO.
 
     What OpenVINO makes of the graph for this processor is kept beside it, without the weights: loading that takes
     half as long as making it again.
@@ -171,6 +208,7 @@ def _load(library: Any, graph: Path, hint: Hint, precision: str) -> Any:
         "PERFORMANCE_HINT": hint.value,
         "INFERENCE_PRECISION_HINT": precision or ("bf16" if "BF16" in capabilities and has_amx() else "f32"),
         "CACHE_MODE": "OPTIMIZE_SIZE",
+        **more,
     }
     device = core.get_property("CPU", "FULL_DEVICE_NAME")
     machine = (library.get_version(), device, *sorted(capabilities), *sorted(config.values()))

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from index.compiled.compiled_copy import Hint
+from index.compiled.compiled_copy import CompiledCopy, Hint
 from index.compiled.forks import Forked, take_part
-from index.compiled.runtime import CompileError
+from index.compiled.runtime import CompileError, is_int8_faster
 from index.encoder.devices import Device, find_gpu
 from index.encoder.model_files import DEFAULT_MODEL, ModelFiles, find
 from index.encoder.openvino_backend import CompiledEncoder
@@ -43,7 +43,8 @@ def load_encoder(
     Args:
         name: Its name on the hub, or its folder.
         ahead: Load the compiled copy at once, in the background, if there is one.
-        hint: What the compiled copy is optimised for.
+        hint: What the compiled copy is optimised for; for `LATENCY` it may be one that computes in eight bits, to ask
+            questions with.
         device: Where passages are embedded; questions, and their passages' tokens, are always on the CPU.
 
     Raises:
@@ -54,6 +55,25 @@ def load_encoder(
     if device is not Device.AUTO:
         find_gpu(device)
     return FastestEncoder(model, ahead=ahead, hint=hint, device=device)
+
+
+def prepare_for_questions(name: str) -> None:
+    """Prepare the copy of a model that questions are asked with, if it is another than what passages are embedded by.
+
+    Raises:
+        CompileError: It cannot be made here.
+        ImportError: OpenVINO cannot be imported.
+        ModelError: See `load_encoder`.
+    """
+    model = find(name)
+    copy = _copy_for(Hint.LATENCY, model, lambda: ModelTokenizer(model))
+    if copy.quantised and not copy.exists():
+        copy.load(Hint.LATENCY)
+
+
+def _copy_for(hint: Hint, model: ModelFiles, tokenizer: Callable[[], ModelTokenizer]) -> CompiledCopy:
+    """Stored vectors are exact; a question with its passages' tokens is in eight bits where that is faster."""
+    return encoder_copy(model, tokenizer, quantised=hint is Hint.LATENCY and is_int8_faster())
 
 
 class FastestEncoder(TransformerEncoder, Forked):
@@ -71,7 +91,7 @@ class FastestEncoder(TransformerEncoder, Forked):
         self._hint = hint
         self._device = device
         self._gpu = PassageGpu(model, device)
-        self._copy = encoder_copy(model, lambda: self._tokenizer)
+        self._copy = _copy_for(hint, model, lambda: self._tokenizer)
         if ahead:
             self._copy.begin_loading(hint)
         self._lock = threading.Lock()

@@ -36,6 +36,7 @@ from index import (
     is_built,
     load_encoder,
     open_index,
+    prepare_for_questions,
     wait_for_writer,
 )
 from qa.collection.settings import read_settings
@@ -143,16 +144,17 @@ def build_index(
         if not report.documents and on_empty is OnEmpty.FAIL:
             raise _nothing_to_index(root, report.skipped)
         if is_first and encoder is None:
-            _prepare_reader()
+            _prepare_for_questions(name)
         return report
 
 
-def _prepare_reader() -> None:
-    """Prepare the reader for this machine now, rather than at the first question."""
+def _prepare_for_questions(model: str) -> None:
+    """Prepare the encoder and the reader for this machine now, rather than at the first question."""
     try:
+        prepare_for_questions(model)
         Reader().prepare()
     except (CompileError, ImportError, ModelError) as error:
-        _log.debug("the reader is not prepared: %s", error)
+        _log.debug("questions are not prepared for: %s", error)
 
 
 def _require_members(*pairs: tuple[type[Enum], object]) -> None:

@@ -6,7 +6,6 @@ Its embedding tables are those of the default encoder, which were not trained wi
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.errors import ModelError
-from index import MINILM, BertBuilder, CompiledCopy, CompileError, ModelFiles
+from index import MINILM, BertBuilder, CompiledCopy, CompileError, CopyCheck, ModelFiles, is_int8_faster
 
 # The weights that ship, and what they compute for a few inputs; MODEL_CARD.md says how they were made.
 WEIGHTS = Path(__file__).with_name("reader.safetensors")
 WEIGHTS_SHA256 = "2eccaa9c1cf77a9156c4cec4fe01f84fcd6fd757d2e72c223e71f4cb6b7f2b98"
 # Inputs of the network, each `(n, t) int64`: token ids, 1 for each token, 1 from the context on, 1 for the text proper.
 INPUTS = ("ids", "mask", "types", "text")
-# Logits reach from about -10 to 10; bf16 rounds them off.
+# Logits reach from about -10 to 10; bf16 and eight bits round them off.
 _AGREEMENT = 0.3
 # Raised whenever the copy would be made otherwise.
 _VERSION = 1
@@ -34,10 +33,10 @@ Tensors = dict[str, npt.NDArray[Any]]
 def reader_copy(base: ModelFiles) -> CompiledCopy:
     """The reader's network as it runs on this machine."""
 
-    def build(library: Any) -> tuple[Any, Callable[[Any], None]]:
+    def build(library: Any) -> tuple[Any, CopyCheck]:
         tensors = _tensors(base)
 
-        def check(compiled: Any) -> None:
+        def check(compiled: Any, *, quantised: bool) -> None:
             results = compiled([tensors[f"check.{name}"].astype(np.int64) for name in INPUTS])
             text = tensors["check.text"] == 1
             differences = (results[0][text] - tensors["check.span"][text], results[1] - tensors["check.judged"])
@@ -47,7 +46,7 @@ def reader_copy(base: ModelFiles) -> CompiledCopy:
 
         return _graph(library, tensors), check
 
-    return CompiledCopy("the reader", f"reader-{WEIGHTS_SHA256[:24]}-{_VERSION}", build)
+    return CompiledCopy("the reader", f"reader-{WEIGHTS_SHA256[:24]}-{_VERSION}", build, quantised=is_int8_faster())
 
 
 def _graph(library: Any, tensors: Tensors) -> Any:

@@ -9,7 +9,7 @@ import pytest
 
 from index.compiled import compiled_copy, runtime
 from index.compiled.compiled_copy import Hint
-from index.compiled.runtime import has_amx, openvino
+from index.compiled.runtime import has_amx, is_int8_faster, openvino, processor_flags
 from index.encoder.model_files import find
 from index.encoder.openvino_graph import encoder_copy
 from index.encoder.tokenizer import ModelTokenizer
@@ -18,29 +18,31 @@ from index.encoder.tokenizer import ModelTokenizer
 @pytest.fixture(autouse=True)
 def forgotten() -> Iterator[None]:
     """What is known of this processor is no other test's."""
-    has_amx.cache_clear()
+    processor_flags.cache_clear()
     yield
-    has_amx.cache_clear()
+    processor_flags.cache_clear()
 
 
 @pytest.mark.parametrize(
-    ("told", "has"),
+    ("told", "bf16", "int8"),
     [
-        ("processor : 0\nflags\t\t: fpu avx512_bf16 amx_bf16 avx512_fp16\n", True),
+        ("processor : 0\nflags\t\t: fpu avx512_bf16 amx_bf16 avx512_vnni\n", True, False),
         # Zen 4, and machines that are shared out without AMX: bf16 takes longer than float32 there.
-        ("processor : 0\nflags\t\t: fpu avx512_bf16 avx512_vnni\n", False),
-        ("processor : 0\nFeatures\t: fp asimd\n", False),
-        (None, False),
+        ("processor : 0\nflags\t\t: fpu avx512_bf16 avx512_vnni\n", False, True),
+        ("processor : 0\nflags\t\t: fpu avx2 avx_vnni\n", False, True),
+        ("processor : 0\nflags\t\t: fpu avx2 avx512_vnni_not_this\n", False, False),
+        ("processor : 0\nFeatures\t: fp asimd\n", False, False),
+        (None, False, False),
     ],
 )
 def test_what_the_system_tells_of_the_processor(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: str | None, has: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: str | None, bf16: bool, int8: bool
 ) -> None:
     file = tmp_path / "cpuinfo"
     if told is not None:
         file.write_text(told)
     monkeypatch.setattr(runtime, "_PROCESSORS", file)
-    assert has_amx() is has
+    assert (has_amx(), is_int8_faster()) == (bf16, int8)
 
 
 def test_bf16_needs_units_for_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -119,10 +119,10 @@ def test_a_cache_that_cannot_be_written_is_said(tmp_path: Path, monkeypatch: pyt
 
 def test_a_copy_that_disagrees_with_its_model_is_refused() -> None:
     right = np.array([[1.0, 0.0]])
-    _require_agreement("m", right * 3, right)
+    _require_agreement("m", right * 3, right, 0.9995)
     for wrong in (np.array([[1.0, 0.04]]), np.array([[np.nan, 0.0]]), np.array([[1.0, 0.0, 0.0]])):
         with pytest.raises(CompileError, match="does not give the vectors of the original"):
-            _require_agreement("m", wrong, right)
+            _require_agreement("m", wrong, right, 0.9995)
 
 
 def test_a_failing_converter_is_an_error_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

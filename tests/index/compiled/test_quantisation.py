@@ -1,0 +1,125 @@
+"""Copies in eight bits: for questions, on processors that are faster so, and only where they change little."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from index import prepare_for_questions
+from index.compiled.compiled_copy import CompiledCopy, CopyCheck, Hint
+from index.compiled.quantisation import GROUP, quantise
+from index.compiled.runtime import CompileError, openvino
+from index.encoder import load
+from index.encoder.load import load_encoder
+from index.encoder.model_files import DEFAULT_MODEL
+
+TEXTS = (
+    "The harbour closes at dusk.",
+    "Which of the two boats was repaired in 2019?",
+    "Nachts ist es kälter als draußen; 3,704 of 11,603 (32 %).",
+    "pip install --upgrade tool-kit==4.2",
+)
+WIDTH = 2 * GROUP
+GENERATOR = np.random.default_rng(7)
+WEIGHTS = GENERATOR.normal(size=(48, WIDTH)).astype(np.float32)
+INPUT = GENERATOR.normal(size=(1, 5, WIDTH)).astype(np.float32)
+
+
+@pytest.fixture
+def library() -> Iterator[Any]:
+    with openvino() as found:
+        yield found
+
+
+def graph_of(library: Any, weights: Any, *, transposed: bool) -> Any:
+    op = library.opset13
+    value = op.parameter([-1, -1, weights.shape[1 if transposed else 0]], np.float32)
+    return library.Model([op.result(op.matmul(value, op.constant(weights), False, transposed))], [value], "one product")
+
+
+def constants(graph: Any) -> list[str]:
+    return [node.get_element_type().get_type_name() for node in graph.get_ops() if node.get_type_name() == "Constant"]
+
+
+@pytest.mark.parametrize("transposed", [True, False])
+def test_a_product_is_nearly_what_it_was(library: Any, transposed: bool) -> None:
+    graph = graph_of(library, WEIGHTS if transposed else np.ascontiguousarray(WEIGHTS.T), transposed=transposed)
+    quantise(library, graph)
+    assert "i8" in constants(graph)
+    found = library.Core().compile_model(graph, "CPU", {"DYNAMIC_QUANTIZATION_GROUP_SIZE": str(GROUP)})([INPUT])[0]
+    exact = INPUT @ WEIGHTS.T
+    # Each of 128 products is off by some 1/254 of the largest of its group at most; errors add up like noise.
+    assert np.abs(found - exact).max() < 0.03 * np.abs(exact).max()
+
+
+def test_each_group_has_its_own_scale(library: Any) -> None:
+    """One large weight does not take the digits of those in other groups."""
+    weights = WEIGHTS.copy()
+    weights[:, 0] = 1000
+    graph = graph_of(library, weights, transposed=True)
+    quantise(library, graph)
+    value = INPUT.copy()
+    value[..., :GROUP] = 0
+    found = library.Core().compile_model(graph, "CPU")([value])[0]
+    exact = value @ weights.T
+    assert np.abs(found - exact).max() < 0.03 * np.abs(exact).max()
+
+
+def test_groups_of_zeros_stay_zeros(library: Any) -> None:
+    graph = graph_of(library, np.zeros_like(WEIGHTS), transposed=True)
+    quantise(library, graph)
+    assert not library.Core().compile_model(graph, "CPU")([INPUT])[0].any()
+
+
+def test_rows_that_are_no_whole_groups_are_left(library: Any) -> None:
+    graph = graph_of(library, WEIGHTS[:, : GROUP + 1].copy(), transposed=True)
+    quantise(library, graph)
+    assert "i8" not in constants(graph)
+
+
+def test_a_model_that_eight_bits_change_too_much_is_copied_as_it_is(
+    library: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And stays so: it is neither tried again by the next process, nor loaded as what was refused."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    checked = []
+
+    def build(library: Any) -> tuple[Any, CopyCheck]:
+        def check(compiled: Any, *, quantised: bool) -> None:
+            checked.append(quantised)
+            if quantised:
+                raise CompileError("too different")
+
+        return graph_of(library, WEIGHTS, transposed=True), check
+
+    for _ in range(2):
+        found = CompiledCopy("m", "key", build, quantised=True).load(Hint.LATENCY)([INPUT])[0]
+        assert np.allclose(found, INPUT @ WEIGHTS.T, rtol=1e-2, atol=0.02)
+    assert checked == [True, False]
+
+
+def test_a_question_is_in_eight_bits_where_that_is_faster_but_what_is_stored_never(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    exact = load_encoder().encode_passages(TEXTS)
+    monkeypatch.setattr(load, "is_int8_faster", lambda: True)
+    assert np.array_equal(load_encoder().encode_passages(TEXTS), exact)
+    prepare_for_questions(DEFAULT_MODEL)
+    assert sorted(folder.name.endswith("-int8") for folder in (tmp_path / "qa" / "compiled").iterdir()) == [False, True]
+    asked = load_encoder(hint=Hint.LATENCY)
+    found = np.array([asked.encode_query(text) for text in TEXTS])
+    cosines = (found * exact).sum(axis=1)
+    assert cosines.min() > 0.99
+    assert cosines.max() < 0.99999
+
+
+def test_elsewhere_there_is_one_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(load, "is_int8_faster", lambda: False)
+    prepare_for_questions(DEFAULT_MODEL)
+    assert not tmp_path.joinpath("qa", "compiled").exists()
