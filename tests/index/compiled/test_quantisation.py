@@ -15,7 +15,10 @@ from index.compiled.quantisation import GROUP, quantise
 from index.compiled.runtime import CompileError, openvino
 from index.encoder import load
 from index.encoder.load import load_encoder
-from index.encoder.model_files import DEFAULT_MODEL
+from index.encoder.model_files import DEFAULT_MODEL, find
+from qa import build_index
+from qa.collection import build
+from qa.reader import network
 
 TEXTS = (
     "The harbour closes at dusk.",
@@ -71,7 +74,8 @@ def test_each_group_has_its_own_scale(library: Any) -> None:
 
 def test_groups_of_zeros_stay_zeros(library: Any) -> None:
     graph = graph_of(library, np.zeros_like(WEIGHTS), transposed=True)
-    quantise(library, graph)
+    with np.errstate(all="raise"):
+        quantise(library, graph)
     assert not library.Core().compile_model(graph, "CPU")([INPUT])[0].any()
 
 
@@ -88,7 +92,7 @@ def test_a_model_that_eight_bits_change_too_much_is_copied_as_it_is(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     checked = []
 
-    def build(library: Any) -> tuple[Any, CopyCheck]:
+    def make(library: Any) -> tuple[Any, CopyCheck]:
         def check(compiled: Any, *, quantised: bool) -> None:
             checked.append(quantised)
             if quantised:
@@ -96,8 +100,8 @@ def test_a_model_that_eight_bits_change_too_much_is_copied_as_it_is(
 
         return graph_of(library, WEIGHTS, transposed=True), check
 
-    for _ in range(2):
-        found = CompiledCopy("m", "key", build, quantised=True).load(Hint.LATENCY)([INPUT])[0]
+    for _ in range(2):  # as two processes would
+        found = CompiledCopy("m", "key", make, quantised=True).load(Hint.LATENCY)([INPUT])[0]
         assert np.allclose(found, INPUT @ WEIGHTS.T, rtol=1e-2, atol=0.02)
     assert checked == [True, False]
 
@@ -116,6 +120,33 @@ def test_a_question_is_in_eight_bits_where_that_is_faster_but_what_is_stored_nev
     cosines = (found * exact).sum(axis=1)
     assert cosines.min() > 0.99
     assert cosines.max() < 0.99999
+
+
+def test_what_weights_are_multiplied_by_is_rounded_in_the_same_groups(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise it would be in float32, which takes as long as without eight bits."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+    def make(library: Any) -> tuple[Any, CopyCheck]:
+        return graph_of(library, WEIGHTS, transposed=True), lambda compiled, *, quantised: None
+
+    compiled = CompiledCopy("m", "key", make, quantised=True).load(Hint.LATENCY)
+    assert compiled.get_property("DYNAMIC_QUANTIZATION_GROUP_SIZE") == GROUP
+
+
+@pytest.mark.parametrize("faster", [True, False])
+def test_the_reader_has_a_copy_of_its_own_in_eight_bits(monkeypatch: pytest.MonkeyPatch, faster: bool) -> None:
+    monkeypatch.setattr(network, "is_int8_faster", lambda: faster)
+    assert network.reader_copy(find()).quantised is faster
+
+
+def test_the_first_index_prepares_for_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    prepared: list[str] = []
+    monkeypatch.setattr(build, "prepare_for_questions", prepared.append)
+    (tmp_path / "note.md").write_text("The harbour closes at dusk.\n", encoding="utf-8")
+    build_index(tmp_path)
+    assert prepared == [DEFAULT_MODEL]
 
 
 def test_elsewhere_there_is_one_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
