@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from index.encoder.model_files import find
 from index.encoder.openvino_graph import CHECK_TEXTS, REFERENCE_VECTORS
-from index.encoder.torch_backend import load_network
+from index.encoder.sentence_transformer import load_network
 
 
 def reference_vectors() -> npt.NDArray[np.float16]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from index.encoder.model_files import find
-from index.encoder.torch_backend import quiet
+from index.encoder.sentence_transformer import quiet
 
 HIDDEN = 48
 SHORTENED = 32

@@ -32,11 +32,12 @@ ADAPTERS = {
     "scipy": {"qa/explore/clusters.py", "qa/evaluation/"},
     "sklearn": {"qa/explore/"},
     "torch": {
+        "index/encoder/sentence_transformer.py",
         "index/encoder/torch_backend.py",
         "index/encoder/openvino_conversion.py",
         "index/encoder/devices.py",
     },
-    "sentence_transformers": {"index/encoder/torch_backend.py"},
+    "sentence_transformers": {"index/encoder/sentence_transformer.py"},
     "safetensors": {"index/encoder/openvino_graph.py", "qa/explore/grouping.py", "qa/reader/network.py"},
     "transformers": {"index/encoder/"},
     "tokenizers": {"index/encoder/tokenizer.py"},
@@ -240,6 +241,32 @@ def test_rooms_form_no_circle(package: str) -> None:
         free = {room for room in rooms if not any(a == room and b in rooms for a, b in arrows)}
         assert free, f"a circle among {sorted(rooms)}"
         rooms -= free
+
+
+def needed(name: str) -> set[str]:
+    """Files that a module imports when it runs, at once or later; what only types need is left out."""
+    found = set()
+    parts: list[ast.AST] = [*MODULES[name].body]
+    while parts:
+        node = parts.pop()
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        parts += ast.iter_child_nodes(node)
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            modules = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        else:
+            modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        found |= {f"{module.replace('.', '/')}.py" for module in modules}
+    return (found & MODULES.keys()) - {name}
+
+
+def test_modules_form_no_circle() -> None:
+    """Each can be read after those that it needs; an import inside a function hides no circle."""
+    left = {name: needed(name) for name in MODULES}
+    while left:
+        free = {name for name in left if not left[name] & left.keys()}
+        assert free, f"a circle among {sorted(left)}"
+        left = {name: needs for name, needs in left.items() if name not in free}
 
 
 @pytest.mark.parametrize(("package", "most"), [("corpus", 40), ("index", 34), ("qa", 23)])

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from corpus.errors import ModelError
 from index.encoder.devices import Device, find_gpu
 from index.encoder.model_files import ModelFiles, find, read_json
-from index.encoder.torch_backend import load_network
+from index.encoder.sentence_transformer import load_network
 
 # Pairs that go through the model together.
 _BATCH = 16

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from index.compiled.runtime import CompileError, convert_model
 from index.encoder.model_files import ModelFiles
-from index.encoder.parameters import EncoderParameters
+from index.encoder.sentence_transformer import EncoderParameters, load_network, quiet
 
 _WHOLE = "ScaledDotProductAttention"
 # Added to a score, it leaves nothing of it after softmax, in bf16 too.
@@ -26,8 +26,6 @@ def converted(
     library: Any, model: ModelFiles, parameters: EncoderParameters, texts: Sequence[Sequence[npt.NDArray[np.int64]]]
 ) -> tuple[Any, list[npt.NDArray[np.float32]]]:
     """The graph of a model, and what the SentenceTransformer itself makes of some inputs, in float32."""
-    from index.encoder.torch_backend import load_network, quiet
-
     network = load_network(model)
     import torch
 

@@ -18,7 +18,7 @@ from index.compiled.compiled_copy import CompiledCopy, CopyCheck
 from index.compiled.runtime import CompileError
 from index.encoder.model_files import DEFAULT_MODEL, ModelFiles
 from index.encoder.openvino_conversion import converted
-from index.encoder.parameters import INPUTS
+from index.encoder.sentence_transformer import INPUTS
 from index.encoder.tokenizer import ModelTokenizer
 from index.encoder.transformer import pad
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from index.encoder.model_files import ModelFiles
-from index.encoder.parameters import load_parameters
+from index.encoder.sentence_transformer import load_parameters
 
 # A letter that no vocabulary has.
 _CUNEIFORM = "\N{CUNEIFORM SIGN A}"

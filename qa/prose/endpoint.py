@@ -1,14 +1,9 @@
-"""An OpenAI-compatible endpoint: whom to ask, and the text that it streams, within a time limit whatever it does."""
-
-# ruff: noqa: PLC0415 - TLS and HTTP take long to import, and are needed once an endpoint is asked
+"""An OpenAI-compatible endpoint: whom to ask."""
 
 from __future__ import annotations
 
 import os
-import queue
-import threading
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import SplitResult, urlsplit
 
@@ -20,8 +15,6 @@ URL, MODEL, KEY = "QA_LLM_ENDPOINT", "QA_LLM", "QA_LLM_KEY"
 _ANY_MODEL = "default"
 # Seconds for a whole answer; a model on a CPU may take a minute to read the passages.
 LIMIT = 120.0
-# Seconds without a new word, once there was one.
-_SILENCE = 20.0
 
 
 class EndpointError(ConnectionError):
@@ -83,38 +76,3 @@ class LLMEndpoint:
             raise UsageError(f"the endpoint's URL and {KEY} must have printable ASCII characters only.")
         path = found.path.rstrip("/") or "/v1"
         return found._replace(path=path if path.endswith("/chat/completions") else f"{path}/chat/completions")
-
-    def stream(self, messages: Sequence[Mapping[str, str]]) -> Iterator[str]:
-        """Yield pieces of the model's answer as they come.
-
-        Raises:
-            EndpointError: There is no answer, it broke off, or the time is over; nothing waits longer than the limit.
-        """
-        from qa.prose.exchange import Exchange
-
-        # What blocks, such as looking up a name, cannot be given a time limit; whoever waits for it can.
-        pieces: queue.SimpleQueue[str | EndpointError | None] = queue.SimpleQueue()
-        exchange = Exchange(self, messages, pieces.put)
-        threading.Thread(target=exchange.run, name="qa-endpoint", daemon=True).start()
-        try:
-            yield from self._received(pieces)
-        finally:
-            exchange.abandon()
-
-    def _received(self, pieces: queue.SimpleQueue[str | EndpointError | None]) -> Iterator[str]:
-        end, patience = time.monotonic() + self.limit, self.limit
-        # Whoever writes without a pause must not outlast the limit either.
-        while (left := end - time.monotonic()) > 0:
-            try:
-                piece = pieces.get(timeout=min(left, patience))
-            except queue.Empty:
-                if left <= patience:
-                    break
-                raise EndpointError(f"silent for {patience:g} s in the middle of its answer") from None
-            if piece is None:
-                return
-            if isinstance(piece, EndpointError):
-                raise piece
-            patience = min(_SILENCE, self.limit)
-            yield piece
-        raise EndpointError(f"no whole answer within {self.limit:g} s")

@@ -1,24 +1,26 @@
-"""One request and its response, over HTTP/1.1 of the standard library, in a thread that may be abandoned."""
+"""What an endpoint streams, over HTTP/1.1 of the standard library, within a time limit whatever it does."""
 
 from __future__ import annotations
 
 import json
+import queue
 import socket
 import ssl
+import threading
+import time
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from qa.prose.endpoint import EndpointError
+from qa.prose.endpoint import EndpointError, LLMEndpoint
 
-if TYPE_CHECKING:
-    from qa.prose.endpoint import LLMEndpoint
-
+# Seconds without a new word, once there was one.
+_SILENCE = 20.0
 # Bytes: of one line of an event stream, of a whole response, and of what an error says.
 _LONGEST_LINE = 1 << 20
 _LONGEST = 16 << 20
@@ -43,6 +45,41 @@ _FAILURES: dict[type[Exception], str] = {
     IncompleteRead: "it closed the connection",
     HTTPException: "it does not speak HTTP; is it https:// instead of http://?",
 }
+
+
+def stream(endpoint: LLMEndpoint, messages: Sequence[Mapping[str, str]]) -> Iterator[str]:
+    """Yield pieces of the answer of an endpoint's model to a conversation as they come.
+
+    Raises:
+        EndpointError: There is no answer, it broke off, or the time is over; nothing waits longer than the limit.
+    """
+    # What blocks, such as looking up a name, cannot be given a time limit; whoever waits for it can.
+    pieces: queue.SimpleQueue[str | EndpointError | None] = queue.SimpleQueue()
+    exchange = Exchange(endpoint, messages, pieces.put)
+    threading.Thread(target=exchange.run, name="qa-endpoint", daemon=True).start()
+    try:
+        yield from _received(pieces, endpoint.limit)
+    finally:
+        exchange.abandon()
+
+
+def _received(pieces: queue.SimpleQueue[str | EndpointError | None], limit: float) -> Iterator[str]:
+    end, patience = time.monotonic() + limit, limit
+    # Whoever writes without a pause must not outlast the limit either.
+    while (left := end - time.monotonic()) > 0:
+        try:
+            piece = pieces.get(timeout=min(left, patience))
+        except queue.Empty:
+            if left <= patience:
+                break
+            raise EndpointError(f"silent for {patience:g} s in the middle of its answer") from None
+        if piece is None:
+            return
+        if isinstance(piece, EndpointError):
+            raise piece
+        patience = min(_SILENCE, limit)
+        yield piece
+    raise EndpointError(f"no whole answer within {limit:g} s")
 
 
 class Exchange:

@@ -80,13 +80,15 @@ def write(
 
 
 def _claims(endpoint: LLMEndpoint, question: str, passages: tuple[Hit, ...]) -> Iterator[Claim]:
-    stream, length = ClaimStream(), 0
-    for piece in endpoint.stream(_messages(question, passages)):
+    from qa.prose.exchange import stream  # noqa: PLC0415 - TLS and HTTP take long to import
+
+    claims, length = ClaimStream(), 0
+    for piece in stream(endpoint, _messages(question, passages)):
         length += len(piece)
         if length > _LONGEST:
             raise EndpointError("its answer goes on without end")
-        yield from stream.add(piece)
-    yield from stream.end()
+        yield from claims.add(piece)
+    yield from claims.end()
 
 
 def _messages(question: str, passages: tuple[Hit, ...]) -> list[dict[str, str]]:

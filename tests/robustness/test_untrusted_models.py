@@ -12,7 +12,7 @@ import pytest
 
 from corpus.errors import ModelError
 from index.encoder.model_files import ModelFiles, find
-from index.encoder.torch_backend import load_network
+from index.encoder.sentence_transformer import load_network
 from tests.robustness.program import Program
 
 DEFAULT = find()

@@ -20,8 +20,9 @@ from index.encoder.load import load_encoder
 from index.encoder.model_files import find
 from index.encoder.openvino_backend import CompiledEncoder
 from index.encoder.openvino_graph import CHECK_TEXTS
+from index.encoder.sentence_transformer import load_network
 from index.encoder.tokenizer import TokenIds
-from index.encoder.torch_backend import TorchEncoder, load_network
+from index.encoder.torch_backend import TorchEncoder
 from index.encoder.transformer import Output
 
 TEXTS = ["The meeting was moved to Thursday.", "Who reads this?", *(f"Note {number} on robots." for number in range(8))]

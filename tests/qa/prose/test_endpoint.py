@@ -17,6 +17,7 @@ import pytest
 
 from qa import UsageError
 from qa.prose.endpoint import EndpointError, LLMEndpoint
+from qa.prose.exchange import stream
 from tests.qa.prose.endpoints import Player, player, raw
 
 MESSAGES = [{"role": "user", "content": "Hello"}]
@@ -59,7 +60,7 @@ def failure(url: str, **more: Any) -> str:
 
     def ask() -> None:
         try:
-            said.append("".join(LLMEndpoint(url, **{"limit": LIMIT, **more}).stream(MESSAGES)))
+            said.append("".join(stream(LLMEndpoint(url, **{"limit": LIMIT, **more}), MESSAGES)))
         except EndpointError as error:
             said.append(f"{type(error).__name__}: {error}")
 
@@ -93,7 +94,7 @@ def test_no_thread_stays_behind(part: str, server: Player) -> None:
 
 def test_silence_ends_sooner_than_the_limit(server: Player, monkeypatch: pytest.MonkeyPatch) -> None:
     """Once there was a word, the next is waited for less long than the first."""
-    monkeypatch.setattr("qa.prose.endpoint._SILENCE", 0.2)
+    monkeypatch.setattr("qa.prose.exchange._SILENCE", 0.2)
     assert "silent for 0.2 s in the middle" in failure(server.url("stalls"), limit=600)
 
 
@@ -141,7 +142,7 @@ def test_certificates_are_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert "certificate cannot be trusted: self-signed certificate" in failure(url, limit=20, key="sk-secret")
         assert server.asked == []
         monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-        assert "".join(LLMEndpoint(url, limit=20).stream(MESSAGES)) == "Soup."
+        assert "".join(stream(LLMEndpoint(url, limit=20), MESSAGES)) == "Soup."
         assert "certificate cannot be trusted" in failure(url.replace("localhost", "127.0.0.1"), limit=20)
 
 
@@ -156,7 +157,7 @@ def test_what_is_sent(server: Player) -> None:
     """The key to that host alone, as it is in the environment; a request that any such server takes."""
     server.says = ["Soup ", "is served."]
     named = LLMEndpoint.named(environ={"QA_LLM_ENDPOINT": server.url("says"), "QA_LLM": "small", "QA_LLM_KEY": "sk-1"})
-    assert list(named.stream(MESSAGES)) == ["Soup ", "is served.", ""]
+    assert list(stream(named, MESSAGES)) == ["Soup ", "is served.", ""]
     path, headers, body = server.asked[-1]
     assert (path, headers["Authorization"]) == ("/says/v1/chat/completions", "Bearer sk-1")
     assert body == {"model": "small", "messages": MESSAGES, "stream": True, "temperature": 0}
@@ -167,7 +168,7 @@ def test_what_is_sent(server: Player) -> None:
 def test_servers_differ(part: str, server: Player) -> None:
     """Some do not stream, some take no temperature."""
     server.says = ["Soup is served."]
-    assert "".join(LLMEndpoint(server.url(part)).stream(MESSAGES)) == "Soup is served."
+    assert "".join(stream(LLMEndpoint(server.url(part)), MESSAGES)) == "Soup is served."
 
 
 def test_a_proxy_of_the_environment_is_used(server: Player, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,7 +184,7 @@ def test_a_proxy_of_the_environment_is_used(server: Player, monkeypatch: pytest.
     monkeypatch.undo()
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     for url in (server.url("says"), server.url("says").replace("127.0.0.1", "localhost")):
-        assert "".join(LLMEndpoint(url).stream(MESSAGES)) == "Soup."
+        assert "".join(stream(LLMEndpoint(url), MESSAGES)) == "Soup."
 
 
 @pytest.mark.parametrize(

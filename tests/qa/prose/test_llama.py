@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from qa.prose import LLMEndpoint
+from qa.prose.exchange import stream
 from tests.paths import REPOSITORY
 from tests.qa.prose.talking_model import write_model
 
@@ -85,6 +86,6 @@ def test_its_sentences_are_printed_and_checked(llama: str, notes: Path) -> None:
 
 def test_it_streams(llama: str) -> None:
     """A piece for each token, as they come."""
-    pieces = list(LLMEndpoint(llama).stream([{"role": "user", "content": "When is soup served?"}]))
+    pieces = list(stream(LLMEndpoint(llama), [{"role": "user", "content": "When is soup served?"}]))
     assert [piece for piece in pieces if piece] == list(PIECES)
     assert "".join(pieces) == " ".join(SENTENCES)

@@ -9,10 +9,9 @@ from types import SimpleNamespace
 import pytest
 
 from corpus.errors import ModelError
-from index.encoder import parameters as module
-from index.encoder import torch_backend
+from index.encoder import sentence_transformer as module
 from index.encoder.model_files import ModelFiles, find
-from index.encoder.parameters import EncoderParameters, load_parameters
+from index.encoder.sentence_transformer import EncoderParameters, load_parameters
 from index.encoder.tokenizer import ModelTokenizer
 from tests.small_models import build, default_with
 
@@ -34,20 +33,20 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The models that were loaded."""
     found: list[str] = []
-    load = torch_backend.load_network
+    load = module.load_network
 
     def counted(model: ModelFiles) -> object:
         found.append(model.name)
         return load(model)
 
-    monkeypatch.setattr(torch_backend, "load_network", counted)
+    monkeypatch.setattr(module, "load_network", counted)
     return found
 
 
 def test_the_default_reads_254_tokens_into_384_dimensions() -> None:
     """What its objects say, though they are not asked: its files are pinned."""
     parameters, tokenizer_json = load_parameters(find())
-    described, own = torch_backend.describe(find())
+    described, own = module.describe(find())
     assert parameters == described == EncoderParameters(256, 512, 384, 384, 0, INPUTS, "", "")
     truncated = {"truncation": None, "padding": None}
     assert json.loads(tokenizer_json) | truncated == json.loads(own) | truncated
@@ -117,6 +116,6 @@ def test_prompts_and_their_tokens_are_taken_off(tmp_path: Path, cache: Path) -> 
 def test_a_model_that_is_no_text_encoder_is_refused(
     cache: Path, monkeypatch: pytest.MonkeyPatch, small: ModelFiles
 ) -> None:
-    monkeypatch.setattr(torch_backend, "load_network", lambda _: SimpleNamespace(tokenizer=SimpleNamespace(is_fast=1)))
+    monkeypatch.setattr(module, "load_network", lambda _: SimpleNamespace(tokenizer=SimpleNamespace(is_fast=1)))
     with pytest.raises(ModelError, match="cannot be used: AttributeError"):
         load_parameters(small)

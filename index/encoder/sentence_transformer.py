@@ -1,0 +1,208 @@
+"""A model as sentence-transformers loads it, and what its objects say of it, asked once and kept in the cache as JSON.
+
+Loading it takes seconds, and a question needs little of it: the tokenizer, the longest text, the prompts. That is
+written down when the objects are first there, and read from then on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from corpus.errors import ModelError, QAError
+from index.encoder.model_files import DEFAULT_MODEL, ModelFiles
+from index.storage.files import cache_folder, write_to_cache
+from index.storage.sealed import read_sealed, seal
+
+_LOG = logging.getLogger(__name__)
+
+# Raised whenever something else would be written.
+_VERSION = 2
+# What a BERT-like model may take.
+INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+_DEFAULT_LENGTH = 512
+# Tokenizers without a limit state one of about 10**30.
+_NO_LIMIT = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderParameters:
+    """How texts are prepared for a model, and what it returns."""
+
+    max_length: int  # tokens the model reads, special tokens and prompt included
+    positions: int  # tokens it can be given, padding included; at least `max_length`
+    dimension: int  # length of a text's vector
+    hidden: int  # length of a token's vector
+    pad: int  # id of the padding token
+    inputs: tuple[str, ...]  # names of the arrays it takes, in order
+    query_prompt: str  # prefix of a question
+    passage_prompt: str  # prefix of a passage
+
+
+# Those of the default model, whose files are pinned by their hashes; a test compares them with what its objects say.
+_DEFAULT = EncoderParameters(256, 512, 384, 384, 0, INPUTS, "", "")
+
+
+def load_parameters(model: ModelFiles) -> tuple[EncoderParameters, bytes]:
+    """A model's parameters, and its tokenizer as JSON of the tokenizers library, or ModelError."""
+    if model.name == DEFAULT_MODEL:
+        return _DEFAULT, (model.folder / "tokenizer.json").read_bytes()
+    cache = cache_folder()
+    file = None if cache is None else cache / "parameters" / f"{model.fingerprint[:32]}-{_VERSION}"
+    found = None if file is None else _read(file, model)
+    if found is None:
+        found = describe(model)
+        if file is not None:
+            _write(file, model, *found)
+    return found
+
+
+def _read(file: Path, model: ModelFiles) -> tuple[EncoderParameters, bytes] | None:
+    """What is in the cache; None if it is missing, damaged or of another model."""
+    content = json.loads(read_sealed(file) or b"{}")
+    if content.get("fingerprint") != model.fingerprint:
+        return None
+    values = content["parameters"]
+    return EncoderParameters(**values | {"inputs": tuple(values["inputs"])}), content["tokenizer"].encode()
+
+
+def _write(file: Path, model: ModelFiles, parameters: EncoderParameters, tokenizer: bytes) -> None:
+    content = {"fingerprint": model.fingerprint, "parameters": asdict(parameters), "tokenizer": tokenizer.decode()}
+    try:
+        write_to_cache(file, seal(json.dumps(content).encode()))
+    except QAError as error:
+        _LOG.debug("the parameters of %s are not kept: %s", model.name, error)
+
+
+def load_network(model: ModelFiles, kind: str = "SentenceTransformer") -> Any:
+    """Load a model on the CPU by its library's class, without network and output; it is evaluated, not trained.
+
+    Raises:
+        ModelError: The library is missing, or the model cannot be loaded.
+    """
+    # The libraries warn about themselves while they are imported; none of it is for the person asking.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            import sentence_transformers
+        except ImportError as error:
+            raise ModelError(
+                f"the model {model.name} needs torch here, which is missing: pip install sentence-transformers"
+            ) from error
+
+        with _offline(), quiet():
+            try:
+                network = getattr(sentence_transformers, kind)(
+                    str(model.folder),
+                    device="cpu",
+                    local_files_only=True,
+                    trust_remote_code=False,
+                    model_kwargs={"use_safetensors": True},
+                )
+            except Exception as error:  # the libraries raise whatever a damaged model leads to
+                raise ModelError(
+                    f"the model {model.name} in {model.folder} cannot be loaded: {error}. Fetch it again."
+                ) from error
+    return network.eval()
+
+
+def describe(model: ModelFiles) -> tuple[EncoderParameters, bytes]:
+    """Ask a model's objects for what `load_parameters` returns, or raise ModelError."""
+    network = load_network(model)
+    try:
+        inputs = tuple(name for name in INPUTS if name in network.tokenizer.model_input_names or name == INPUTS[1])
+        dimension, hidden = _widths(network, inputs)
+        positions = _positions(network)
+        stated = min(int(network.max_seq_length or _NO_LIMIT), positions or _NO_LIMIT)
+        max_length = stated if stated < _NO_LIMIT else _DEFAULT_LENGTH
+        prompts = network.prompts
+        passage = next((prompts[key] for key in ("document", "passage", "corpus") if prompts.get(key)), "")
+        parameters = EncoderParameters(
+            max_length,
+            positions or max_length,
+            dimension,
+            hidden,
+            int(network.tokenizer.pad_token_id or 0),
+            inputs,
+            prompts.get("query") or "",
+            passage,
+        )
+        return parameters, _tokenizer_json(network)
+    except (AttributeError, KeyError, TypeError, ValueError, IndexError, RuntimeError) as error:
+        raise ModelError(f"the model {model.name} in {model.folder} cannot be used: {error!r}") from error
+
+
+def _tokenizer_json(network: Any) -> bytes:
+    if not network.tokenizer.is_fast:
+        raise ValueError("it has no tokenizer.json, and none can be made")
+    content = json.loads(network.tokenizer.backend_tokenizer.to_str()) | {"truncation": None, "padding": None}
+    if getattr(network[0], "do_lower_case", False):
+        # Older versions of the library do it themselves, before the tokenizer; twice is the same.
+        steps = [{"type": "Lowercase"}, *([content["normalizer"]] if content["normalizer"] else [])]
+        content["normalizer"] = {"type": "Sequence", "normalizers": steps}
+    return json.dumps(content, ensure_ascii=False).encode()
+
+
+def _widths(network: Any, inputs: Sequence[str]) -> tuple[int, int]:
+    """Lengths of a text's vector and a token's: poolings may join several, and dense layers resize them."""
+    import torch
+
+    with torch.inference_mode():
+        found = network({name: torch.ones((1, 2), dtype=torch.int64) for name in inputs})
+    return int(found["sentence_embedding"].shape[-1]), int(found["token_embeddings"].shape[-1])
+
+
+def _positions(network: Any) -> int:
+    """Tokens there are positions for, 0 if unlimited; in some families they begin behind the padding token's id."""
+    for name, module in network[0].named_modules():
+        if name.endswith("position_embeddings") and hasattr(module, "num_embeddings"):
+            return int(module.num_embeddings) - (0 if module.padding_idx is None else int(module.padding_idx) + 1)
+    return max(0, int(getattr(network[0].auto_model.config, "max_position_embeddings", None) or 0))
+
+
+@contextlib.contextmanager
+def _offline() -> Iterator[None]:
+    """No network while loading, and afterwards everything as it was.
+
+    The hub library reads its environment once, when it is imported, so both are set.
+    """
+    from huggingface_hub import constants
+
+    names = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
+    before = {name: os.environ.get(name) for name in names}
+    was_offline = constants.HF_HUB_OFFLINE
+    os.environ.update(dict.fromkeys(names, "1"))
+    constants.HF_HUB_OFFLINE = True
+    try:
+        yield
+    finally:
+        constants.HF_HUB_OFFLINE = was_offline
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """No progress bars and no notices from transformers."""
+    from transformers.utils import logging
+
+    verbosity = logging.get_verbosity()
+    bars = logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if bars:
+            logging.enable_progress_bar()
