@@ -15,18 +15,17 @@ if TYPE_CHECKING:
     from index.compiled.runtime import CompileError, is_int8_faster, openvino
     from index.dense.scope import Among, Scope
     from index.dense.search import Candidate
-    from index.dense.vector_rows import PassageColumns
     from index.encoder.cross_encoder import CrossEncoderModel, load_cross_encoder
     from index.encoder.devices import Device
     from index.encoder.load import load_encoder, prepare_for_questions
     from index.encoder.model_files import DEFAULT_MODEL, ModelFiles, find
-    from index.encoder.protocol import Encoder, TokenVectors, Vectors
+    from index.encoder.protocol import Encoder, TokenVectors, require_same_encoder
     from index.encoder.tokenizer import ModelTokenizer, TokenIds
     from index.integrity.salvage import salvaged_model
     from index.lexical.analyzer import Word, terms, word_terms, words
     from index.lexical.query_terms import STOP_WORDS, Analysis, analyse
     from index.protocol import Index
-    from index.snapshot import Snapshot, require_same_encoder
+    from index.snapshot import Snapshot
     from index.storage.database import DATABASE, FORMAT_VERSION
     from index.storage.disk import append_private
     from index.storage.files import config_folder, write_atomically
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from index.storage.metadata import Info, Verified
     from index.storage.rows import Link, StoredDocument, StoredPassage
     from index.storage.sealed import read_sealed, write_derived
+    from index.storage.vectors import PassageColumns, Vectors
     from index.stores import (
         is_built,
         open_index,
@@ -54,7 +54,6 @@ _NAMES = {
     "commit.change": "BuildMode",
     "dense.scope": "Among Scope",
     "dense.search": "Candidate",
-    "dense.vector_rows": "PassageColumns",
     "encoder.cross_encoder": "CrossEncoderModel load_cross_encoder",
     "encoder.devices": "Device",
     "encoder.load": "load_encoder prepare_for_questions",
@@ -63,13 +62,13 @@ _NAMES = {
     "compiled.compiled_copy": "CompiledCopy CopyCheck Hint",
     "compiled.forks": "Forked Unloadable keep_for_ever take_part",
     "compiled.runtime": "CompileError is_int8_faster openvino",
-    "encoder.protocol": "Encoder TokenVectors Vectors",
+    "encoder.protocol": "Encoder TokenVectors require_same_encoder",
     "encoder.tokenizer": "ModelTokenizer TokenIds",
     "integrity.salvage": "salvaged_model",
     "lexical.analyzer": "Word terms word_terms words",
     "lexical.query_terms": "STOP_WORDS Analysis analyse",
     "protocol": "Index",
-    "snapshot": "Snapshot require_same_encoder",
+    "snapshot": "Snapshot",
     "storage.database": "DATABASE FORMAT_VERSION",
     "storage.disk": "append_private",
     "storage.files": "config_folder write_atomically",
@@ -77,6 +76,7 @@ _NAMES = {
     "storage.metadata": "Info Verified",
     "storage.rows": "Link StoredDocument StoredPassage",
     "storage.sealed": "read_sealed write_derived",
+    "storage.vectors": "PassageColumns Vectors",
     "stores": "is_built open_index open_store store_of use_store verify_index verify_store",
     "update.copy": "copy_index",
     "update.diff": "Diff find_changes not_selected",

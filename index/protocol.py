@@ -16,13 +16,12 @@ if TYPE_CHECKING:
 
     from index.commit.change import ChangeSet, SplitFile
     from index.commit.staging import Staging
-    from index.dense.exact_segments import Floats, Stored
+    from index.dense.exact_segments import Floats
     from index.dense.scope import Among
     from index.dense.search import Candidate
-    from index.dense.vector_rows import PassageColumns
-    from index.encoder.protocol import Vectors
     from index.storage.metadata import Info, SkippedRow
     from index.storage.rows import StoredDocument, StoredPassage
+    from index.storage.vectors import PassageColumns, Stored, Vectors
 
 
 class Index(Protocol):

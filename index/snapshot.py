@@ -9,12 +9,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
-from corpus.errors import IncompatibleError, NoIndexError
-from index.dense.exact_segments import Floats, Stored
+from corpus.errors import NoIndexError
+from index.dense.exact_segments import Floats
 from index.dense.scope import Scope, read_scope, scope_of
 from index.dense.search import Candidate, DenseIndex
-from index.dense.vector_rows import PassageColumns, read_columns, read_vectors
-from index.encoder.protocol import Encoder, Vectors
 from index.lexical.bm25 import LexicalIndex
 from index.protocol import Index
 from index.storage.database import DATABASE, FORMAT_VERSION, open_for_reading, translate_errors
@@ -33,6 +31,7 @@ from index.storage.rows import (
     read_links,
     read_passages,
 )
+from index.storage.vectors import PassageColumns, Stored, Vectors, read_columns, read_vectors
 from index.storage.wal import require_log_follows
 
 _Row = TypeVar("_Row")
@@ -222,16 +221,3 @@ def _inode(file: Path) -> tuple[int, int] | None:
         found = file.stat()
         return found.st_dev, found.st_ino
     return None
-
-
-def require_same_encoder(info: Info, encoder: Encoder) -> None:
-    """Refuse to compare vectors of different models.
-
-    Raises:
-        IncompatibleError: The index was built with another model, or with other files of the same.
-    """
-    if info.fingerprint != encoder.fingerprint:
-        raise IncompatibleError(
-            f"the index was built with {info.model} (fingerprint {info.fingerprint[:12]}), not with {encoder.name} "
-            f"({encoder.fingerprint[:12]}). Ask with that model, or embed again: `qa index --model {encoder.name}`."
-        )

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from index.encoder.protocol import TokenVectors, Vectors
+from index.encoder.protocol import TokenVectors
+from index.storage.vectors import Vectors
 
 _WORD = re.compile(r"\w+")
 

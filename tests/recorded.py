@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from index.encoder.protocol import Encoder, Vectors
+from index.encoder.protocol import Encoder
+from index.storage.vectors import Vectors
 from tests.encoders import BagEncoder
 
 

@@ -18,8 +18,6 @@ from index.commit.staging import Staging
 from index.dense.faiss_segments import delete_others
 from index.dense.segment_writer import SegmentState, SegmentWriter
 from index.dense.vector_refs import write_refs
-from index.dense.vector_rows import is_sound, is_usable, pack_vector, unit_vectors, vector_checksum
-from index.encoder.protocol import Vectors
 from index.lexical.writer import LexicalWriter
 from index.protocol import IndexWriter
 from index.storage import disk
@@ -37,6 +35,7 @@ from index.storage.rows import (
     read_passages,
     require_structure,
 )
+from index.storage.vectors import Vectors, is_sound, is_usable, pack_vector, unit_vectors, vector_checksum
 from index.storage.wal import require_log_follows
 
 # So many vectors without a passage are kept for undo, or as many as are in use.

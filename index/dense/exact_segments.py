@@ -11,12 +11,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from index.encoder.protocol import Vectors
+from index.storage.vectors import Ids, Stored, Vectors
 
-Ids = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-# Stored vectors, of unit length before rounding.
-Stored = npt.NDArray[np.float16]
 
 _HEADER = struct.Struct("<4siqqqBi4siqqqBiiifQQQQ")
 _RESERVED, _TRAINED, _INNER_PRODUCT, _FLOAT16 = 1 << 20, 1, 0, 4

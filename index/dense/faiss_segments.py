@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from index.dense.exact_segments import ExactSegment, Ids, Stored, unpack
-from index.encoder.protocol import Vectors
+from index.dense.exact_segments import ExactSegment, unpack
 from index.storage import disk
 from index.storage.files import write_atomically
 from index.storage.metadata import Segment
+from index.storage.vectors import Ids, Stored, Vectors
 
 _LOG = logging.getLogger(__name__)
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from corpus.errors import UsageError
-from index.dense.exact_segments import Ids
 from index.storage.rows import AMONG, Link, StoredDocument, damaged, ids_json, read_links
+from index.storage.vectors import Ids
 
 # With so few passages each is compared, instead of searching among all.
 _FEW = 20_000

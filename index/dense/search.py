@@ -11,15 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from index.dense.exact_segments import Floats, Ids, Stored, cosines
+from index.dense.exact_segments import Floats, cosines
 from index.dense.faiss_segments import VectorIndex, open_all
 from index.dense.scope import Scope
 from index.dense.vector_refs import read_ref_table, ref_table_of
-from index.dense.vector_rows import not_unit, read_vectors
-from index.encoder.protocol import Vectors
 from index.storage.database import translate_errors
 from index.storage.metadata import Info, Segment
 from index.storage.rows import AMONG, Link, damaged, ids_json, read_links
+from index.storage.vectors import Ids, Stored, Vectors, not_unit, read_vectors
 
 # FAISS's inner products, of vectors whose lengths were rounded, differ from cosines by less.
 _ROUNDING = 1e-3

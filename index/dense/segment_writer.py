@@ -9,13 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from index.dense.exact_segments import Ids, Stored
 from index.dense.faiss_segments import SEGMENT_MOST, build, is_there, save
 from index.dense.merge_policy import plan_merge
 from index.dense.vector_refs import RefTable, read_ref_table, ref_table_of, write_refs
-from index.dense.vector_rows import read_vectors
 from index.storage.metadata import Segment
 from index.storage.rows import AMONG, damaged, ids_json
+from index.storage.vectors import Ids, Stored, read_vectors
 
 # How many vectors are in use, and the FAISS files that hold them.
 SegmentState = tuple[int, tuple[Segment, ...]]

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from index.dense.exact_segments import Ids
 from index.storage.rows import AMONG, damaged, ids_json
+from index.storage.vectors import Ids
 
 # Vector, segment, refcount, unused_since.
 VectorRef = tuple[int, int, int, int]

@@ -1,4 +1,4 @@
-"""What other packages expect of an encoder: text in, unit vectors out."""
+"""What other packages expect of an encoder: text in, unit vectors out, and of the index that its vectors are in."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-Vectors = npt.NDArray[np.float32]
+from corpus.errors import IncompatibleError
+from index.storage.metadata import Info
+from index.storage.vectors import Vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,3 +85,16 @@ class Encoder(Protocol):
         Raises:
             ValueError: A text has more than `max_tokens` tokens.
         """
+
+
+def require_same_encoder(info: Info, encoder: Encoder) -> None:
+    """Refuse to compare vectors of different models.
+
+    Raises:
+        IncompatibleError: The index was built with another model, or with other files of the same.
+    """
+    if info.fingerprint != encoder.fingerprint:
+        raise IncompatibleError(
+            f"the index was built with {info.model} (fingerprint {info.fingerprint[:12]}), not with {encoder.name} "
+            f"({encoder.fingerprint[:12]}). Ask with that model, or embed again: `qa index --model {encoder.name}`."
+        )

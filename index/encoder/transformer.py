@@ -13,8 +13,9 @@ import numpy.typing as npt
 
 from corpus.errors import ModelError
 from index.encoder.model_files import ModelFiles
-from index.encoder.protocol import Encoder, TokenVectors, Vectors
+from index.encoder.protocol import Encoder, TokenVectors
 from index.encoder.tokenizer import ModelTokenizer, TokenIds
+from index.storage.vectors import Vectors
 
 
 class Output(NamedTuple):

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from corpus.errors import StorageError
-from index.dense.vector_rows import vector_checksum
 from index.integrity.page_scan import INDEX, TABLE, PageScan
 from index.storage import disk
 from index.storage.database import DATABASE
 from index.storage.files import os_errors
 from index.storage.metadata import Selection
+from index.storage.vectors import vector_checksum
 
 _ASIDE = DATABASE + ".damaged"
 # The database comes first: SQLite deletes a log whose database is gone.

@@ -11,15 +11,14 @@ from pathlib import Path
 import numpy as np
 
 from corpus.errors import DamagedIndexError
-from index.dense.exact_segments import Ids
 from index.dense.faiss_segments import load, members
 from index.dense.vector_refs import read_ref_table
-from index.dense.vector_rows import is_sound, read_vectors
 from index.lexical.bm25 import LexicalIndex
 from index.storage.database import DATABASE, REPAIR, open_for_reading, translate_errors
 from index.storage.duplicates import read_duplicates
 from index.storage.metadata import Info, Verified, read_info, read_skipped
 from index.storage.rows import damaged, read_documents, read_links, read_passages, require_structure
+from index.storage.vectors import Ids, is_sound, read_vectors
 from index.storage.wal import require_log_follows
 
 _BATCH = 10_000

@@ -11,9 +11,6 @@ from typing import TypeVar
 import numpy as np
 
 from corpus.errors import DamagedIndexError
-from index.dense.exact_segments import Stored
-from index.dense.vector_rows import are_unit, vector_checksum
-from index.encoder.protocol import Vectors
 from index.postgres.connection import Row, restored
 from index.storage.database import checksum
 from index.storage.metadata import Info, SkippedRow, info_of, values_of
@@ -25,6 +22,7 @@ from index.storage.rows import (
     link_checksum,
     passage_of,
 )
+from index.storage.vectors import Stored, Vectors, are_unit, vector_checksum
 
 # Of a generation: a row of some table, by its alias.
 DOCUMENT = (

@@ -8,11 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from index.dense.exact_segments import Floats, Ids, Stored, cosines
+from index.dense.exact_segments import Floats, cosines
 from index.dense.scope import Scope
 from index.dense.search import Candidate
-from index.dense.vector_rows import PassageColumns
-from index.encoder.protocol import Vectors
 from index.postgres.connection import Row, storable
 from index.postgres.keyword import KeywordSegment, PostgresKeywords
 from index.postgres.pinned import PinnedGeneration
@@ -30,6 +28,7 @@ from index.postgres.rows import (
     vectors_of,
 )
 from index.storage.rows import Link, StoredDocument, StoredPassage
+from index.storage.vectors import Ids, PassageColumns, Stored, Vectors
 
 # pgvector rounds the question to float16; its inner products differ from our cosines by less.
 _ROUNDING = 2.5e-4

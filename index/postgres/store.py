@@ -14,8 +14,6 @@ from typing import Self
 from corpus.errors import DamagedIndexError, LockedError, NoIndexError, QAError, StorageError
 from index.commit.change import BuildMode, ChangeSet
 from index.commit.staging import Staging
-from index.dense.vector_rows import is_usable, pack_vector, unit_vectors, vector_checksum
-from index.encoder.protocol import Vectors
 from index.postgres.address import StoreAddress
 from index.postgres.connection import Row, close, connect, translate_errors
 from index.postgres.generation_writer import WRITER_LOCK, GenerationWriter, clear, discard_all, discard_unpublished
@@ -35,6 +33,7 @@ from index.postgres.verify import verify_collection
 from index.protocol import IndexWriter
 from index.storage.metadata import Info, SkippedRow
 from index.storage.rows import StoredDocument, document_checksum
+from index.storage.vectors import Vectors, is_usable, pack_vector, unit_vectors, vector_checksum
 
 _LOG = logging.getLogger(__name__)
 

@@ -11,11 +11,11 @@ from corpus import INDEX_FOLDER
 from corpus.errors import CorpusError, UsageError
 from corpus.types import Passage
 from index.commit.change import BuildMode, ChangeSet, SplitFile
-from index.dense.vector_rows import vector_digest
 from index.protocol import Index, IndexWriter
 from index.storage.locking import writer_lock
 from index.storage.metadata import Info
 from index.storage.rows import StoredPassage
+from index.storage.vectors import vector_digest
 from index.stores import make_index_folder, open_index, open_store, open_store_writer, open_writer, use_own_files
 from index.update.report import Progress, ProgressCallback
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from corpus.errors import QAError
-from index.encoder.protocol import Embedder, Encoder, Vectors
+from index.encoder.protocol import Embedder, Encoder
 from index.protocol import IndexWriter
+from index.storage.vectors import Vectors
 
 # Texts gathered before they are sorted, so that a batch has texts of one length, which need little padding.
 _GATHERED = 1024

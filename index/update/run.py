@@ -11,10 +11,10 @@ from corpus import LoadedFile, SkippedFile, encoder_text, load_all, split, split
 from corpus.errors import CorpusError, Unreadable
 from corpus.types import Document
 from index.commit.change import BuildMode, ChangeSet, SplitFile
-from index.dense.vector_rows import vector_digest
 from index.protocol import IndexWriter
 from index.storage.metadata import BuildConfig, Info, Selection, SkippedRow
 from index.storage.rows import StoredDocument
+from index.storage.vectors import vector_digest
 from index.update.diff import Diff, compare, select
 from index.update.embed_queue import Embedding
 from index.update.report import BuildReport, Note, Progress, Request

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from corpus.errors import ModelError, QAError, StorageError
-from index.encoder.protocol import Encoder, Vectors
+from index.encoder.protocol import Encoder
+from index.storage.vectors import Vectors
 
 _LOCK = threading.Lock()
 

@@ -13,7 +13,8 @@ from typing import Protocol
 import numpy as np
 
 from corpus.errors import ModelError, UsageError
-from index.encoder.protocol import Encoder, Vectors
+from index.encoder.protocol import Encoder
+from index.storage.vectors import Vectors
 from index.workers.job import Embedded, Job
 
 _LOG = logging.getLogger(__name__)

@@ -30,9 +30,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from index.encoder.load import load_encoder
-from index.encoder.protocol import Vectors
 from index.lexical.analyzer import terms
 from index.snapshot import Snapshot
+from index.storage.vectors import Vectors
 from qa import Retriever, build_index
 from qa.explore import topics
 from qa.explore.grouping import FILE

@@ -32,7 +32,7 @@ from typing import Any, cast
 import numpy as np
 
 from index import Encoder, Hint, Index, load_encoder, open_index
-from index.encoder.protocol import Vectors
+from index.storage.vectors import Vectors
 from index.update.copy import copy_index
 from qa import Retriever, build_index
 from tests.benchmarks.common import machine

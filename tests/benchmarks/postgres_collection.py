@@ -13,7 +13,7 @@ from typing import cast
 import numpy as np
 
 from index import Encoder, load_encoder, open_index
-from index.encoder.protocol import Vectors
+from index.storage.vectors import Vectors
 from index.stores import use_store
 from qa import build_index
 from tests.postgres_server import Server, kept_server

@@ -35,12 +35,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from index.dense.vector_rows import read_vectors
 from index.encoder.load import load_encoder
-from index.encoder.protocol import Encoder, TokenVectors, Vectors
+from index.encoder.protocol import Encoder, TokenVectors
 from index.integrity.verify import verify
 from index.snapshot import Snapshot
 from index.storage.database import DATABASE, open_for_reading
+from index.storage.vectors import Vectors, read_vectors
 from qa import Retriever, build_index
 from tests.benchmarks.common import parser, tell
 

@@ -16,15 +16,14 @@ from corpus.types import Passage
 from index.commit.change import BuildMode, ChangeSet, SplitFile
 from index.commit.store import Store
 from index.dense import faiss_segments
-from index.dense.exact_segments import ExactSegment, Ids, Stored, cosines
+from index.dense.exact_segments import ExactSegment, cosines
 from index.dense.faiss_segments import VectorIndex
 from index.dense.search import Candidate
-from index.dense.vector_rows import read_vectors
-from index.encoder.protocol import Vectors
 from index.snapshot import Snapshot
 from index.storage.database import DATABASE
 from index.storage.metadata import BuildConfig, Info, read_info
 from index.storage.rows import Link, StoredDocument
+from index.storage.vectors import Ids, Stored, Vectors, read_vectors
 
 DIMENSION = 64
 CONFIG = BuildConfig(model="random", fingerprint="f" * 64, dimension=DIMENSION, splitter=1)

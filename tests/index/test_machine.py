@@ -28,10 +28,9 @@ from corpus.chunking import splitter
 from corpus.discovery.safe_read import read_bytes
 from corpus.errors import IncompatibleError, NoIndexError, Unreadable
 from corpus.loading import load
-from index.dense.vector_rows import vector_digest
-from index.encoder.protocol import Vectors
 from index.snapshot import Snapshot
 from index.storage.database import NewerFormatError
+from index.storage.vectors import Vectors, vector_digest
 from index.update.report import BuildReport, Request
 from index.update.update import rebuild_index, update_index
 from qa.collection import check

@@ -18,8 +18,8 @@ from functools import cache, partial
 from pathlib import Path
 
 from index.encoder.model_files import find
-from index.encoder.protocol import Vectors
 from index.encoder.tokenizer import ModelTokenizer
+from index.storage.vectors import Vectors
 from index.update.report import BuildReport, Request
 from index.update.update import update_index
 from tests.encoders import BagEncoder

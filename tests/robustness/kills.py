@@ -21,10 +21,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from index.dense.vector_rows import vector_digest
 from index.encoder.load import FastestEncoder
 from index.encoder.model_files import find
-from index.encoder.protocol import Vectors
+from index.storage.vectors import Vectors, vector_digest
 from index.update.report import Request
 from index.update.update import rebuild_index, update_index
 from tests.encoders import BagEncoder

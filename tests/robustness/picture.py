@@ -12,10 +12,10 @@ from typing import Any
 
 from corpus.errors import QAError, UsageError
 from index.dense.search import Candidate
-from index.dense.vector_rows import is_sound
 from index.encoder.protocol import Encoder
 from index.protocol import Index
 from index.snapshot import Snapshot
+from index.storage.vectors import is_sound
 from qa.answer.results import Mode
 from qa.collection.show import show
 from qa.retrieval.retriever import Retriever

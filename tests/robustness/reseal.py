@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from index.dense import vector_refs
-from index.dense.vector_rows import vector_checksum
 from index.lexical import posting_blocks
 from index.storage import duplicates, rows
 from index.storage.database import checksum
+from index.storage.vectors import vector_checksum
 
 
 def edit(file: Path, *statements: str | tuple[str, Sequence[object]]) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from corpus.errors import DamagedIndexError, IncompatibleError, NoIndexError, QAError
-from index.dense.vector_rows import vector_digest
+from index.storage.vectors import vector_digest
 from index.update.report import BuildReport, Request
 from index.update.update import rebuild_index, update_index
 from tests.encoders import BagEncoder

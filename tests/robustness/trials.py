@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from corpus.errors import IncompatibleError, NoIndexError, QAError
-from index.dense.vector_rows import vector_digest
 from index.storage.database import NewerFormatError
+from index.storage.vectors import vector_digest
 from index.update.report import Request
 from index.update.update import rebuild_index
 from qa.collection import check

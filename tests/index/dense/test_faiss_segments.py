@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from index.dense import faiss_segments
-from index.dense.exact_segments import ExactSegment, Ids, Stored, cosines
+from index.dense.exact_segments import ExactSegment, cosines
 from index.dense.faiss_segments import VectorIndex, members
+from index.storage.vectors import Ids, Stored
 from tests.index.segments import DIMENSION, built, scattered, searched, stored
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from index.dense.exact_segments import cosines
-from index.encoder.protocol import Vectors
 from index.snapshot import Snapshot
+from index.storage.vectors import Vectors
 from tests.index.segments import Truth, check, clustered, commit, dealt, limit_sizes, scattered, scope, unit
 
 

@@ -12,9 +12,9 @@ import pytest
 
 from index.encoder.model_files import ModelFiles, find
 from index.encoder.openvino_backend import CompiledEncoder
-from index.encoder.protocol import Vectors
 from index.encoder.tokenizer import ModelTokenizer
 from index.encoder.torch_backend import TorchEncoder
+from index.storage.vectors import Vectors
 from tests.small_models import BUILDERS, CORPUS, HIDDEN, MAX_LENGTH, SHORTENED, build, load
 
 TEXTS = (

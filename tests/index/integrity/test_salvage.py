@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from corpus.errors import NoIndexError, StorageError
-from index.dense.vector_rows import vector_checksum
 from index.integrity import salvage
 from index.snapshot import Snapshot
 from index.storage import disk
+from index.storage.vectors import vector_checksum
 from index.update.report import Request
 from index.update.update import rebuild_index, update_index
 from qa.collection.build import model_of

@@ -11,10 +11,10 @@ import pytest
 
 from corpus.errors import NoIndexError
 from index.commit.change import BuildMode, ChangeSet, SplitFile
-from index.dense.vector_rows import vector_digest
 from index.lexical.analyzer import terms
 from index.postgres import keyword_writer
 from index.protocol import Index
+from index.storage.vectors import vector_digest
 from index.stores import is_built, open_index, open_writer, use_store, verify_index
 from index.update.copy import as_passage
 from index.update.report import BuildReport, Request

@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 
 from corpus.errors import ModelError, StorageError
 from index.commit.store import Store
-from index.dense.vector_rows import vector_digest
-from index.encoder.protocol import Vectors
+from index.storage.vectors import Vectors, vector_digest
 from index.update import embed_queue
 from index.update.embed_queue import Embedding
 from tests.encoders import BagEncoder

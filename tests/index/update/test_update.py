@@ -13,9 +13,10 @@ import pytest
 from corpus.chunking import splitter
 from corpus.errors import CorpusError, IncompatibleError, NoIndexError
 from corpus.loading.sandbox import Sandbox
-from index.encoder.protocol import Vectors
+from index.encoder.protocol import require_same_encoder
 from index.integrity.verify import verify
-from index.snapshot import Snapshot, require_same_encoder
+from index.snapshot import Snapshot
+from index.storage.vectors import Vectors
 from index.update import embed_queue
 from index.update.diff import find_changes
 from index.update.report import BuildReport, Progress, Request

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.encoder.protocol import Vectors
+from index.storage.vectors import Vectors
 from qa.retrieval.late_interaction import span_score
 from tests.encoders import BagEncoder
 from tests.qa.passages import match, matches, query, stored

@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from corpus.errors import DamagedIndexError, ModelError
-from index.dense.exact_segments import Ids, Stored
-from index.encoder.protocol import Vectors
 from index.storage.rows import AMONG, damaged, ids_json, read_links
 
+Ids = npt.NDArray[np.int64]
+# Vectors of an encoder, and as they are stored: of unit length, the latter before rounding.
+Vectors = npt.NDArray[np.float32]
+Stored = npt.NDArray[np.float16]
 # float16 rounds by at most 2**-11, so the length of a stored vector differs from 1 by less.
 _ROUNDED = 6e-4
 # Norms of an encoder's vectors differ from 1 by less.
