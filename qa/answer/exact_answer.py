@@ -11,7 +11,7 @@ from index import STOP_WORDS, StoredPassage, word_terms
 from qa.answer.dates import dates_in
 from qa.answer.extract import Extract
 from qa.answer.results import Alternative, Answer
-from qa.answer.values import compared, completed, whole_value, years
+from qa.answer.values import compared, completed, whole_value, with_bound, years
 from qa.reader.reading import Reading
 
 # Questions that a few words answer, unless they ask for more; all others get a sentence.
@@ -282,7 +282,7 @@ def _candidate(
         found = bare.span(1)
     dates = not _ASKS_FOR_PART.search(question)
     found = whole_value(question, text, completed(text, found, row, dates=dates), sentence)
-    found = _whole_title(text, found, sentence)
+    found = with_bound(question, text, _whole_title(text, found, sentence), row)
     if _ASKS_FOR_SEVERAL.match(question) and _ENUMERATION.fullmatch(text[slice(*sentence)].rstrip(".")):
         found = sentence[0], sentence[0] + len(text[slice(*sentence)].rstrip("."))
     start, end = _with_whole_brackets(text, _without_half_a_pair(text, found, sentence), sentence)

@@ -54,6 +54,18 @@ _WHOLE = re.compile(
     rf"{_ADDRESS}|{_IDENTIFIER}|(?P<date>{_DATE})|{_PHONE}|(?:{_SIGN}(?=\d))?{_AMOUNT}\w*|\w+(?:(?<=\d)\.\d+)*"
 )
 _WORD = re.compile(r"\w+")
+# What makes a number or date the most, the least, the first or the last, in front of it and behind it.
+_BOUND = re.compile(
+    r"\b(?:(?:no|not) (?:more|less|fewer|later|earlier|longer|older|younger|sooner) than|not (?:before|after|until)"
+    r"|(?:more|less|fewer|longer|older|younger|later|earlier) than|at (?:most|least)|up to|over|under|above|below"
+    r"|(?:max|min)(?:\.|imum)?(?: of)?) (?:the |an? )?$",
+    re.IGNORECASE,
+)
+_BOUND_BEHIND = re.compile(
+    r" (?:or (?:more|less|over|older|younger|later|earlier)|at (?:most|least|the (?:latest|earliest)))\b", re.IGNORECASE
+)
+_LONGEST_BOUND = 25
+_NUMBERED = re.compile(rf"{_DATE}|{_AMOUNT}")
 # The first half of "between 22:00 and 6:00", and what is before the second.
 _FROM = re.compile(r"\b(?:between|from)\s[^.;\n]{0,25}?\d\S*(?:\s\w+)?$", re.IGNORECASE)
 _TO = re.compile(r"\s+(?:and|to|until|till)\s+(?=\S{0,3}\d)", re.IGNORECASE)
@@ -88,6 +100,21 @@ def completed(text: str, words: Span, within: Span, *, dates: bool = True) -> Sp
         for one in _WORD.finditer(text, *found.span()) if found["date"] and not dates else (found,):
             if one.start() < words[1] and words[0] < one.end():
                 start, end = min(start, one.start()), max(end, one.end())
+    return start, end
+
+
+def with_bound(question: str, text: str, words: Span, within: Span) -> Span:
+    """Words that begin with a number or date, and what says that it is the most or the least, unless that is asked."""
+    start, end = words
+    if not _NUMBERED.match(text, start):
+        return words
+    asked = set(_WORD.findall(question.lower()))
+    before = _BOUND.search(text[max(within[0], start - _LONGEST_BOUND) : start])
+    behind = _BOUND_BEHIND.match(text, end, within[1])
+    if before and not asked & set(_WORD.findall(before[0].lower())):
+        start -= len(before[0])
+    if behind and not asked & set(_WORD.findall(behind[0].lower())):
+        end = behind.end()
     return start, end
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qa.answer.values import whole_value
+from qa.answer.values import whole_value, with_bound
 
 
 @pytest.mark.parametrize(
@@ -26,4 +26,25 @@ from qa.answer.values import whole_value
 def test_whole_value(question: str, line: str, words: str, expected: str) -> None:
     text, at = f"Before. {line}\nBehind.", 8 + line.index(words)
     start, end = whole_value(question, text, (at, at + len(words)), (8, 8 + len(line)))
+    assert text[start:end] == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "words", "expected"),
+    [
+        ("How long is it kept warm?", "Kept max. 2.5 hours, not below 65.", "2.5 hours", "max. 2.5 hours"),
+        ("When must I say so?", "Say so no later than 9 May.", "9 May", "no later than 9 May"),
+        ("What does a trip cost?", "A trip is at most the 850 that we have.", "850", "at most the 850"),
+        ("How old must they be?", "Aged 16 or older.", "16", "16 or older"),
+        ("When is it due?", "On 3 June at the latest.", "3 June", "3 June at the latest"),
+        # What the question says is not said again.
+        ("Above which wind does it stop?", "It stops above 55 km/h.", "55 km/h", "55 km/h"),
+        ("Who may not?", "More than Ann.", "Ann", "Ann"),
+        # What another sentence or row ends with says nothing of the number.
+        ("How much is it?", "5 EUR.", "5 EUR", "5 EUR"),
+    ],
+)
+def test_the_most_and_the_least_are_said_to_be(question: str, sentence: str, words: str, expected: str) -> None:
+    text, at = f"They are over {sentence}", 14 + sentence.index(words)
+    start, end = with_bound(question, text, (at, at + len(words)), (14, 14 + len(sentence)))
     assert text[start:end] == expected
