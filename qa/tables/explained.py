@@ -22,6 +22,15 @@ _PLAIN_VERBS = frozenset({
 })  # fmt: skip
 # Names of columns that number the rows.
 _COUNTS = frozenset({"", "#", "no", "no.", "nr", "nr.", "pos", "pos.", "rank", "row", "index"})
+# Days and months by the three letters that tables have of them.
+_SHORT = {
+    name: name[:3]
+    for name in (
+        *("monday", "tues", "tuesday", "weds", "wednesday", "thurs", "thursday", "friday", "saturday", "sunday"),
+        *("january", "february", "march", "april", "june", "july", "august", "sept", "september", "october"),
+        *("november", "december"),
+    )
+}
 _WORD = re.compile(r"\w+")
 # What a verb has behind the stem of the noun, and the other way round: owns, owner.
 _ENDINGS = frozenset({"er", "or", "ed", "e", "r", "d", "ing", "ion", "t", "s"})
@@ -222,7 +231,7 @@ def words_of(text: str) -> list[str]:
 
 
 def _stem(word: str) -> str:
-    return next(iter(word_terms(word)), word)
+    return _SHORT.get(word) or next(iter(word_terms(word)), word)
 
 
 def _is_among(stem: str, names: Sequence[str]) -> bool:

@@ -235,6 +235,11 @@ def _asked(found: Explained, parts: _Parts) -> int:
 def _asked_person(found: Explained, parts: _Parts) -> int:
     names = [words_of(name) for name in found.table.columns]
     people = [i for i, name in enumerate(names) if _PERSON_COLUMN & set(name) or name[-1:] == ["by"]]
+    # Of "who cooks on Monday?" it is the cook, where cells say who.
+    verb = next((one.column for one in found.mentions if one.first == 1), -1)
+    if not people and verb >= 0 and found.measures(verb) is None:
+        cells = {cell.strip().lower() for cell in found.table.column(verb)}
+        people = [] if cells & (_YES | _NO) else [verb]
     named = {one.column for one in found.mentions if one.column in people} or set(people)
     if len(named) == 1:
         return named.pop()

@@ -71,6 +71,10 @@ BEDS = table("beds.md", "Bed | Tenant | Paid | Rent", "A1 | Marta | yes | €48"
 HIKES = table(
     "hikes.md", "Date | Route | Distance", "2024-04-14 | Ridge path | 14.2 km", "2024-06-02 | Lake loop | 9 km"
 )
+LUNCH = table(
+    "lunch.md", "Day | Dish | Cook", "Mon | Lentil stew | Ada", "Tue | Fish pie | Ben", "Thu | Goulash | Carl"
+)
+SIGNED = table("forms.md", "Form | Signed | Due", "A1 | yes | March", "B7 | no | Apr")
 RUNS = table(
     "log.txt", "Run | Model | Loss | Started", "17 | small | 0.61 | 3 May 2024", "18 | large | 0.47 | 9 May 2024"
 )
@@ -130,6 +134,10 @@ RUNS = table(
         (BEDS, "which beds have not paid?", ["A2"]),
         (HIKES, "which hike was the longest?", ["Ridge path"]),
         (RUNS, "which run had the lowest loss?", ["18"]),
+        (LUNCH, "who cooks on Thursday?", ["Carl"]),
+        (LUNCH, "which dish is on Tues", ["Fish pie"]),
+        (SIGNED, "which forms are due in April?", ["B7"]),
+        (SIGNED, "which form is due in Mar?", ["A1"]),
         (RUNS, "which runs started before 5 May 2024?", ["17"]),
     ],
 )
@@ -167,6 +175,8 @@ def test_rows_that_answer(asked: WholeTable, question: str, cells: Sequence[str]
         # Who pays it need not have paid it, and what was borrowed is not told of its author.
         (BEDS, "who pays the highest rent?"),
         (BOOKS, "which author borrowed a book"),
+        # Yes is nobody.
+        (SIGNED, "who signed form A1?"),
         # No row is left.
         (ROOMS, "which rooms have more than 100 seats?"),
         (ROOMS, "which rooms are not"),
