@@ -101,6 +101,7 @@ def training_groups(
     times: int,
     page_times: int,
     collection_times: int,
+    collections: str,
     paragraph_times: int,
     tables: int,
 ) -> list[list[Example]]:
@@ -120,7 +121,7 @@ def training_groups(
     for time in range(page_times):
         groups += _named(page_groups(passages_of(work, "pages"), random), f"page-{time}")
     for time in range(collection_times):
-        together = page_groups(passages_of(work, "pages"), random, collections_only=True)
+        together = page_groups(passages_of(work, "pages"), random, collections=collections)
         groups += _named(together, f"collection-{time}")
     for time in range(paragraph_times):
         groups += _named(paragraph_groups(squad.passages, random), f"paragraph-{time}")
@@ -160,6 +161,7 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=3, help="each human near miss, contract and heading so often")
     parser.add_argument("--page-times", type=int, default=6, help="each question on a page so often")
     parser.add_argument("--collection-times", type=int, default=0, help="each on a collection so often besides")
+    parser.add_argument("--collections", default="*", help="those of this name")
     parser.add_argument("--paragraph-times", type=int, default=1, help="each question on a paragraph so often")
     parser.add_argument("--tables", type=int, default=0, help="made up, with some eight questions each")
     options = parser.parse_args()
@@ -172,6 +174,7 @@ def main() -> None:
         times=options.times,
         page_times=options.page_times,
         collection_times=options.collection_times,
+        collections=options.collections,
         paragraph_times=options.paragraph_times,
         tables=options.tables,
     )

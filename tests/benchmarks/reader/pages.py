@@ -17,6 +17,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -61,14 +62,19 @@ def read_pages(folder: Path = PAGES) -> Iterator[Page]:
             yield Page(f"{file.stem}-{name}", text.strip() + "\n", asked, collection)
 
 
-def page_groups(passages: Passages, random: Random, *, collections_only: bool = False) -> Iterator[list[Example]]:
-    """Each question with the passage that answers it, or that is most like it, and others of the same collection."""
+def page_groups(passages: Passages, random: Random, *, collections: str = "") -> Iterator[list[Example]]:
+    """Each question with the passage that answers it, or that is most like it, and others of the same collection.
+
+    With `collections` only those on collections of this name, `*` and `?` standing for others.
+    """
     pages = list(read_pages())
     together: Passages = defaultdict(list)
     sizes = Counter(page.collection for page in pages)
     for page in pages:
         together[page.collection] += passages[page.name]
-    for page in pages if not collections_only else [page for page in pages if sizes[page.collection] > 1]:
+    for page in pages:
+        if collections and not (sizes[page.collection] > 1 and fnmatch(page.collection, collections)):
+            continue
         parts = together[page.collection]
         for number, (question, answer) in enumerate(page.asked):
             ranked = most_alike(question, parts)
