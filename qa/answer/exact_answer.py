@@ -20,6 +20,12 @@ _ASKS_FOR_WORDS = re.compile(
     r"|how (?:many|much|long|old|far|often|tall|high|big|large|fast|deep|wide|heavy|late|early|soon))\b",
     re.IGNORECASE,
 )
+# Questions that a number answers, and words do not: "how warm is it?", but not "how easily does it break?"
+_ASKS_FOR_MEASURE = re.compile(
+    r"\bhow (?!(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must|to|about"
+    r"|come|exactly|else|best|i|we|you|they|he|she|it|one|the|an?|this|that|these|those|my|our|your|his|her|their)\b)\w",
+    re.IGNORECASE,
+)
 _ASKS_FOR_MORE = re.compile(
     r"\b(?:why|explain|describe|what (?:happens|happened|should|about|if)"
     r"|what do(?:es)? (?:[\w.-]+ ){1,6}(?:say|mean|do))\b",
@@ -111,7 +117,8 @@ def exact_answer(
     best = extracts[first.id]
     reading = readings.get(first.id)
     is_sure = reading is not None and reading.margin >= _LEAST_MARGIN
-    if not is_sure or best.has_list or not asks_for_words(question):
+    wants_words, wants_measure = asks_for_words(question), asks_for_measure(question)
+    if not is_sure or best.has_list or not (wants_words or wants_measure):
         return Answer(best.answer, (rank,), sentence=best.answer)
     candidates = [
         _candidate(question, at, one, extracts[one.id], readings[one.id]) for at, one in quoted if one.id in readings
@@ -121,7 +128,8 @@ def exact_answer(
     if (named := _asked_field(question, answer)) is not None:
         same = (_same_field(one, answer, named) for one in others)
         answer, others = named, [one for one in same if one is not None]
-    if not tells(question, answer.text) or _is_section_number(answer):
+    is_measure = wants_words or _DIGIT.search(answer.text)
+    if not is_measure or not tells(question, answer.text) or _is_section_number(answer):
         return Answer(best.answer, (rank,), sentence=best.answer)
     if _ASKS_FOR_SEVERAL.match(question) and len(rows := _same_column(answer, others)) > 1:
         text = "\n".join(f"- {value}" for value in rows)
@@ -209,6 +217,11 @@ def _column(one: _PassageAnswer) -> str:
 def asks_for_words(question: str) -> bool:
     """Whether a few words answer a question, rather than a sentence."""
     return bool(_ASKS_FOR_WORDS.search(question)) and not _ASKS_FOR_MORE.search(question)
+
+
+def asks_for_measure(question: str) -> bool:
+    """Whether a number with what it measures answers a question."""
+    return bool(_ASKS_FOR_MEASURE.search(question)) and not _ASKS_FOR_MORE.search(question)
 
 
 def tells(question: str, answer: str) -> bool:

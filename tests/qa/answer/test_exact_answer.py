@@ -51,6 +51,22 @@ def test_other_questions_get_a_sentence(question: str) -> None:
     assert answer(question, [(OPENED, "12 May 1932", 3)]) == Answer(sentence, (1,), sentence)
 
 
+@pytest.mark.parametrize(
+    ("question", "words", "expected"),
+    [
+        ("How warm is the room?", "19 °C", "19 °C"),
+        ("How warm is the room?", "too cold", "The room is too cold in May, at 19 °C."),
+        ("How is the room in May?", "19 °C", "The room is too cold in May, at 19 °C."),
+        ("How warm is it, and why?", "19 °C", "The room is too cold in May, at 19 °C."),
+    ],
+)
+def test_a_number_answers_how_warm_it_is(question: str, words: str, expected: str) -> None:
+    """Where no number is the answer, or the question asks for more, the sentence is."""
+    found = answer(question, [("Heating. The room is too cold in May, at 19 °C.", words, 3)])
+    assert found is not None
+    assert found.text == expected
+
+
 def test_where_the_reader_rather_sees_no_answer_a_sentence_is_quoted() -> None:
     passage = stored(OPENED)
     for none, text in ((2 * 9.0, "12 May 1932"), (2 * 9.1, "It opened on 12 May 1932, in rain.")):
