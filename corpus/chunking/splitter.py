@@ -17,7 +17,7 @@ from corpus.text.path_words import path_words
 from corpus.types import Block, BlockKind, Document, Passage, Record
 
 # Raised whenever the same document would be cut or its passages named differently; indexes are then split again.
-VERSION = 12
+VERSION = 13
 # More would take too much time and memory; such a document is skipped.
 MAX_PASSAGES = 20_000
 MAX_SENTENCES = 500_000

@@ -61,9 +61,10 @@ _BREAK = re.compile(
     """,
     re.VERBOSE,
 )
-# A line in columns, as of a list of telephone numbers; and one that is a name with its value: "no signal -> restart".
-_COLUMNS = re.compile(r"\S[ \t]{3,}\S")
-_FIELD = re.compile(r"\s*(?P<first>[^\W\d_])[^\s:.!?]*(?: [^\s:.!?]+){0,3}(?::| ?(?:[-=]>|→)) +\S")
+# A line in columns, as of a list of telephone numbers, or with dots between them, as of prices; and one that is a name
+# with its value: "no signal -> restart", "**Status:** closed".
+_COLUMNS = re.compile(r"\S[ \t]{3,}\S|\S ?\.{4,} ?\S")
+_FIELD = re.compile(r"\s*[*_]*(?P<first>[^\W\d_])[^\s:.!?]*(?: [^\s:.!?]+){0,3}(?::[*_]*| ?(?:[-=]>|→)) +\S")
 # A line that the next one goes on.
 _GOES_ON = re.compile(
     r"(?:[,(&/–-]|\b(?:a|an|and|as|at|by|for|from|in|is|of|on|or|that|than|the|to|was|with"
@@ -138,7 +139,7 @@ def _apart(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 def _had_room(line: str, following: str, width: int) -> bool:
     """Whether the next line begins with a capital letter, and its first word had room in this one."""
     word = following.split(maxsplit=1)[0] if following.strip() else ""
-    return word[:1].isupper() and len(line.rstrip()) + 1 + len(word) <= _FULL * width
+    return word.lstrip(_OPENERS)[:1].isupper() and len(line.rstrip()) + 1 + len(word) <= _FULL * width
 
 
 def _if_several(found: list[bool]) -> list[bool]:

@@ -137,6 +137,19 @@ def test_lines_in_columns_are_apart() -> None:
         assert sentences(one) == [one]
 
 
+def test_lines_with_dots_between_columns_are_apart() -> None:
+    rows = ["up to 1,000 ....... direct purchase", "1,001 to 10,000 .... three quotations", "above ....... a tender"]
+    assert sentences("\n".join(["Thresholds", *rows])) == ["Thresholds", *rows]
+    assert sentences("He waited ...\nand waited ... in vain.") == ["He waited ...\nand waited ... in vain."]
+
+
+def test_marks_of_emphasis_hide_neither_fields_nor_capitals() -> None:
+    fields = ["**Date of the event:** Tuesday 6 June, 06:42", "**Written by:** Oona, 9 June", "**Status:** closed"]
+    assert sentences("\n".join(fields)) == fields
+    lines = ["*Second edition*", "*Drawn up by all of us who were there on that long evening*"]
+    assert sentences("\n".join(lines)) == lines
+
+
 def test_lines_that_are_fields_are_apart() -> None:
     """A name of up to four words with its value, which may go on; prose that has colons is left alone."""
     text = "All about the car\nMake: Vela\nKm when bought: 41,200, and\n  rising\nGarage: Hafenstr. 12"
