@@ -55,6 +55,7 @@ class QuestionWord:
         end: One past its last.
         is_explained: Whether the table explains it.
         is_noun: Whether it is one by where it stands: "which run ...?"
+        is_name: Whether it is a verb that names a column.
     """
 
     text: str
@@ -63,6 +64,7 @@ class QuestionWord:
     end: int
     is_explained: bool = False
     is_noun: bool = False
+    is_name: bool = False
 
     @property
     def is_verb(self) -> bool:
@@ -72,7 +74,7 @@ class QuestionWord:
     @property
     def is_plain(self) -> bool:
         """Whether it need not be explained."""
-        return self.text in STOP_WORDS or (self.text in _PLAIN_VERBS and not self.is_noun)
+        return self.text in STOP_WORDS or (self.text in _PLAIN_VERBS and not (self.is_noun or self.is_name))
 
 
 class Mention(NamedTuple):
@@ -124,6 +126,9 @@ class Explained:
     def name_columns(self) -> None:
         """Find the columns that are named, by as many words as name one; raises NotExplainedError."""
         names = [stems_of(name) for name in self.table.columns]
+        for word in self.words:
+            # A verb that says no more elsewhere names a column here: assigned, assignee.
+            word.is_name = word.is_verb and any(len(name) == 1 and _is_among(word.stem, name) for name in names)
         for first, end in self._stretches():
             stems = [word.stem for word in self.words[first:end] if not word.is_plain]
             named = [i for i, name in enumerate(names) if all(_is_among(one, name) for one in stems)]

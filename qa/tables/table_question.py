@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from index import word_terms
 from qa.tables.explained import Explained, Mention, NotExplainedError, QuestionWord, words_of
 from qa.tables.measures import Amount, is_empty, unit_in_name
 from qa.tables.superlatives import ANY, VERBS, Bound, Property, Superlative, bounds, superlatives
@@ -47,6 +48,24 @@ _OF_ANYTHING = frozenset({
     "most", "least", "fewest", "highest", "lowest", "largest", "biggest", "smallest", "greatest", "longest",
     "shortest", "maximum", "minimum",
 })  # fmt: skip
+# What rows of any table may be called, without endings.
+_OF_ANY_ROW = frozenset(
+    next(iter(word_terms(word)), word)
+    for word in (
+        "case",
+        "entry",
+        "issue",
+        "item",
+        "line",
+        "one",
+        "order",
+        "problem",
+        "record",
+        "request",
+        "row",
+        "task",
+    )
+)
 _NO = frozenset({"no", "n", "false", "0", "✗", "✘", "☐", "nein"})
 _YES = frozenset({"yes", "y", "true", "x", "✓", "✔", "☑", "ja"})
 
@@ -127,7 +146,8 @@ def _explained(found: Explained, asks: re.Match[str]) -> _Parts:
     for number, word in enumerate(found.words):
         is_person = word.text in _PERSON and (number in head or before in {"most", "fewest"})
         is_who |= is_person and number in head and not word.is_explained
-        if not (word.is_explained or is_person or word.is_plain or word.stem in VERBS):
+        is_row = word.stem in _OF_ANY_ROW and number in head
+        if not (word.is_explained or is_person or is_row or word.is_plain or word.stem in VERBS):
             raise NotExplainedError
         before = word.text
     top = tops[0] if tops else None

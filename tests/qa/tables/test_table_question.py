@@ -75,6 +75,13 @@ LUNCH = table(
     "lunch.md", "Day | Dish | Cook", "Mon | Lentil stew | Ada", "Tue | Fish pie | Ben", "Thu | Goulash | Carl"
 )
 SIGNED = table("forms.md", "Form | Signed | Due", "A1 | yes | March", "B7 | no | Apr")
+TICKETS = table(
+    "tickets.csv",
+    "id | title | assignee | status | comment",
+    "T-101 | Printer jams | Noor | open | Jo says that the toner was changed",
+    "T-102 | VPN drops | Luis | closed | fixed",
+    "T-103 | Laptop does not charge | Noor | open | waiting for the adapter",
+)
 RUNS = table(
     "log.txt", "Run | Model | Loss | Started", "17 | small | 0.61 | 3 May 2024", "18 | large | 0.47 | 9 May 2024"
 )
@@ -134,6 +141,8 @@ RUNS = table(
         (BEDS, "which beds have not paid?", ["A2"]),
         (HIKES, "which hike was the longest?", ["Ridge path"]),
         (RUNS, "which run had the lowest loss?", ["18"]),
+        (TICKETS, "Which issues were assigned to Noor?", ["T-101", "T-103"]),
+        (TICKETS, "which tasks are closed", ["T-102"]),
         (LUNCH, "who cooks on Thursday?", ["Carl"]),
         (LUNCH, "which dish is on Tues", ["Fish pie"]),
         (SIGNED, "which forms are due in April?", ["B7"]),
@@ -175,6 +184,7 @@ def test_rows_that_answer(asked: WholeTable, question: str, cells: Sequence[str]
         # Who pays it need not have paid it, and what was borrowed is not told of its author.
         (BEDS, "who pays the highest rent?"),
         (BOOKS, "which author borrowed a book"),
+        (TICKETS, "which invoices were assigned to Noor?"),
         # Yes is nobody.
         (SIGNED, "who signed form A1?"),
         # No row is left.
