@@ -55,8 +55,7 @@ _BREAK = re.compile(
     \n[^\S\n]*\n\s*
     | \n(?=[^\S\n]*(?:
         (?:[-*•◦▪‣–] | \d{1,3}[.)] | \(?(?:[A-Za-z]|[ivx]{2,5})\) | \[[ xX]?\])\s
-        | \[?\d{1,4}([./-])\d{1,2}\1\d{1,4}(?:,?\ |T)\d\d?[:.]\d\d
-        | \[\d\d?:\d\d
+        | [*_]*(?:\[?\d{1,4}([./-])\d{1,2}\1\d{1,4}(?:,?\ |T)\d\d?[:.]\d\d | \[\d\d?:\d\d)
     ))
     """,
     re.VERBOSE,
@@ -65,6 +64,8 @@ _BREAK = re.compile(
 # with its value: "no signal -> restart", "**Status:** closed".
 _COLUMNS = re.compile(r"\S[ \t]{3,}\S|\S ?\.{4,} ?\S")
 _FIELD = re.compile(r"\s*[*_]*(?P<first>[^\W\d_])[^\s:.!?]*(?: [^\s:.!?]+){0,3}(?::[*_]*| ?(?:[-=]>|→)) +\S")
+# A line that begins with a number or a version.
+_NUMBERED = re.compile(r"\s*(?:v\.? ?|version )?\d", re.IGNORECASE)
 # A line that the next one goes on.
 _GOES_ON = re.compile(
     r"(?:[,(&/–-]|\b(?:a|an|and|as|at|by|for|from|in|is|of|on|or|that|than|the|to|was|with"
@@ -121,7 +122,7 @@ def _apart(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     is_small = next((name["first"].islower() for name in named if name), False)
     fields = _if_several([name is not None and name["first"].islower() == is_small for name in named])
     rows = _if_several([_COLUMNS.search(line) is not None for line in lines])
-    numbered = _if_several([line.lstrip()[:1].isdigit() for line in lines])
+    numbered = _if_several([_NUMBERED.match(line) is not None for line in lines])
     is_list = 2 * sum(numbered) > sum(map(bool, map(str.strip, lines)))
     width = max(map(len, lines))
     left = at = start

@@ -40,6 +40,8 @@ _DATE = (
     rf"\d+(?:[-/]\d+){{2,}}|(?<![\d.,:]){_DAY}(?:\s?[–-]\s?{_DAY})?(?:\.?\s|-|\sof\s){MONTH}(?:(?:\.?,?\s|-){_YEAR})?"
     rf"|\b{MONTH}\.?\s{_DAY}(?![.,:]\d)(?:,?\s{_YEAR})?"
 )
+# Behind a date: "2024-09-01 07:40".
+_HOUR = r"(?:(?:,? |T)\d\d?:\d\d(?::\d\d)?\b)?"
 _ADDRESS = (
     r"\b(?:https?://|www\.)[^\s<>\"]*[\w/]|(?<![\w.+-])\w[\w.+-]*@\w[\w-]*(?:\.\w[\w-]*)+"
     r"|(?<![\w.-])(?:\w[\w-]+\.)+[a-z]{2,24}\b(?:/[^\s<>\"]*[\w/])?"
@@ -51,7 +53,7 @@ _IDENTIFIER = r"\b10\.\d{4,9}/[^\s<>\"]*\w|\b(?=[\w./-]{0,40}\d)[^\W\d_]\w*(?:[.
 # A telephone number begins with + or 0, and has three groups or more.
 _PHONE = r"(?<![\w.,])(?:\+\d{1,3}(?:[ /-]\(?\d+\)?){2,}|0\d{1,4}(?:[ /-]\(?\d{2,}\)?){2,})"
 _WHOLE = re.compile(
-    rf"{_ADDRESS}|{_IDENTIFIER}|(?P<date>{_DATE})|{_PHONE}|(?:{_SIGN}(?=\d))?{_AMOUNT}\w*|\w+(?:(?<=\d)\.\d+)*"
+    rf"{_ADDRESS}|{_IDENTIFIER}|(?P<date>(?:{_DATE}){_HOUR})|{_PHONE}|(?:{_SIGN}(?=\d))?{_AMOUNT}\w*|\w+(?:(?<=\d)\.\d+)*"
 )
 _WORD = re.compile(r"\w+")
 # What makes a number or date the most, the least, the first or the last, in front of it and behind it.

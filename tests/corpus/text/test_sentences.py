@@ -150,6 +150,13 @@ def test_marks_of_emphasis_hide_neither_fields_nor_capitals() -> None:
     assert sentences("\n".join(lines)) == lines
 
 
+def test_lines_of_versions_and_of_chats_with_marks_are_apart() -> None:
+    versions = ["v3.4.1 (2 June 2024) - fixes login", "v3.4.0 (14 May) - dark mode", "v3.3.2 (30 March) - by Tove"]
+    assert sentences("\n".join(versions)) == versions
+    chat = ["**[09:12] Farid:** ordered it, comes Thursday", "**[09:14] Wanda:** thanks", "*12.3.2024 09:20* Ole: who"]
+    assert sentences("\n".join(chat)) == chat
+
+
 def test_lines_that_are_fields_are_apart() -> None:
     """A name of up to four words with its value, which may go on; prose that has colons is left alone."""
     text = "All about the car\nMake: Vela\nKm when bought: 41,200, and\n  rising\nGarage: Hafenstr. 12"

@@ -144,22 +144,6 @@ def test_no_part_of_a_date_amount_or_address(sentence: str, named: str, shown: s
 @pytest.mark.parametrize(
     ("sentence", "named", "shown"),
     [
-        ("4.1 The deposit is two months' rent.", "4.1", None),
-        ("§ 4.1 The deposit is due.", "4.1", None),
-        ("4.1 **Deposit:** two months of rent.", "4.1", None),
-        ("4.1 m is the depth.", "4.1 m", "4.1 m"),
-        ("The depth is 4.1 here.", "4.1", "4.1"),
-    ],
-)
-def test_the_number_of_a_section_is_no_answer(sentence: str, named: str, shown: str | None) -> None:
-    found = answer("How high is it?", [(sentence, named, 3)])
-    assert found is not None
-    assert found.text == (shown or sentence)
-
-
-@pytest.mark.parametrize(
-    ("sentence", "named", "shown"),
-    [
         ("Only between 22:00 and 6:00 on weekdays.", "between 22:00", "between 22:00 and 6:00"),
         ("It is from 3 May until 10 June then.", "from 3 May", "from 3 May until 10 June"),
         ("It is from 5 euros and upwards.", "from 5 euros", "from 5 euros"),
@@ -187,18 +171,6 @@ def test_no_half_of_a_range(sentence: str, named: str, shown: str) -> None:
     ],
 )
 def test_no_half_of_a_pair_of_brackets(sentence: str, named: str, shown: str) -> None:
-    assert answer("Which one is it?", [(sentence, named, 3)]) == Answer(shown, (1,), sentence)
-
-
-@pytest.mark.parametrize(
-    ("sentence", "named", "shown"),
-    [
-        ("Release 1.4 - June 2023", "- June 2023", "June 2023"),
-        ("Pasta : twelve minutes", ": twelve minutes", "twelve minutes"),
-        ("It was -10 then.", "-10", "-10"),
-    ],
-)
-def test_no_mark_that_parts_words(sentence: str, named: str, shown: str) -> None:
     assert answer("Which one is it?", [(sentence, named, 3)]) == Answer(shown, (1,), sentence)
 
 
@@ -252,26 +224,6 @@ def test_part_of_a_date_is_the_answer_to_a_question_for_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sentence", "named", "shown"),
-    [
-        ("Treasurer\nThomas Behr resigns as of 31 March 2024.", "Treasurer\nThomas", "Thomas"),
-        ("Our newest is Zoe Lee\nTown: Pinneberg", "Zoe Lee\nTown", "Zoe Lee"),
-        ("It is |x| here.", "|x|", "|x|"),
-        ("| bus | 9:30 |\n| train | 17:45 |", "9:30 |\n| train", "9:30"),
-        (
-            "The award went to the two inventors\nAda Lovelace and Charles\nBabbage of London, jointly.",
-            *["Charles\nBabbage"] * 2,
-        ),
-        ("It was won by\nthe oldest member of the whole club.", *["by\nthe oldest member"] * 2),
-    ],
-)
-def test_no_answer_crosses_rows_or_a_heading_but_wraps(sentence: str, named: str, shown: str) -> None:
-    found = answer("Who was it?", [(sentence, named, 3)])
-    assert found is not None
-    assert found.text == shown
-
-
-@pytest.mark.parametrize(
     ("question", "named", "shown"),
     [
         ("Who is a vegetarian?", "Vegetarian", None),
@@ -314,20 +266,6 @@ def test_passages_that_agree_are_cited() -> None:
     assert found == Answer("the Red Fox", (1, 3), "It was the Red Fox.")
 
 
-def test_rows_that_answer_are_listed_where_several_things_are_asked_for() -> None:
-    """Of one file, of one column, and sure."""
-    rows = ("article: Toner\nfrom: Inkworks", "article: Ink\nfrom: Inkworks", "article: Glue\nfrom: Holm")
-    told = [(rows[0], "Toner", 3.0), (rows[1], "Ink", 2.0), (rows[2], "Glue", -2.0)]
-    paths = ["a.csv"] * 3
-    assert answer("Which articles come from Inkworks?", told, paths=paths) == Answer(
-        "- Toner\n- Ink", (1, 2), "- Toner\n- Ink"
-    )
-    for question, path in (("Which article comes from Inkworks?", "a.csv"), ("Which articles come?", "b.csv")):
-        found = answer(question, told, paths=["a.csv", path, path])
-        assert found is not None
-        assert (found.text, found.citations) == ("Toner", (1,))
-
-
 @pytest.mark.parametrize(
     ("question", "sentence", "shown"),
     [
@@ -351,93 +289,6 @@ def test_all_of_a_sentence_of_names_answers_where_several_things_are_asked_for(
     found = answer(question, [(sentence, "French (C2)", 3.0)])
     assert found is not None
     assert found.text == shown
-
-
-def test_of_a_row_that_says_what_the_question_says_the_field_is_told_for_which_it_asks() -> None:
-    """Where its name is the thing asked for, and its value tells something."""
-    told = [("room: Cedar\nfloor: 2\nprojector: no", "no", 3.0), ("room: Elm\nfloor: 1\nprojector: no", "no", 2.0)]
-    found = answer("Which rooms have no projector?", told, paths=["a.csv"] * 2)
-    assert found == Answer("- Cedar\n- Elm", (1, 2), "- Cedar\n- Elm")
-    assert answer("Which free room has no projector?", told) == Answer("Cedar", (1,), "room: Cedar")
-    for question in (
-        "Which have no projector?",
-        "What projector has no room Cedar?",
-        "What do we lack? projector: no",
-        "Is there a projector on a floor with a room? no",
-    ):
-        assert answer(question, told[:1]) == Answer("projector: no", (1,), "projector: no")
-
-
-@pytest.mark.parametrize(
-    ("question", "sentence", "shown"),
-    [
-        ("When is the AGM?", "2 Oct AGM after the rehearsal", "2 Oct"),
-        ("On which day is it?", "**2024-10-02** AGM after the rehearsal", "2024-10-02"),
-        ("When is the AGM?", "The AGM of 2 Oct is after the rehearsal", "after the rehearsal"),
-        ("Where is the AGM?", "2 Oct AGM after the rehearsal", "after the rehearsal"),
-    ],
-)
-def test_when_is_told_by_the_date_that_an_entry_begins_with(question: str, sentence: str, shown: str) -> None:
-    found = answer(question, [(sentence, "after the rehearsal", 3.0)])
-    assert found is not None
-    assert (found.text, found.sentence) == (shown, sentence)
-    assert answer("When is it?", [("2 Oct AGM at 19:15", "19:15", 3.0)]) == Answer("19:15", (1,), "2 Oct AGM at 19:15")
-
-
-def test_of_a_row_that_is_asked_for_by_one_field_no_third_one_is_told() -> None:
-    row = "id: A-4\nassignee: Noor\ncomment: It was not cleared. Nor was A-2."
-    rows = [row, row.replace("A-4", "A-1")]
-    for asked, shown in (
-        ("Which issues were assigned to Noor?", "- A-4\n- A-1"),
-        ("Which comments were assigned to Noor?", "It was not cleared"),
-        ("Which issues were assigned to Kim?", "It was not cleared"),
-        ("Who cleared what was assigned to Noor?", "It was not cleared"),
-    ):
-        found = answer(asked, [(one, "It was not cleared", 3.0) for one in rows], paths=["a.json"] * 2)
-        assert found is not None
-        assert found.text.removesuffix(".") == shown, asked
-
-
-def test_of_a_row_that_repeats_the_question_the_field_is_told_that_it_is_about() -> None:
-    """By a word of its name, else the first one, by which rows are known; neither if the question says that too."""
-    row = "host: boreas\nos: Debian 12\nowner: Ravi"
-    assert answer("Who owns boreas?", [(row, "boreas", 3.0)]) == Answer("Ravi", (1,), "owner: Ravi")
-    assert answer("Which server runs Debian 12?", [(row, "Debian 12", 3.0)]) == Answer("boreas", (1,), "host: boreas")
-    told = [(row, "Debian 12", 3.0), (row.replace("boreas", "ares"), "Debian 12", 2.0)]
-    found = answer("Which servers run Debian 12?", told, paths=["a.csv"] * 2)
-    assert found == Answer("- boreas\n- ares", (1, 2), "- boreas\n- ares")
-    found = answer("Which servers has Ravi?", [(row, "owner: Ravi", 3.0)])
-    assert found == Answer("boreas", (1,), "host: boreas")
-    told = [(row, "Ravi", 3.0), (row.replace("boreas", "eos"), "eos", -1.0), (row.replace("Ravi", "Mei"), "Mei", 1.0)]
-    found = answer("Which servers does Ravi own?", told, paths=["a.csv"] * 3)
-    assert found == Answer("- boreas\n- eos", (1, 2), "- boreas\n- eos")
-    asked = "Which part of boreas is Debian 12?"
-    assert answer(asked, [(row, "Debian 12", 3.0)]) == Answer("os: Debian 12", (1,), "os: Debian 12")
-
-
-@pytest.mark.parametrize(
-    ("line", "named"),
-    [
-        ("12/11/2025, 18:09 - Priya: in. I can drive", "Priya"),
-        ("[9:41 PM] Tom B: I'll bring the chains", "Tom B"),
-        ("Mei: I do.", "Mei"),
-    ],
-)
-def test_who_says_i_answers_for_whom_a_question_asks(line: str, named: str) -> None:
-    """In a chat or a transcript."""
-    words = line[line.index("I") :].rstrip(".")
-    found = answer("Who is it?", [(line, words, 3.0)])
-    assert found is not None
-    assert (found.text, found.citations) == (named, (1,))
-    assert found.sentence.endswith(words.rstrip(".") + "." * line.endswith("."))
-    for question, said in (
-        ("What is it?", words),
-        (f"Who is with {named}?", words),
-        ("Who is it?", "Jo, " + words.replace("I", "he")),
-    ):
-        found = answer(question, [(line.replace(words, said), said, 3.0)])
-        assert found is not None
-        assert found.text != named
 
 
 def test_passages_that_give_another_date_are_named() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qa.answer.values import whole_value, with_bound
+from qa.answer.values import completed, whole_value, with_bound
 
 
 @pytest.mark.parametrize(
@@ -47,4 +47,12 @@ def test_whole_value(question: str, line: str, words: str, expected: str) -> Non
 def test_the_most_and_the_least_are_said_to_be(question: str, sentence: str, words: str, expected: str) -> None:
     text, at = f"They are over {sentence}", 14 + sentence.index(words)
     start, end = with_bound(question, text, (at, at + len(words)), (14, 14 + len(sentence)))
+    assert text[start:end] == expected
+
+
+@pytest.mark.parametrize(("dates", "expected"), [(True, "2024-09-01 07:40"), (False, "07:40")])
+def test_the_hour_of_an_entry_has_its_date(dates: bool, expected: str) -> None:
+    """Unless an hour, or another part of it, is asked for."""
+    text = "2024-09-01 07:40 Left Skagen, wind SW 4."
+    start, end = completed(text, (11, 16), (0, len(text)), dates=dates)
     assert text[start:end] == expected
