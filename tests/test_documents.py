@@ -191,7 +191,7 @@ def test_the_code_shown_works(place: Path) -> None:
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0].startswith("27 documents, ")
-    assert lines[1].startswith("Adam 0.")
+    assert lines[1].startswith("Adam: A Method for Stochastic Optimization 0.")
     assert "Adam: A Method for Stochastic" in lines[2]
     assert "awards.md:12-16 ICLR 2025 awards › Test of time › Winner: Adam verified" in done.stdout
 

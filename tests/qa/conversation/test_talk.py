@@ -20,6 +20,7 @@ from tests.paths import REPOSITORY, SAMPLE
 from tests.qa.conversation.terminal import READY, Terminal
 
 AWARD = "What won the ICLR 2025 test of time award?"
+WINNER = "Adam: A Method for Stochastic Optimization"
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +62,7 @@ def shown(text: str) -> list[str]:
 def test_an_answer_is_brief_and_a_number_opens_a_passage(terminal: Terminal) -> None:
     """The first passage in full, of the others where they are."""
     lines = shown(terminal.say(AWARD))
-    assert lines[0] == "Adam [1]"
+    assert lines[0] == f"{WINNER} [1]"
     assert lines[3].startswith("Confidence: ")
     assert lines[4] == "[1] awards.md:12-16  ICLR 2025 awards › Test of time › Winner: Adam"
     assert [line[:3] for line in lines[-3:]] == ["[2]", "[3]", "[4]"]
@@ -118,7 +119,7 @@ def test_commands_change_how_questions_are_asked(terminal: Terminal) -> None:
 def test_what_is_wrong_is_one_line_and_ends_nothing(terminal: Terminal, line: str, message: str) -> None:
     lines = shown(terminal.say(line))
     assert lines[0].startswith(message)
-    assert "Adam [1]" in terminal.say(AWARD)
+    assert f"{WINNER} [1]" in terminal.say(AWARD)
 
 
 def test_open_hands_over_to_the_editor(terminal: Terminal) -> None:
@@ -129,7 +130,7 @@ def test_open_hands_over_to_the_editor(terminal: Terminal) -> None:
 def test_ctrl_c_drops_the_line(terminal: Terminal) -> None:
     terminal.type("what is thi\x03")
     terminal.until(READY)
-    assert "Adam [1]" in terminal.say(AWARD)
+    assert f"{WINNER} [1]" in terminal.say(AWARD)
 
 
 def test_a_change_of_the_files_is_noticed_between_questions(terminal: Terminal, sample: Path) -> None:
@@ -175,7 +176,7 @@ def test_without_prompt_toolkit_lines_are_read_plainly(sample: Path, tmp_path: P
     one.type("\x03")
     assert "qa: interrupted" in one.until(r"interrupted\s+> ")
     one.type(f"{AWARD}\r")
-    assert "Adam [1]" in one.until(r"\[5\] .*\s+> ")
+    assert f"{WINNER} [1]" in one.until(r"\[5\] .*\s+> ")
     one.type("exit\r")
     assert one.close() == 0
     assert (tmp_path / "qa" / "history").read_text() == f"an earlier one\nslow\n{AWARD}\nexit\n"

@@ -540,7 +540,7 @@ def test_the_sentences_of_each_passage_are_scored_by_its_own_tokens(tmp_path: Pa
 
 
 def test_the_reader_reads_five_of_ten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that late interaction puts first; the one that it finds most relevant says how sure the answer is."""
+    """Those that late interaction puts first; the one that is shown first says how sure the answer is."""
     for number in range(12):
         (tmp_path / f"{number}.txt").write_text(
             f"The {'red ' * (number % 4)}fox number {number} saw the hen in the yard.\n"
@@ -557,10 +557,10 @@ def test_the_reader_reads_five_of_ten(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(Reader, "read", reads)
     with Retriever.open(tmp_path, encoder=BagEncoder()) as retriever:
         result, features = retriever._answer(Asked(question="which red fox saw the hen", k=12))
-        answered = [one.answered for one in read.values()]
     assert len(read) == 5
+    assert len({one.answered for one in read.values()}) > 1
     assert features is not None
-    assert features.answered == min(answered) < max(answered)
+    assert features.answered == read[result.passages[0].text.strip()].answered
     assert result.confidence == round(confidence.probability(features, confidence.READ), 4)
 
 
