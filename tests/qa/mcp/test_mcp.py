@@ -102,7 +102,10 @@ def test_what_tools_return_is_what_the_command_line_prints(call: Call, sample: P
         expected = retriever.ask(AWARD, k=2, path="*.md").as_json()
     found = asked(call, "ask", question=AWARD, k=2, path="*.md")
     assert {**found, "timings_ms": 0} == {**json.loads(json.dumps(expected)), "timings_ms": 0}
-    assert (found["answer"]["text"], found["passages"][0]["source"]["path"]) == ("Adam: A Method for Stochastic Optimization", "awards.md")
+    assert (found["answer"]["text"], found["passages"][0]["source"]["path"]) == (
+        "Adam: A Method for Stochastic Optimization",
+        "awards.md",
+    )
     other = asked(call, "search", query="the opening keynote", type=["md"], where="title=ICLR 2025 awards")
     assert {hit["source"]["path"] for hit in other["passages"]} == {"awards.md"}
     hits = asked(call, "search", query="GCG suffix", k=3, path=["talks/", "papers/"])["passages"]
