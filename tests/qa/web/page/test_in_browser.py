@@ -21,6 +21,7 @@ from tests.qa.web.servers import RunningServer, run_qa, running
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium on this machine: apt-get install chromium")
 
 AWARD = "What won the ICLR 2025 test of time award?"
+WINNER = "Adam: A Method for Stochastic Optimization"
 SENTENCE = "The ICLR 2025 test of time award was won by Adam: A Method for Stochastic Optimization by Diederik (Durk) "
 OTTER = "An otter was seen below the weir of Pillnitz in two winters out of three."
 OTTER_QUESTION = "Where was the otter seen in two winters out of three?"
@@ -273,7 +274,7 @@ def test_without_scripts(page: Page, server: RunningServer) -> None:
     page.run("document.getElementById('q').focus()")
     page.press("Enter")
     page.wait("document.querySelector('.passages') && document.readyState === 'complete'")
-    assert text(page, ".verdict .text") == "Adam"
+    assert text(page, ".verdict .text") == WINNER
     click(page, ".passages li:first-child h3 a")
     page.wait("document.querySelector('#source-title') && document.readyState === 'complete'")
     assert marked(page).startswith(SENTENCE)
@@ -356,7 +357,7 @@ def test_what_a_screen_reader_says(page: Page, server: RunningServer) -> None:
     assert [name for name in more if name.endswith(": passage 1")]
     assert {"banner", "search", "main", "status", "mark"} <= {role for role, _ in seen}
     assert not [role for role, name in seen if role in ("link", "button", "combobox", "searchbox") and not name.strip()]
-    assert text(page, "#status").startswith("Answer: Adam. 5 passages")
+    assert text(page, "#status").startswith(f"Answer: {WINNER}. 5 passages")
     ask(page, "Who gave the keynote?")
     assert text(page, "#status").endswith("5 passages")
 
@@ -406,7 +407,7 @@ def test_more_like_this_and_back(page: Page, server: RunningServer) -> None:
     assert is_seen(page, "#place")
     click(page, "#results .verdict a")
     assert query(page)["q"] == AWARD
-    assert text(page, ".verdict .text") == "Adam"
+    assert text(page, ".verdict .text") == WINNER
 
 
 def test_right_to_left(page: Page, server: RunningServer) -> None:
@@ -443,7 +444,7 @@ def test_a_source_that_is_not_there(page: Page, server: RunningServer) -> None:
     """Neither what never was nor what is hidden: the page says so and stays."""
     page.open(address(server, q=AWARD, open="../../etc/passwd"))
     assert "../../etc/passwd is not in the collection." in text(page, "#beside")
-    assert text(page, ".verdict .text") == "Adam"
+    assert text(page, ".verdict .text") == WINNER
     click(page, ".source .close")
     assert query(page) == {"q": AWARD}
 
