@@ -157,8 +157,9 @@ def test_pages_are_asked_what_they_tell_and_what_they_only_seem_to() -> None:
 
 
 def test_pages_are_no_part_of_what_is_measured_or_fitted() -> None:
-    """No page is one of the near misses' files, or kept."""
-    measured = {file.name for file in (Path(__file__).parents[1] / "near_misses/files").iterdir()}
+    """No page is one of the near misses' or unseen files, or kept."""
+    folders = (Path(__file__).parents[1] / "near_misses", *(Path(__file__).parents[1] / "unseen").iterdir())
+    measured = {file.name for folder in folders for file in (folder / "files").iterdir()}
     kept = {page.name for page in read_pages(KEPT)}
     names = {page.name for page in read_pages()}
     texts = [page.text for folder in (PAGES, KEPT) for page in read_pages(folder)]
