@@ -17,7 +17,7 @@ from qa.reader.tables import original_spans, readable
 
 # Tokens of question and passage together, and of the question alone: what the reader was trained on.
 _MAX_TOKENS = 320
-_MAX_QUESTION = 72
+_MAX_QUESTION = 128
 # Share of the tokens that titles and headings may take.
 _CONTEXT_SHARE = 4
 # Least share of English words among those in small letters, and of the latter in what is no list of names and numbers.
@@ -69,7 +69,7 @@ class Reader:
     def read(self, question: str, passages: Sequence[tuple[str, str]]) -> list[Reading]:
         """Read a question with passages, each a context (title › headings) and the text proper.
 
-        A question is cut at 72 tokens; question and passage together are at 320.
+        A question is cut at 128 tokens; question and passage together are at 320.
 
         Raises:
             CompileError: The network cannot be prepared here.

@@ -20,7 +20,7 @@ from qa.reader.tables import original_spans, readable
 
 # Tokens of question and passage together; of the question alone.
 MAX_LENGTH = 320
-MAX_QUESTION = 72
+MAX_QUESTION = 128
 CLS, SEP = 101, 102
 # Groups within which batches of like lengths are made.
 _WINDOW = 4096

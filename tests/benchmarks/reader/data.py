@@ -103,6 +103,7 @@ def training_groups(
     collection_times: int,
     collections: str,
     paragraph_times: int,
+    paragraphs: str,
     tables: int,
 ) -> list[list[Example]]:
     """All groups of one pass, shuffled; groups of one question several times over get names of their own."""
@@ -124,7 +125,7 @@ def training_groups(
         together = page_groups(passages_of(work, "pages"), random, collections=collections)
         groups += _named(together, f"collection-{time}")
     for time in range(paragraph_times):
-        groups += _named(paragraph_groups(squad.passages, random), f"paragraph-{time}")
+        groups += _named(paragraph_groups(squad.passages, random, files=paragraphs), f"paragraph-{time}")
     groups += cloze_groups(shown, questions // 9, random, "cloze")
     groups += cloze_groups(sample, 400, random, "sample-cloze")
     groups += written_groups(questions // 11, random)
@@ -163,6 +164,7 @@ def main() -> None:
     parser.add_argument("--collection-times", type=int, default=0, help="each on a collection so often besides")
     parser.add_argument("--collections", default="*", help="those of this name")
     parser.add_argument("--paragraph-times", type=int, default=1, help="each question on a paragraph so often")
+    parser.add_argument("--paragraphs", default="*", help="those of the files of this name")
     parser.add_argument("--tables", type=int, default=0, help="made up, with some eight questions each")
     options = parser.parse_args()
     groups = training_groups(
@@ -176,6 +178,7 @@ def main() -> None:
         collection_times=options.collection_times,
         collections=options.collections,
         paragraph_times=options.paragraph_times,
+        paragraphs=options.paragraphs,
         tables=options.tables,
     )
     out = options.work / f"examples-{options.seed}.jsonl"

@@ -186,6 +186,10 @@ def test_questions_on_articles_are_answered_by_the_paragraph_before_them(tmp_pat
 
 
 def test_questions_on_paragraphs_belong_to_the_paragraph_before_them(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("@t1-001-002\nWho?\nWhen, @home?\n\n@t1-003-000\nWhere?\n", encoding="utf-8")
-    assert list(read_questions(tmp_path)) == [("t1-001-002", ["Who?", "When, @home?"]), ("t1-003-000", ["Where?"])]
+    blocks = "@t1-001-002\nWho?\nWhen, @home?\n= in 1903\n\n@t1-003-000\nWhere?\n"
+    (tmp_path / "a.txt").write_text(blocks, encoding="utf-8")
+    assert list(read_questions(tmp_path)) == [
+        ("t1-001-002", [("Who?", None), ("When, @home?", "in 1903")]),
+        ("t1-003-000", [("Where?", None)]),
+    ]
     assert all(questions for _, questions in read_questions())

@@ -65,10 +65,10 @@ def test_what_is_told_does_not_depend_on_the_passages_beside_it() -> None:
 
 
 def test_what_does_not_fit_is_cut() -> None:
-    """A question at 72 tokens, headings at a quarter of 320; the text has the rest, and spans stay within it."""
+    """A question at 128 tokens, headings at a quarter of 320; the text has the rest, and spans stay within it."""
     text = "harbour " * 400
-    (reading,) = shared_reader().read("why " * 100, [("headings " * 200, text)])
-    assert len(reading.spans) == 320 - 74 - 80 - 1
+    (reading,) = shared_reader().read("why " * 200, [("headings " * 200, text)])
+    assert len(reading.spans) == 320 - 130 - 80 - 1
     assert text[slice(*reading.spans[-1])] == "harbour"
 
 
