@@ -78,7 +78,7 @@ def test_langchain_chain() -> None:
     """The passages reach the model of a runnable chain; async methods and batches answer the same, beside the loop."""
     names, printed = shown(0)
     assert "test of time award was won by *Adam" in printed
-    assert printed.splitlines()[-1].startswith("numbers.md:")
+    assert printed.splitlines()[-1].startswith("schedule.md:")
     retriever = names["retriever"]
     found = retriever.invoke(QUESTION)
     is_complete(found[0].page_content, {**found[0].metadata, "id": found[0].id}, "id", "source")
