@@ -1,6 +1,6 @@
 """From a question to an answer over one generation: each stage in turn.
 
-analyse -> retrieve -> fuse -> distinct -> rerank -> read -> tables -> extract -> confidence -> cite
+analyse -> retrieve -> fuse -> distinct -> rerank -> read -> resolved -> tables -> extract -> confidence -> cite
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from qa.answer.which_documents import titles_answer
 from qa.filters import Filter, select
 from qa.reader.reader import Reader, is_english
 from qa.reader.reading import Reading
+from qa.reader.support_article import resolving
 from qa.retrieval.distinct import RankedPassage, distinct, one_a_document, with_final_scores
 from qa.retrieval.hybrid import pools
 from qa.retrieval.late_interaction import match_tokens
@@ -215,11 +216,33 @@ class Pipeline:
                 judged[one.id] = replace(judged[one.id], reading=reading)
             if scored_by is None:
                 ranked = rerank(query, ranked, judged)
+                ranked, judged = self._resolved(query, ranked, judged)
         clock.lap("read")
         rows = self._rows(query, ranked) if judged and scored_by is None else None
         if rows is not None:
             ranked = _rows_first(rows, ranked)
         return with_final_scores(ranked), judged, rows
+
+    def _resolved(
+        self, query: Query, ranked: list[RankedPassage], judged: dict[int, Judged]
+    ) -> tuple[list[RankedPassage], dict[int, Judged]]:
+        """Before a passage that states a problem, where it is the first, the one that resolves it."""
+        first = ranked[0] if ranked else None
+        stated = judged[first.passage.id].reading if first and first.passage.id in judged else None
+        if query.tokens is None or first is None or stated is None or isinstance(query.documents, Scope):
+            return ranked, judged
+        several = resolving(self.snapshot, first.passage)
+        read = [(one, found) for one, found in zip(several, self._read(query, several), strict=True) if found]
+        if not read:
+            return ranked, judged
+        passage, reading = max(read, key=lambda pair: pair[1].relevant)
+        if stated.answered > reading.answered:
+            # That it is the problem asked about is told by what states it.
+            reading = replace(reading, answered=stated.answered, relevant=stated.relevant)
+        (match,) = match_tokens(query.tokens, [passage], self.models.encoder)
+        best = replace(first, passage=passage)
+        rest = [one for one in ranked if one.passage.id != passage.id]
+        return [best, *rest], judged | {passage.id: Judged(match, reading)}
 
     def _rows(self, query: Query, ranked: Sequence[RankedPassage]) -> RowsAnswer | None:
         """The rows of a whole table that answer; none of a part of a document, as the table may be more than that."""
