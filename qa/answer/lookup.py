@@ -129,6 +129,11 @@ class Lookup:
         match = self.match(passage)
         return int(match is not None) if match is None or passage.is_front_matter else 2 + match.is_phrase
 
+    def is_in(self, text: str) -> bool:
+        """Whether a text by itself has all of it, anywhere."""
+        known = {term for several in terms(text) for term in several}
+        return all(unit.may_be_in(text, known) for unit in self.units)
+
     def has_code_of(self, passage: StoredPassage) -> bool:
         """Whether a passage has all that is looked up, and this includes a code."""
         return any(unit.pattern or unit.date for unit in self.units) and self.match(passage) is not None
@@ -145,8 +150,7 @@ class Lookup:
         path = f"{passage.document.path}\n"
         above = f"{path}{passage.context}\n"
         text = above + passage.text
-        known = {term for several in terms(text) for term in several}
-        if not all(unit.may_be_in(text, known) for unit in self.units):
+        if not self.is_in(text):
             return None
         parts = [
             _WordPart(tuple(word_terms(part.text)), part.start, part.end)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from index import StoredPassage
+from qa.answer.extract import Extract
 from qa.answer.lookup import Lookup
-from qa.answer.results import Answer
+from qa.answer.results import Answer, Highlight
 
 # Those of which one asks for a number, such as the page or the clause, are no documents.
 _KINDS = (
@@ -50,3 +52,13 @@ def titles_answer(lookup: Lookup, passages: Sequence[StoredPassage], shown: int)
     text = "\n".join(f"- {title}" for title in titles) if len(titles) > 1 else titles[0]
     cited = tuple(ranks[title] for title in titles)
     return Answer(text, cited, sentence=text, more=len(ranks) - len(titles))
+
+
+def with_title(lookup: Lookup, passage: StoredPassage, extract: Extract) -> Extract:
+    """The title before the sentences, where a passage begins with it and it says that the document is about it."""
+    title = passage.title
+    at = passage.text.find(title, 0, passage.body)
+    if not title or at < 0 or not lookup.is_in(title):
+        return extract
+    first = passage.start + at
+    return replace(extract, highlights=(Highlight((first, first + len(title)), title), *extract.highlights))

@@ -22,7 +22,7 @@ from qa.answer.extract import Extract, SpanScore, extract
 from qa.answer.heading_answer import heading_answer
 from qa.answer.lookup import Lookup
 from qa.answer.results import MAX_HITS, Hit, IndexInfo, Mode, Result
-from qa.answer.which_documents import titles_answer
+from qa.answer.which_documents import titles_answer, with_title
 from qa.filters import Filter, select
 from qa.reader.reader import Reader, is_english
 from qa.reader.reading import Reading
@@ -306,4 +306,6 @@ def _extract(query: Query, passages: Sequence[StoredPassage], judged: dict[int, 
         found[passage.id] = above or extract(
             passage, scores[passage.id], query.text, looked_up=None if match is None else match.at
         )
+        if query.for_documents and query.lookup is not None:
+            found[passage.id] = with_title(query.lookup, passage, found[passage.id])
     return found

@@ -61,6 +61,22 @@ def test_each_document_is_listed_once_with_a_passage_that_has_it(notes: Path) ->
     assert (answer.found, answer.answer.more, answer.question) == (True, 0, "Which notes mention the boiler?")
 
 
+def test_a_title_that_says_it_is_highlighted_first(notes: Path) -> None:
+    """The answer is titles: of the others the sentence tells why they are listed."""
+    with Retriever.open(notes, encoder=BagEncoder(), reader=False) as retriever:
+        answer = retriever.ask("notes about the boiler", k=7)
+        asked = retriever.ask("How hot is our boiler?", k=7)
+    marked = {hit.title: [one.text for one in hit.highlights] for hit in answer.passages}
+    assert marked["Our boiler"] == ["Our boiler", "Bought in May."]
+    assert marked["Visit 2"] == ["Boilers were seen 2 times."]
+    assert all(
+        one.text == hit.text[slice(*(at - hit.source.chars[0] for at in one.chars))]
+        for hit in answer.passages
+        for one in hit.highlights
+    )
+    assert not any(one.text == "Our boiler" for hit in asked.passages for one in hit.highlights)
+
+
 def test_those_that_are_not_shown_are_counted(notes: Path) -> None:
     with Retriever.open(notes, encoder=BagEncoder(), reader=False) as retriever:
         answer = retriever.ask("notes about the boiler", k=2)
