@@ -58,7 +58,9 @@ _CODE = re.compile(r"(?<!\w)(?=[^\s\d]*\d)\w+(?:[._-]\w+)+|(?<!\w)[A-Za-z]+\d+(?
 _FIELD = re.compile(r"^(?!---|\.\.\.|title:)(?=[^\s#])[^\n:]+:.*(?:\n(?:[ \t]+\S|- ).*)*", re.MULTILINE)
 # A word of a title that is not of its number: "Art. 3  Excess".
 _LONG_WORD = re.compile(r"[^\W\d_]{4,}")
-_SOFT_BREAK = re.compile(r"[;:,]\s+|\s+")
+# Where an over-long sentence is cut: behind a semicolon or before an item, as in "; or (iv) was", else at any blank.
+_CLAUSE = re.compile(r";\s+|[:,]\s+(?=(?:(?:and|or)\s+)?\((?:[a-zA-Z]|[ivx]{1,5}|\d{1,2})\)\s)")
+_BLANK = re.compile(r"\s+")
 
 # How well part of a passage's text, behind its headings, answers, by its first character and one past its last.
 SpanScore = Callable[[int, int], float]
@@ -210,8 +212,9 @@ def _sentences(text: str, body: int, context: str) -> list[tuple[int, int]]:
         marker = _MARKER.match(text, first, end)
         start = marker.end() if marker else first
         while end - start > _MAX_HIGHLIGHT:
-            breaks = [m.end() for m in _SOFT_BREAK.finditer(text, start, start + _MAX_HIGHLIGHT)]
-            stop = breaks[-1] if breaks else start + _MAX_HIGHLIGHT
+            most = start + _MAX_HIGHLIGHT
+            breaks = [m.end() for mark in (_BLANK, _CLAUSE) for m in mark.finditer(text, start, most)]
+            stop = breaks[-1] if breaks else most
             found.append((start, start + len(text[start:stop].rstrip())))
             # The cut may be inside a word, or before a blank.
             start = stop + len(text[stop:end]) - len(text[stop:end].lstrip())

@@ -171,6 +171,15 @@ def test_long_sentences_are_cut() -> None:
     assert cut == best
 
 
+@pytest.mark.parametrize("before", ["; or (ii) ", ", (b) ", ": and (3) ", "; "])
+def test_a_long_sentence_is_cut_at_its_clauses(before: str) -> None:
+    """Before the last item, or behind the last semicolon, that fits; commas and brackets alone are no such place."""
+    first = "owls " * 20 + "owls"
+    second = "needle, foxes (see a) " * 8 + "hens " * 30 + "hens"
+    (best, *_) = extracted("needle", f"{first}{before}{second}.").highlights
+    assert best.text.startswith(before.strip("; :,") + " needle" if "(" in before else "needle")
+
+
 def test_a_word_longer_than_a_highlight_is_cut() -> None:
     """Without a gap the cut falls anywhere, and no piece is empty."""
     text = "x" * 400 + " " + "y" * 900
