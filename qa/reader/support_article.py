@@ -28,17 +28,20 @@ class _Role(Enum):
 
 
 _ROLES = re.compile("|".join(f"(?P<{role.name}>{role.value})" for role in _Role), re.IGNORECASE)
+_ASKS_FOR_PROBLEM = re.compile(r"\bsymptoms?\b|\b(?:what|which)\s+(?:problem|issue|question)s?\b", re.IGNORECASE)
 # A longer heading tells what it is about instead.
 _MOST_WORDS = 4
 
 
-def resolving(snapshot: Index, passage: StoredPassage) -> tuple[StoredPassage, ...]:
+def resolving(snapshot: Index, question: str, passage: StoredPassage) -> tuple[StoredPassage, ...]:
     """The passages that resolve the problem which a passage states, in the order of the text.
 
     They are behind it, up to the next section that states one; none where no heading says that something is resolved:
-    a page about a disease has symptoms and causes as well.
+    a page about a disease has symptoms and causes as well. Nor of a question for the problem itself.
     """
-    if _role(passage) is not _Role.STATES or passage.document.passages > _MAX_PASSAGES:
+    if _role(passage) is not _Role.STATES or _ASKS_FOR_PROBLEM.search(question):
+        return ()
+    if passage.document.passages > _MAX_PASSAGES:
         return ()
     found: list[StoredPassage] = []
     roles: set[_Role] = set()

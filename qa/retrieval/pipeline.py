@@ -229,9 +229,10 @@ class Pipeline:
         """Before a passage that states a problem, where it is the first, the one that resolves it."""
         first = ranked[0] if ranked else None
         stated = judged[first.passage.id].reading if first and first.passage.id in judged else None
-        if query.tokens is None or first is None or stated is None or isinstance(query.documents, Scope):
+        if first is None or stated is None or query.tokens is None or query.lookup is not None:
             return ranked, judged
-        several = resolving(self.snapshot, first.passage)
+        # A part of a document may end before what resolves it.
+        several = () if isinstance(query.documents, Scope) else resolving(self.snapshot, query.text, first.passage)
         read = [(one, found) for one, found in zip(several, self._read(query, several), strict=True) if found]
         if not read:
             return ranked, judged

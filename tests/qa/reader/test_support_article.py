@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from index import Index, StoredPassage
+from index import Index, Scope, StoredPassage
 from qa import Retriever, build_index
 from qa.reader.support_article import resolving
 from qa.retrieval import pipeline
@@ -71,9 +71,9 @@ class Articles:
     def passages_of(self, path: str) -> tuple[StoredPassage, ...]:
         return self.found if path == "a.md" else ()
 
-    def resolving(self, at: int = 0) -> list[str]:
+    def resolving(self, at: int = 0, question: str = "it fails") -> list[str]:
         """The innermost headings of what resolves the problem that a passage states."""
-        return [one.heading[-1] for one in resolving(cast("Index", self), self.found[at])]
+        return [one.heading[-1] for one in resolving(cast("Index", self), question, self.found[at])]
 
 
 def test_sections_behind_a_stated_problem_resolve_it() -> None:
@@ -109,11 +109,23 @@ def test_pages_without_a_resolution_are_no_support_articles() -> None:
     assert Articles(("Resolution",), ("Problem",), ("Limits",)).resolving(1) == []
 
 
+def test_the_problem_where_it_is_asked_for() -> None:
+    articles = Articles(("Symptoms",), ("Resolution",))
+    for question in (
+        "What are the symptoms of a worn belt?",
+        "which problem does release 2 have",
+        "What  issues are known?",
+    ):
+        assert articles.resolving(question=question) == []
+    for question in ("What is the problem here?", "I have an issue: the belt squeals.", "Which belt is it?"):
+        assert articles.resolving(question=question) == ["Resolution"]
+
+
 def test_only_the_own_answer_of_a_question() -> None:
     """Where a document has several, each with its answer."""
     several = Articles(("Question",), ("Answer",), ("Answer",), ("Question",), ("Answer",))
-    assert [one.id for one in resolving(cast("Index", several), several.found[0])] == [1, 2]
-    assert [one.id for one in resolving(cast("Index", several), several.found[3])] == [4]
+    assert [one.id for one in resolving(cast("Index", several), "", several.found[0])] == [1, 2]
+    assert [one.id for one in resolving(cast("Index", several), "", several.found[3])] == [4]
 
 
 def test_not_all_of_a_long_document_is_read() -> None:
@@ -180,6 +192,23 @@ def test_the_library_and_searches_agree(desk: Path) -> None:
         shown = [one.id for one in retriever.ask(POST, k=5).passages]
         assert [one.id for one in retriever.search(POST, k=5)] == shown
         assert [one.id for one in retriever.ask(POST, k=1).passages] == shown[:1]
+
+
+def test_what_is_looked_up_comes_first(desk: Path) -> None:
+    """Whoever looks up the code of a message gets the passage that has it."""
+    assert headings(desk, "E-41 length exceeded")[0] == "Problem"
+
+
+def test_where_only_a_part_of_a_document_is_searched(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is outside of it answers nothing."""
+
+    def problem(snapshot: Index, _: object) -> Scope:
+        return snapshot.scope(
+            frozenset(one.id for one in snapshot.passages_of("scanner.md") if one.heading[-1] == "Problem")
+        )
+
+    monkeypatch.setattr(pipeline, "select", problem)
+    assert headings(desk, POST, path="scanner.md") == ["Problem"]
 
 
 def test_without_the_reader_the_order_is_as_before(desk: Path) -> None:
