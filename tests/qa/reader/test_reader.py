@@ -43,7 +43,7 @@ def test_each_number_is_what_it_is_named() -> None:
     """Of a passage that is about the question and does not answer it; processors differ by some tenths."""
     ((_, found),) = told("When was the harbour built?", ("Harbour", "It was built by Jane Smith."))
     numbers = (found.answered, found.relevant, found.margin, found.none)
-    assert numbers == pytest.approx((-11.2, -7.4, -12.1, 11.8), abs=0.7)
+    assert numbers == pytest.approx((-11.6, -6.4, -12.8, 13.3), abs=0.7)
 
 
 def test_the_network_gets_what_it_was_trained_on() -> None:
