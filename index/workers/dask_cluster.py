@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import socket
 import threading
 import time
 import warnings
@@ -11,6 +12,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
 from functools import partial
 from typing import Any
+from urllib.parse import urlsplit
 
 from corpus.errors import QAError, StorageError, UsageError
 from index.workers.job import Embedded, Job, embed
@@ -47,6 +49,9 @@ class DaskCluster:
                 warnings.simplefilter("ignore")
                 self._client = _connected(partial(Client, address, timeout=_CONNECT, set_as_default=False))
         except TimeoutError as error:
+            # On a busy machine Dask's own attempts may end without a word of why.
+            if (refused := _refused(address)) is not None:
+                raise UsageError(f"there is no Dask scheduler at {address}: {refused}.") from error
             raise UsageError(f"what listens at {address} does not answer as a Dask scheduler does.") from error
         except (OSError, ValueError) as error:
             raise UsageError(f"there is no Dask scheduler at {address}: {error}.") from error
@@ -117,3 +122,13 @@ def _reason(error: Exception) -> str:
         return "is gone"
     # Such as functions that a worker does not have.
     return f"cannot embed ({name}: {' '.join(str(error).split())}). Has every worker the same version of qa?"
+
+
+def _refused(address: str) -> OSError | None:
+    """Why nothing can be reached at an address; None where something listens."""
+    place = urlsplit(address)
+    try:
+        socket.create_connection((place.hostname or "", place.port or 0), timeout=_CONNECT).close()
+    except OSError as error:
+        return error
+    return None

@@ -128,6 +128,17 @@ def test_an_address_where_there_is_no_scheduler(folder: Path, address: str, monk
     assert str(caught.value).startswith(f"there is no Dask scheduler at {address}: ")
 
 
+def test_where_nothing_listens_a_busy_machine_says_the_same(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dask may run out of time before it says that nothing listens there."""
+
+    def late(_: object) -> None:
+        raise TimeoutError
+
+    monkeypatch.setattr(dask_cluster, "_connected", late)
+    with pytest.raises(UsageError, match=r"there is no Dask scheduler at tcp://127\.0\.0\.1:1: "):
+        build(folder, WorkerPlan(dask="tcp://127.0.0.1:1"))
+
+
 def test_what_listens_and_never_answers_is_given_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dask_cluster, "_CONNECT", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as server:
