@@ -19,6 +19,7 @@ from typing import Any
 from .articles import article_groups
 from .batches import tokenise
 from .cloze import cloze_groups, heading_groups
+from .edits import edit_groups
 from .examples import UNTOLD, Example, passages_of, unanswered
 from .notes import pages
 from .pages import page_groups
@@ -104,6 +105,7 @@ def training_groups(
     collections: str,
     paragraph_times: int,
     paragraphs: str,
+    edit_times: int,
     tables: int,
 ) -> list[list[Example]]:
     """All groups of one pass, shuffled; groups of one question several times over get names of their own."""
@@ -126,6 +128,8 @@ def training_groups(
         groups += _named(together, f"collection-{time}")
     for time in range(paragraph_times):
         groups += _named(paragraph_groups(squad.passages, random, files=paragraphs), f"paragraph-{time}")
+    for time in range(edit_times):
+        groups += _named(edit_groups(squad, random), f"edit-{time}")
     groups += cloze_groups(shown, questions // 9, random, "cloze")
     groups += cloze_groups(sample, 400, random, "sample-cloze")
     groups += written_groups(questions // 11, random)
@@ -165,6 +169,7 @@ def main() -> None:
     parser.add_argument("--collections", default="*", help="those of this name")
     parser.add_argument("--paragraph-times", type=int, default=1, help="each question on a paragraph so often")
     parser.add_argument("--paragraphs", default="*", help="those of the files of this name")
+    parser.add_argument("--edit-times", type=int, default=1, help="each question with changed words so often")
     parser.add_argument("--tables", type=int, default=0, help="made up, with some eight questions each")
     options = parser.parse_args()
     groups = training_groups(
@@ -179,6 +184,7 @@ def main() -> None:
         collections=options.collections,
         paragraph_times=options.paragraph_times,
         paragraphs=options.paragraphs,
+        edit_times=options.edit_times,
         tables=options.tables,
     )
     out = options.work / f"examples-{options.seed}.jsonl"

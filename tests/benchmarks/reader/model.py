@@ -38,6 +38,21 @@ class Output:
     relevant: torch.Tensor
 
 
+class SharedDropout(nn.Module):  # type: ignore[misc]
+    """Dropout of the same features for all tokens of an example: one random number where others draw hundreds."""
+
+    def __init__(self, share: float) -> None:
+        super().__init__()
+        self.share = share
+
+    def forward(self, states: torch.Tensor) -> torch.Tensor:
+        """The `(n, t, width)` states, without some of their features while training."""
+        if not self.training:
+            return states
+        kept = torch.empty(len(states), 1, states.shape[2], dtype=states.dtype).bernoulli_(1 - self.share)
+        return states * (kept / (1 - self.share)).to(states.device)
+
+
 class Reader(nn.Module):  # type: ignore[misc]
     """BERT layers with three heads."""
 
@@ -80,8 +95,8 @@ def base_hash() -> str:
     return hashlib.sha256((base_folder() / "model.safetensors").read_bytes()).hexdigest()
 
 
-def new_reader(seed: int = 0) -> Reader:
-    """A reader with the encoder's weights and fresh heads, without dropout."""
+def new_reader(seed: int = 0, *, dropout: float = 0.0) -> Reader:
+    """A reader with the encoder's weights and fresh heads; `dropout` is the share of what each layer adds."""
     torch.manual_seed(seed)
     config = BertConfig.from_pretrained(
         base_folder(), hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, attn_implementation="eager"
@@ -93,6 +108,9 @@ def new_reader(seed: int = 0) -> Reader:
     left = [name for name in missing.missing_keys if "position_ids" not in name]
     if left or any("position_ids" not in name for name in missing.unexpected_keys):
         raise SystemExit(f"the weights of the base model are not those expected: {missing}")
+    if dropout:
+        for layer in reader.bert.encoder.layer:
+            layer.attention.output.dropout = layer.output.dropout = SharedDropout(dropout)
     return reader
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from .articles import read_articles
+from .edits import as_line, changed, changes_between, read_edits
 from .notes import pages
 from .pages import KEPT, PAGES, page_groups, read_pages
 from .paragraphs import read_questions
@@ -193,3 +194,35 @@ def test_questions_on_paragraphs_belong_to_the_paragraph_before_them(tmp_path: P
         ("t1-003-000", [("Where?", None)]),
     ]
     assert all(questions for _, questions in read_questions())
+
+
+@pytest.mark.parametrize(
+    ("other", "line"),
+    [
+        ("When did she not move to Paris?", "t1-001-002-q0 | 3:3 not"),
+        ("When did he move Paris?", "t1-001-002-q0 | 2:3 he | 4:5"),
+        ("Who moved, when did she move to Paris or Rome?", "t1-001-002-q0 | 0:1 Who moved, when | 5:6 Paris or Rome?"),
+    ],
+)
+def test_a_changed_question_is_made_of_its_changes(tmp_path: Path, other: str, line: str) -> None:
+    """Words put in, taken out and replaced, several at once: places are those of the original."""
+    question = "When did she move to Paris?"
+    changes = changes_between(question, other)
+    assert as_line("t1-001-002-q0", changes) == line
+    (tmp_path / "a.txt").write_text(f"{line}\n", encoding="utf-8")
+    assert read_edits(tmp_path) == {"t1-001-002-q0": [changes]}
+    assert changed(question, changes) == other
+
+
+def test_dropout_takes_the_same_features_of_all_tokens_and_only_in_training() -> None:
+    """What is kept weighs more, so that the mean stays."""
+    torch = pytest.importorskip("torch")
+    from .model import SharedDropout
+
+    dropout, states = SharedDropout(0.25), torch.ones(64, 3, 64)
+    dropped = dropout(states)
+    assert dropped.unique().tolist() == pytest.approx([0, 1 / 0.75])
+    assert torch.equal(dropped[:, 0], dropped[:, 2])
+    assert not torch.equal(dropped[0], dropped[1])
+    assert float(dropped.mean()) == pytest.approx(1, abs=0.05)
+    assert torch.equal(dropout.eval()(states), states)

@@ -131,7 +131,7 @@ class Run:
         self.folder = self.work / options.run
         self.folder.mkdir(parents=True, exist_ok=True)
         self.device = torch.device(options.device)
-        self.reader = new_reader(options.seed).to(self.device)
+        self.reader = new_reader(options.seed, dropout=options.dropout).to(self.device)
         if options.compile:
             self.reader.bert.encoder.compile(dynamic=True)
         heads = [*self.reader.span.parameters(), *self.reader.judge.parameters()]
@@ -278,6 +278,7 @@ def main() -> None:
     parser.add_argument("--until", type=_clock, help="time of day at which the cool-down shall be over, HH:MM")
     parser.add_argument("--steps", type=int, default=10**9, help="end after so many, without a cool-down")
     parser.add_argument("--rate", type=float, default=2e-4)
+    parser.add_argument("--dropout", type=float, default=0.0, help="of what each layer adds")
     parser.add_argument("--warmup", type=int, default=200)
     parser.add_argument("--cooldown", type=float, default=0.25, help="its steps, as a share of those before it")
     parser.add_argument("--least-cooldown", type=int, default=200)
