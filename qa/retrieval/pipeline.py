@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -30,9 +30,9 @@ from qa.reader.support_article import resolving
 from qa.retrieval.distinct import RankedPassage, distinct, one_a_document, with_final_scores
 from qa.retrieval.hybrid import pools
 from qa.retrieval.late_interaction import match_tokens
-from qa.retrieval.query import Query, analyse_question
+from qa.retrieval.query import Query, QueryTokens, analyse_question
 from qa.retrieval.question_text import LONGEST_QUESTION, whole
-from qa.retrieval.rerank import READ_DEPTH, RERANK_DEPTH, SCORED_DEPTH, Judged, rerank, rerank_by_model
+from qa.retrieval.rerank import READ_DEPTH, RERANK_DEPTH, SCORED_DEPTH, SECOND_DEPTH, Judged, rerank, rerank_by_model
 from qa.retrieval.stopwatch import Stopwatch
 from qa.retrieval.word_overlap import overlap, term_shares
 
@@ -192,7 +192,7 @@ class Pipeline:
     ) -> tuple[list[RankedPassage], dict[int, Judged], RowsAnswer | None]:
         """The first k passages or more, what is known of the first by row number, and rows that answer."""
         scored_by = self.models.cross_encoder if asked.rerank else None
-        depth = RERANK_DEPTH if scored_by is None else SCORED_DEPTH
+        depth = SECOND_DEPTH if scored_by is None else SCORED_DEPTH
         candidates = pools(self.snapshot, query, clock)
         if query.lookup is None:
             ranked = distinct(self.snapshot, candidates, max(asked.k, depth))
@@ -206,22 +206,43 @@ class Pipeline:
             clock.lap("rerank")
         judged: dict[int, Judged] = {}
         if query.tokens is not None:
-            head = [one.passage for one in ranked[:RERANK_DEPTH]]
-            matches = match_tokens(query.tokens, head, self.models.encoder)
-            judged = {one.id: Judged(match) for one, match in zip(head, matches, strict=True)}
-            by_tokens = ranked if scored_by is not None else rerank(query, ranked, judged)
-            clock.lap("rerank")
-            to_read = [one.passage for one in by_tokens[:READ_DEPTH]]
-            for one, reading in zip(to_read, self._read(query, to_read), strict=True):
-                judged[one.id] = replace(judged[one.id], reading=reading)
+            judged = self._judged(query, query.tokens, ranked[:RERANK_DEPTH], {}, clock)
             if scored_by is None:
-                ranked = rerank(query, ranked, judged)
-                ranked, judged = self._resolved(query, ranked, judged)
-        clock.lap("read")
+                first = rerank(query, ranked, judged)
+                if len(ranked) > RERANK_DEPTH and _seems_unanswered(query, first[0], judged):
+                    judged = self._judged(query, query.tokens, ranked[:SECOND_DEPTH], judged, clock)
+                    first = rerank(query, ranked, judged)
+                ranked, judged = self._resolved(query, first, judged)
+                clock.lap("read")
         rows = self._rows(query, ranked) if judged and scored_by is None else None
         if rows is not None:
             ranked = _rows_first(rows, ranked)
         return with_final_scores(ranked), judged, rows
+
+    def _judged(
+        self,
+        query: Query,
+        tokens: QueryTokens,
+        head: Sequence[RankedPassage],
+        known: Mapping[int, Judged],
+        clock: Stopwatch,
+    ) -> dict[int, Judged]:
+        """Match the tokens of passages and read the first few, but for what is known of them; by row number."""
+        new = [one.passage for one in head if one.passage.id not in known]
+        matches = {number: one.match for number, one in known.items()}
+        matches |= zip((one.id for one in new), match_tokens(tokens, new, self.models.encoder), strict=True)
+        judged = {one.passage.id: Judged(matches[one.passage.id]) for one in head}
+        # A cross-encoder has ordered them already.
+        by_tokens = head if self.models.cross_encoder else rerank(query, head, judged)
+        clock.lap("rerank")
+        to_read = [one.passage for one in by_tokens[:READ_DEPTH]]
+        readings = {number: one.reading for number, one in known.items() if one.reading is not None}
+        unread = [one for one in to_read if one.id not in readings]
+        readings |= {one.id: found for one, found in zip(unread, self._read(query, unread), strict=True) if found}
+        for one in to_read:
+            judged[one.id] = replace(judged[one.id], reading=readings.get(one.id))
+        clock.lap("read")
+        return judged
 
     def _resolved(
         self, query: Query, ranked: list[RankedPassage], judged: dict[int, Judged]
@@ -267,6 +288,15 @@ class Pipeline:
                 _log.warning("Answers are whole sentences, as the reader cannot be used: %s", error)
             self.models.reader = None
         return [None] * len(passages)
+
+
+def _seems_unanswered(query: Query, best: RankedPassage, judged: Mapping[int, Judged]) -> bool:
+    """Whether the reader has read the first passage, and the answer would not count as found."""
+    reading = judged[best.passage.id].reading if best.passage.id in judged else None
+    if reading is None or query.mode is not Mode.HYBRID:
+        return False
+    features = confidence.features_of(query.asked, best.passage, cosine=best.cosine, sentence=0.0, reading=reading)
+    return confidence.probability(features, confidence.READ) < confidence.THRESHOLD
 
 
 def _above(passage: StoredPassage) -> str:

@@ -17,13 +17,15 @@ from qa.retrieval.hybrid import min_max
 from qa.retrieval.late_interaction import TokenMatch, span_score
 from qa.retrieval.query import Query
 
-# Passages whose tokens are compared with the question's, and of these the first that are read.
+# Passages whose tokens are compared with the question's; where these seem not to answer it, with as many more; and of
+# these the first that are read.
 RERANK_DEPTH = 10
+SECOND_DEPTH = 20
 READ_DEPTH = 5
 # Passages that a cross-encoder scores.
 SCORED_DEPTH = 30
 # Share of late interaction in a passage's score, and what the reader adds before all is scaled back to 1.
-LATE_SHARE = 0.5
+LATE_SHARE = 0.7
 READER_SHARE = 0.6
 # The reader's logits are divided by this before they are compared: it is often sure of several passages.
 _TEMPERATURE = 3.0

@@ -15,9 +15,9 @@ from typing import Any, TextIO
 
 from corpus.formats import PDF
 from qa.answer import display
-from qa.answer.results import Hit, Result, State, cite
+from qa.answer.results import Answer, Hit, Result, State, cite
 from qa.terminal.hyperlinks import are_understood, file_url, linked
-from qa.terminal.text import cells, clean, clean_line, clean_name, embolden, wrap
+from qa.terminal.text import cells, clean, clean_line, clean_name, embolden, is_item, wrap
 
 _MAX_WIDTH = 100
 _MIN_WIDTH = 30
@@ -138,7 +138,8 @@ def _verdict(answer: Result, style: TerminalStyle) -> str:
     if answer.answer is None:
         return style.fit("These passages should contain the answer.") + "\n" + confidence
     found = answer.answer
-    lines = [style.fit(found.text.strip("\n") + _cited(found.citations), bold=[(0, len(found.text))])]
+    text = _answer_text(found, answer.passages)
+    lines = [style.fit(text + _cited(found.citations), bold=[(0, len(text))])]
     if found.sentence.strip() not in ("", found.text.strip()):
         # One sentence, whose first line may begin anywhere in a line of the file.
         lines.append(style.fit(" ".join(found.sentence.split()), indent=_INDENT))
@@ -147,6 +148,17 @@ def _verdict(answer: Result, style: TerminalStyle) -> str:
     for other in found.alternatives:
         lines.append(style.fit(f"But another passage says {other.text}{_cited(other.citations)}"))
     return "\n".join([*lines, confidence])
+
+
+def _answer_text(answer: Answer, passages: Sequence[Hit]) -> str:
+    """The answer; as one paragraph where it begins within a line of the file, whose indents then mean nothing."""
+    text = answer.text.strip("\n")
+    quoted = next((hit.text for hit in passages if hit.rank == answer.citations[0]), "")
+    before, found, _ = quoted.partition(text)
+    begins_within = found and before.rpartition("\n")[2].strip()
+    if begins_within and not any(map(is_item, text.split("\n")[1:])):
+        return " ".join(text.split())
+    return text
 
 
 def _cited(ranks: Sequence[int]) -> str:

@@ -120,6 +120,11 @@ def wrap(text: str, width: int) -> list[str]:
     return out
 
 
+def is_item(line: str) -> bool:
+    """Whether a line begins an item of a list, or is quoted."""
+    return _ITEM.match(line) is not None
+
+
 def _fence_end(lines: Sequence[str], at: int) -> int:
     """One past the code that begins at `at`, a fence that is closed or a Python session; `at` if there is none."""
     if lines[at].lstrip().startswith(">>> "):
@@ -140,14 +145,14 @@ def _is_whole(lines: Sequence[str], at: int) -> bool:
         return True
     # A deep indent means code, unless it follows a list item.
     above = next((before for before in reversed(lines[:at]) if before and not _DEEP.match(before)), "")
-    return not _ITEM.match(line) and not _ITEM.match(above)
+    return not is_item(line) and not is_item(above)
 
 
 def _paragraph(lines: Sequence[str], at: int) -> list[str]:
     """The line at `at` and those that continue its paragraph."""
     group = [lines[at]]
     for line in lines[at + 1 :]:
-        if not line or _ITEM.match(line) or _FENCE.match(line) or line.lstrip()[0] in "|#":
+        if not line or is_item(line) or _FENCE.match(line) or line.lstrip()[0] in "|#":
             break
         group.append(line)
     return group

@@ -564,6 +564,55 @@ def test_the_reader_reads_five_of_ten(tmp_path: Path, monkeypatch: pytest.Monkey
     assert result.confidence == round(confidence.probability(features, confidence.READ), 4)
 
 
+@pytest.mark.parametrize(("answered", "compared"), [(9.0, 10), (-9.0, 20)])
+def test_more_passages_are_compared_where_the_first_seem_not_to_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answered: float, compared: int
+) -> None:
+    """Each passage once, by late interaction and by the reader."""
+    for number in range(24):
+        (tmp_path / f"{number}.txt").write_text(f"The {'red ' * (number % 4)}fox number {number} saw the hen.\n")
+    build(tmp_path)
+    read: list[str] = []
+    matched: list[str] = []
+    answer, encode = Reader.read, BagEncoder.encode_passage_tokens
+
+    def reads(self: Reader, question: str, passages: Sequence[tuple[str, str]]) -> list[Reading]:
+        read.extend(text for _, text in passages)
+        return [replace(one, answered=answered) for one in answer(self, question, passages)]
+
+    def encodes(encoder: BagEncoder, texts: Sequence[str]) -> Any:
+        matched.extend(texts)
+        return encode(encoder, texts)
+
+    monkeypatch.setattr(Reader, "read", reads)
+    monkeypatch.setattr(BagEncoder, "encode_passage_tokens", encodes)
+    with Retriever.open(tmp_path, encoder=BagEncoder()) as retriever:
+        assert retriever.ask("which red fox saw the hen").found is (answered > 0)
+    assert len(matched) == len(set(matched)) == compared
+    assert len(read) == len(set(read))
+    assert 5 <= len(read) <= compared // 2
+
+
+def test_an_answer_behind_the_first_ten_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it is among the first twenty of the fused ranking."""
+    names = [f"{number:02}.txt" for number in range(22)]
+    for name in names:
+        (tmp_path / name).write_text(f"The fox of house {name[:2]} sleeps at noon.")
+    for place in (14, 21):
+        (tmp_path / names[place]).write_text(f"The red heron of house {place} nests in the old mill.")
+    build(tmp_path)
+    with Retriever.open(tmp_path, encoder=BagEncoder()) as retriever:
+        scores = np.linspace(0.5, 0.4, 22)
+        order = tuple(retriever.snapshot.passages_of(name)[0].id for name in names)
+        pool = Pool(100, order, scores, scores, scores)
+        monkeypatch.setattr("qa.retrieval.pipeline.pools", lambda *_: [pool])
+        result = retriever.ask("where does the red heron nest?", k=22)
+    assert result.passages[0].source.path == "14.txt"
+    assert result.answer is not None
+    assert "mill" in result.answer.text
+    assert result.passages[-1].source.path == "21.txt"
+
+
 def test_what_is_looked_up_comes_first_and_is_found(tmp_path: Path) -> None:
     """In passages that differ in their codes alone, which are near-duplicates elsewhere."""
     rows = [f"Error TM-{code} is given when too many requests come in from one host.\n" for code in range(401, 441)]

@@ -153,6 +153,20 @@ def test_styles_only_where_asked() -> None:
     assert "\x1b" not in plain
 
 
+@pytest.mark.parametrize(
+    ("text", "answer", "shown"),
+    [
+        ("- Words: FTS5\n  also has *rank*.", "FTS5\n  also has *rank*.", "FTS5 also has *rank*. [1]\n"),
+        ("- FTS5\n  also has *rank*.", "- FTS5\n  also has *rank*.", "- FTS5\n  also has *rank*. [1]\n"),
+        ("Run this: a:\n\n- b\n- c", "a:\n\n- b\n- c", "a:\n\n- b\n- c [1]\n"),
+        ("cd a\ncd b", "cd a\ncd b", "cd a\ncd b [1]\n"),
+    ],
+)
+def test_an_answer_from_within_a_line_is_one_paragraph(text: str, answer: str, shown: str) -> None:
+    """The file's indents would begin its second line; items and whole lines stay."""
+    assert _shown(_result(_hit(text), answer=Answer(answer, (1,)))).startswith(shown)
+
+
 def test_highlight_in_the_heading_keeps_it() -> None:
     """A heading line that repeats is dropped, unless the answer is in it."""
     text = "# Room 4\n\nBring tea."
