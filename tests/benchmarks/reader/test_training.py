@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from .articles import read_articles
-from .edits import as_line, changed, changes_between, read_edits
+from .edits import Edit, as_line, changed, changes_between, read_edits
 from .notes import pages
 from .pages import KEPT, PAGES, page_groups, read_pages
 from .paragraphs import read_questions
@@ -202,16 +202,17 @@ def test_questions_on_paragraphs_belong_to_the_paragraph_before_them(tmp_path: P
         ("When did she not move to Paris?", "t1-001-002-q0 | 3:3 not"),
         ("When did he move Paris?", "t1-001-002-q0 | 2:3 he | 4:5"),
         ("Who moved, when did she move to Paris or Rome?", "t1-001-002-q0 | 0:1 Who moved, when | 5:6 Paris or Rome?"),
+        ("When did the woman move to Paris?", "t1-001-002-q0 | = | 2:3 the woman"),
     ],
 )
 def test_a_changed_question_is_made_of_its_changes(tmp_path: Path, other: str, line: str) -> None:
     """Words put in, taken out and replaced, several at once: places are those of the original."""
     question = "When did she move to Paris?"
-    changes = changes_between(question, other)
-    assert as_line("t1-001-002-q0", changes) == line
+    edit = Edit(changes_between(question, other), answered="=" in line)
+    assert as_line("t1-001-002-q0", edit) == line
     (tmp_path / "a.txt").write_text(f"{line}\n", encoding="utf-8")
-    assert read_edits(tmp_path) == {"t1-001-002-q0": [changes]}
-    assert changed(question, changes) == other
+    assert read_edits(tmp_path) == {"t1-001-002-q0": [edit]}
+    assert changed(question, edit.changes) == other
 
 
 def test_dropout_takes_the_same_features_of_all_tokens_and_only_in_training() -> None:
@@ -226,3 +227,16 @@ def test_dropout_takes_the_same_features_of_all_tokens_and_only_in_training() ->
     assert not torch.equal(dropped[0], dropped[1])
     assert float(dropped.mean()) == pytest.approx(1, abs=0.05)
     assert torch.equal(dropout.eval()(states), states)
+
+
+def test_a_near_miss_is_compared_with_the_questions_of_its_group() -> None:
+    """Not with those of another group, nor with another passage for the same question."""
+    torch = pytest.importorskip("torch")
+    from .train import pair_loss
+
+    group = torch.tensor([0, 0, 0, 1, 1])
+    right = torch.tensor([True, False, False, True, False])
+    near = torch.tensor([False, True, False, False, False])
+    scores = torch.tensor([2.0, 1.0, 9.0, -5.0, 9.0])
+    assert float(pair_loss(scores, group, right, near)) == pytest.approx(np.log1p(np.exp(-1)))
+    assert float(pair_loss(scores, group, right, torch.zeros_like(near))) == 0

@@ -26,9 +26,9 @@ from torch.nn import functional
 from .batches import Batch, Packed, batches, load, take
 from .model import Output, Reader, best_spans, load_reader, new_reader
 
-# Weights of the losses: where the answer stands (or that it does not), whether it does, the passage by itself, and
-# the passage among others with the same question.
-SPAN, ANSWERED, RELEVANT, RANKED = 1.0, 0.5, 0.2, 0.5
+# Weights of the losses: where the answer stands (or that it does not), whether it does, the passage by itself, the
+# passage among others with the same question, and a near miss below the question that it was made of.
+SPAN, ANSWERED, RELEVANT, RANKED, PAIRED = 1.0, 0.5, 0.2, 0.5, 0.5
 # Of the span loss, the share of examples without an answer.
 NO_SPAN = 0.5
 CHECKPOINT_SECONDS = 540
@@ -65,9 +65,29 @@ def losses(output: Output, batch: Batch) -> torch.Tensor:
         output.relevant, relevant.clamp(min=0).float(), reduction="none"
     )
     ranked = ranking_loss(output.relevant, group, relevant)
+    near = (answered == 0) & (relevant < 0)
+    paired = pair_loss(output.answered, group, answered == 1, near)
+    paired = paired + pair_loss(span_odds(output), group, answered == 1, near)
     return (
-        SPAN * span + ANSWERED * judged + RELEVANT * (alone * known).sum() / known.sum().clamp(min=1) + RANKED * ranked
+        SPAN * span
+        + ANSWERED * judged
+        + RELEVANT * (alone * known).sum() / known.sum().clamp(min=1)
+        + RANKED * ranked
+        + PAIRED * paired / 2
     )
+
+
+def span_odds(output: Output) -> torch.Tensor:
+    """The log odds that an answer begins and ends somewhere, the mean of both."""
+    ends = (logits.float() for logits in (output.start, output.end))
+    return torch.stack([logits[:, 1:].logsumexp(1) - logits[:, 0] for logits in ends]).mean(0)
+
+
+def pair_loss(scores: torch.Tensor, group: torch.Tensor, right: torch.Tensor, near: torch.Tensor) -> torch.Tensor:
+    """Logistic loss of each near miss against each answered question of its group; 0 where there is no pair."""
+    pairs = (group[:, None] == group[None]) & right[:, None] & near[None]
+    above = functional.softplus(scores[None].float() - scores[:, None].float())
+    return (above * pairs).sum() / pairs.sum().clamp(min=1)
 
 
 def ranking_loss(scores: torch.Tensor, group: torch.Tensor, relevant: torch.Tensor) -> torch.Tensor:
