@@ -25,7 +25,7 @@ READ_DEPTH = 5
 # Passages that a cross-encoder scores.
 SCORED_DEPTH = 30
 # Share of late interaction in a passage's score, and what the reader adds before all is scaled back to 1.
-LATE_SHARE = 0.7
+LATE_SHARE = 0.65
 READER_SHARE = 0.6
 # The reader's logits are divided by this before they are compared: it is often sure of several passages.
 _TEMPERATURE = 3.0
