@@ -153,7 +153,7 @@ def _verdict(answer: Result, style: TerminalStyle) -> str:
 def _answer_text(answer: Answer, passages: Sequence[Hit]) -> str:
     """The answer; as one paragraph where it begins within a line of the file, whose indents then mean nothing."""
     text = answer.text.strip("\n")
-    quoted = next((hit.text for hit in passages if hit.rank == answer.citations[0]), "")
+    quoted = next((hit.text for hit in passages if hit.rank in answer.citations[:1]), "")
     before, found, _ = quoted.partition(text)
     begins_within = found and before.rpartition("\n")[2].strip()
     if begins_within and not any(map(is_item, text.split("\n")[1:])):
