@@ -1,6 +1,6 @@
-"""Files in, documents and passages out; knows no model and no index. See FORMATS.md."""
+"""Read files and split them into passages; independent of models and indexes. See FORMATS.md."""
 
-# ruff: noqa: F401 - what type checkers see of the public names
+# ruff: noqa: F401 - public names imported for type checkers only
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from corpus.text.path_words import path_words
     from corpus.text.sentences import sentence_spans
 
-# The public names by module, which is imported on first use, so that a question pays only for what it uses.
+# The public names by module; a module is imported on first use, so that a question pays only for what it uses.
 _NAMES = {
     "chunking.splitter": "encoder_text join_context split splitter_version",
     "discovery.filenames": "INDEX_FOLDER SETTINGS_FILE from_os_name to_os_name",

@@ -1,4 +1,4 @@
-"""Every error raised on purpose, in the lowest package because all three raise them."""
+"""All errors raised on purpose, defined in the lowest package because all three raise them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class QAError(Exception):
     ├── IncompatibleError     the index was made by another format version or another model
     │   └── ModelError        the model is missing, incomplete or fails its hash check
     ├── LockedError           another process is writing this index
-    └── StorageError          the disk refused: full, read-only, failing; a server or workers are gone
+    └── StorageError          the disk is full, read-only or failing; a server or workers are gone
 
     Attributes:
-        exit_code: Of the command line.
+        exit_code: Exit code of the command line.
     """
 
     exit_code: ClassVar[int] = 74
@@ -64,15 +64,15 @@ class LockedError(QAError):
 
 
 class StorageError(QAError):
-    """The disk refused to read or write: full, read-only or failing; or a server or the workers of a build are gone."""
+    """The disk is full, read-only or failing; or a server or the workers of a build are gone."""
 
 
 class Unreadable(Exception):  # noqa: N818 - it is the file that is unreadable, not an error of ours
-    """A file yields no document, for a `reason` that people read.
+    """A file yields no document; `reason` is shown to users.
 
     Attributes:
         gone: The file no longer exists.
-        unknown: The file could not be examined, so what the index has of it must be kept.
+        unknown: The file could not be examined, so the index must keep what it has of it.
     """
 
     def __init__(self, reason: str, *, gone: bool = False, unknown: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""The formats that are read: chosen by a file's name, confirmed by its content; any other text is plain text."""
+"""Supported formats: chosen by a file's name, confirmed by its content; any other text is plain text."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from pathlib import PurePosixPath
 
 from corpus.errors import Unreadable
 
-# Raised whenever the same bytes would be read differently; indexes are then rebuilt from the files.
+# Incremented whenever the same bytes would be read differently; indexes are then rebuilt from the files.
 VERSION = 13
 MIB = 1024 * 1024
-# Of text in one document: more would take too long to split, and too much memory.
+# Limit for the text of one document: more would take too long to split, and too much memory.
 MAX_BYTES = 8 * MIB
-# Of a file that is mostly images, fonts or attachments; its text is limited as above.
+# Limit for a file that is mostly images, fonts or attachments; its text is limited as above.
 MAX_PACKED_BYTES = 64 * MIB
 # Each line costs its reader about a kilobyte.
 MAX_LINES = 200_000
 _HEAD = 1024
-# Of what is text by its content alone: what is larger was mostly written by programs.
+# Limit for files recognised as text by their content alone: larger ones are mostly written by programs.
 _MAX_UNNAMED = MIB
 _SAMPLE = 64 * 1024
 _HTML = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html)[\s>]", re.I | re.S
 )
-# The line that gives the title of a manual page, after definitions of macros.
+# The title line of a manual page, which may follow macro definitions.
 _MAN = re.compile(rb"^\.(?:TH|Dd)[ \t]", re.MULTILINE)
 _MAN_HEAD = 16 * 1024
 
@@ -37,10 +37,10 @@ class Format:
 
     Attributes:
         reader: The module that reads it, below `corpus.readers`.
-        isolated: Read in the sandbox, as its parser may hang or take too much memory.
+        isolated: Whether it is read in the sandbox, as its parser may hang or take too much memory.
         limit: Largest file, in bytes.
         page: The word for its numbered parts, or "".
-        magic: First bytes, one of them; () for text.
+        magic: Possible first bytes of a file; () for text.
     """
 
     media_type: str
@@ -80,8 +80,8 @@ XLS = _old_office("application/vnd.ms-excel", "sheet")
 PPT = _old_office("application/vnd.ms-powerpoint", "slide")
 RTF = Format("application/rtf", "office.rtf", limit=MAX_PACKED_BYTES, magic=(b"{\\rtf",))
 EPUB = _zipped("application/epub+zip")
-# First bytes that no text has, whatever its name says.
-_NO_TEXT = (*PDF.magic, *ARCHIVE.magic, *DOC.magic, *RTF.magic)
+# No text begins with these bytes, whatever its name says.
+_BINARY_MAGIC = (*PDF.magic, *ARCHIVE.magic, *DOC.magic, *RTF.magic)
 _CODE = {
     "x-python": ".py .pyi",
     "x-c": ".c .h",
@@ -132,13 +132,13 @@ _SUFFIXES = {
     **{Format(f"text/{name}", "source.code"): suffixes for name, suffixes in _CODE.items()},
 }
 _BY_SUFFIX = {suffix: kind for kind, suffixes in _SUFFIXES.items() for suffix in suffixes.split()} | {"": PLAIN}
-# With their dots; "" is that of a name without one.
+# With their dots; "" stands for a name without a suffix.
 SUFFIXES = tuple(_BY_SUFFIX)
-# Read only where the settings of a collection say so, as a folder of photographs would take hours.
+# Read only if a collection's settings ask for it: a folder of photographs would take hours.
 _BY_SUFFIX[".scan"] = Format(
     "image", "pdf.ocr", limit=MAX_PACKED_BYTES, magic=(b"\x89PNG\r\n", b"\xff\xd8\xff", b"II*\0", b"MM\0*")
 )
-# Never text that a person wants to be cited, so such files are not even opened.
+# Never text that anyone wants cited, so these files are not even opened.
 _NEVER_TEXT = (
     ".7z .a .aac .ai .apk .avi .avif .bak .bin .bmp .bz2 .class .crt .csr .dat .db .deb .dll .dmg .dylib .egg "
     ".eot .eps .exe .feather .fig .flac .gif .gpg .h5 .hdf5 .heic .ico .img .iso .jar .jpeg .jpg .key .lib .lz4 "
@@ -147,8 +147,8 @@ _NEVER_TEXT = (
     ".svg .swp .tar .tgz .tif .tiff .tmp .ttf .wasm .wav .webm .webp .whl .wma .wmv .woff .woff2 .xcf .xz .zip "
     ".zst"
 )
-_LEFT_OUT = frozenset(_NEVER_TEXT.split())
-# What `formats` in the settings of a collection may name, and a suffix of it.
+_NEVER_OPENED = frozenset(_NEVER_TEXT.split())
+# Names allowed under `formats` in a collection's settings, each with a suffix of that format.
 NAMED = {
     "text": ".txt", "markdown": ".md", "rst": ".rst", "code": ".sh", "html": ".html", "latex": ".tex", "csv": ".csv",
     "tsv": ".tsv", "json": ".json", "jsonl": ".jsonl", "mail": ".eml", "scan": ".scan",
@@ -156,7 +156,7 @@ NAMED = {
 
 
 def read_as(path: str, formats: Iterable[str]) -> str:
-    """Return the name that says how a file is read: its own, or with the suffix of another format added.
+    """Return the name that decides how a file is read: its own, or its own plus the suffix of another format.
 
     Args:
         path: The file.
@@ -164,20 +164,20 @@ def read_as(path: str, formats: Iterable[str]) -> str:
     """
     if formats:
         inner, packed = _inner(path)
-        for key, _, name in (one.rpartition("=") for one in formats):
+        for key, _, name in (entry.rpartition("=") for entry in formats):
             if key in (PurePosixPath(inner).suffix.lower(), PurePosixPath(inner).name):
                 return inner + NAMED[name] + packed
     return path
 
 
 def _inner(path: str) -> tuple[str, str]:
-    """The name of what a compressed file holds, and the suffix that says so, or ""."""
+    """Split off the suffix ".gz", if any: return the name of the file inside, and the suffix or ""."""
     inner, suffix = path[:-3], path[-3:]
     return (inner, suffix) if suffix.lower() == ".gz" else (path, "")
 
 
 def unpack(path: str, data: bytes) -> tuple[str, bytes]:
-    """Return the name and the bytes of what a compressed text holds; any other file as it is.
+    """Return the name and bytes of the text inside a .gz file; any other file unchanged.
 
     Raises:
         Unreadable: It is damaged, or too large unpacked.
@@ -191,38 +191,38 @@ def unpack(path: str, data: bytes) -> tuple[str, bytes]:
     limit = size_limit(inner)
     try:
         with gzip.GzipFile(fileobj=BytesIO(data)) as stream:
-            found = stream.read(limit + 1)
+            unpacked = stream.read(limit + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise Unreadable("damaged: cannot be unpacked") from error
-    if len(found) > limit:
+    if len(unpacked) > limit:
         raise Unreadable(f"larger than {limit // MIB} MiB unpacked")
-    return inner, found
+    return inner, unpacked
 
 
 def format_of(path: str) -> Format | None:
-    """Return the format that a name promises; None where it says that no reader knows it."""
+    """Return the format that a file's name promises, or None if it is known to be unsupported."""
     inner, packed = _inner(path)
     suffix = PurePosixPath(inner).suffix.lower()
     found = _BY_SUFFIX.get(suffix, UNNAMED)
-    # Of what is compressed only text is read.
-    is_known = suffix not in _LEFT_OUT and not inner.endswith("~") and not (packed and found.magic)
+    # Of compressed files, only text is read.
+    is_known = suffix not in _NEVER_OPENED and not inner.endswith("~") and not (packed and found.magic)
     return found if is_known else None
 
 
 def unsupported(path: str) -> str:
-    """Return the reason to skip a file that no reader knows by its name."""
+    """Return the reason to skip a file for which `format_of` returns None."""
     if path.lower().endswith(".msg"):
         return "Outlook messages (.msg) cannot be read; save it as .eml"
     return "format not supported"
 
 
 def size_limit(path: str) -> int:
-    """Return the size, in bytes, that a file of this name may have."""
+    """Return the maximum size, in bytes, of a file with this name."""
     return (format_of(path) or PLAIN).limit
 
 
 def page_label(path: str) -> str:
-    """Return the word for the numbered parts of a file of this name, such as "slide"."""
+    """Return the word for the numbered parts of a file with this name, such as "slide"."""
     return (format_of(path) or PDF).page or PDF.page
 
 
@@ -230,21 +230,21 @@ def confirm(path: str, data: bytes) -> Format:
     """Return the format of a file, by its name and its content.
 
     Raises:
-        Unreadable: No reader knows it, or its content is not what the name promises.
+        Unreadable: The format is not supported, or the content is not what the name promises.
     """
     named = format_of(path)
     if named is None:
         raise Unreadable(unsupported(path))
     if named.magic and not data:
         raise Unreadable("empty")
-    if data.startswith(named.magic) if named.magic else not data.startswith(_NO_TEXT):
+    if data.startswith(named.magic) if named.magic else not data.startswith(_BINARY_MAGIC):
         if named in (MARKDOWN, PLAIN, UNNAMED) and _HTML.match(data[:_HEAD]):
             return HTML
         return _text_format(data) if named is UNNAMED else named
     for kind in (DOC, RTF):
         if data.startswith(kind.magic):
             return kind
-    # Some programs write a line before a PDF's own first one.
+    # Some programs write a line before the PDF header.
     if PDF.magic[0] in data[:_HEAD]:
         return PDF
     if data.startswith(ARCHIVE.magic):
@@ -255,7 +255,7 @@ def confirm(path: str, data: bytes) -> Format:
 
 
 def _text_format(data: bytes) -> Format:
-    """Return the format of a text by its content; refuse what is not in UTF-8 or is mostly numbers or signs."""
+    """Return the format of a text by its content; refuse what is not Unicode or is mostly numbers or signs."""
     try:
         text = data.decode("utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8")
     except UnicodeDecodeError as error:

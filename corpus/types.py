@@ -20,7 +20,7 @@ class BlockKind(StrEnum):
     CODE = "code"
     TABLE = "table"
     META = "meta"
-    # Stated about the document as a whole; what metadata has is no passage.
+    # What the file states about itself, such as front matter; it is no passage if it states only a title.
     DATA = "data"
 
 
@@ -57,13 +57,13 @@ PageBox = tuple[int, float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class PagePicture:
-    """A page of a PDF as it looks.
+    """A rendered page of a PDF.
 
     Attributes:
         width: In points.
         height: In points.
-        pages: How many the file has.
-        png: The picture.
+        pages: Number of pages in the file.
+        png: The page as a PNG image.
     """
 
     width: float
@@ -78,16 +78,16 @@ class Extracted:
 
     Attributes:
         text: For text formats the decoded file with its newlines, for others the text extracted from it.
-        title: As the document states it, or "".
+        title: The title that the document states, or "".
         blocks: In order, without overlap; together they hold every non-blank character.
         pages: Start of each page, slide, sheet, cell, row or message, for formats that have any.
-        media_type: By content, not by name.
+        media_type: Determined by content, not by name.
         note: A remark on how the file was read, or "".
-        records: For files of many documents, in order; text before the first belongs to none.
-        file_lines: (character, line) pairs: from there on, the text is from this line of the file. () where its lines
-            are those of the text, None where it has no lines that an editor shows.
-        anchors: (character, name) pairs: targets of links in the file.
-        metadata: Names and values that the file states about itself, such as its author; a list repeats its name.
+        records: The documents of a file that holds many, in order; text before the first belongs to none.
+        file_lines: (offset, line) pairs: from this offset on, the text comes from this line of the file. () if the
+            file has the same lines as the text, None if it has no lines that an editor shows.
+        anchors: (offset, name) pairs: link targets in the file.
+        metadata: (name, value) pairs that the file states about itself, such as its author; a list repeats its name.
     """
 
     text: str
@@ -104,7 +104,7 @@ class Extracted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document(Extracted):
-    """An extracted file: one document, or as many as it has records.
+    """An extracted file: a single document, or one for each of its records.
 
     Attributes:
         path: Relative to the corpus root, with forward slashes.
@@ -124,12 +124,12 @@ class Document(Extracted):
         return max(1, bisect_right(self.pages, offset)) if self.pages else None
 
     def anchor_of(self, offset: int) -> str | None:
-        """Return the name of the nearest target of links at or before a character, or None."""
+        """Return the name of the nearest link target at or before a character, or None."""
         number = bisect_right(self.anchors, offset, key=itemgetter(0))
         return self.anchors[number - 1][1] if number else None
 
     def page_span(self, page: int) -> tuple[int, int] | None:
-        """Return the characters of a page (from 1), or None where there is no such page."""
+        """Return the span of a page (from 1), or None if there is no such page."""
         if not 1 <= page <= len(self.pages):
             return None
         return self.pages[page - 1], self.pages[page] if page < len(self.pages) else len(self.text)
@@ -142,12 +142,12 @@ class Passage:
     Attributes:
         end: One past the last character; `document.text[start:end] == text`, which is shown and cited.
         body: Offset in `text` of the text proper, after heading lines that `heading` repeats.
-        title: Of its record, else of the file, or "".
+        title: Title of its record, else of the file, or "".
         heading: Headings above the passage, outermost first.
         context: The title and headings that the encoder reads before the text proper.
         lines: First and last line of the file, from 1, inclusive; None for a file without lines.
         page: Page on which the text proper begins, from 1; None for a document without pages.
-        anchor: The nearest target of links at or before the text proper, or None.
+        anchor: The nearest link target at or before the text proper, or None.
     """
 
     start: int

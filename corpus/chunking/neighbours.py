@@ -1,24 +1,24 @@
-"""Blocks that belong together: a line with what it introduces, a list item with those below it."""
+"""Blocks that belong together: a line and the block that it introduces, a list item and those nested in it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-from corpus.text.headings import could_be_heading, is_sure
+from corpus.text.headings import could_be_heading, is_clear_heading
 from corpus.types import Block, BlockKind
 
 _LONGEST_INTRODUCTION = 120
-# Between it and what it introduces: a blank line at most.
+# Maximum gap between it and the block that it introduces: a blank line.
 _GAP = 4
-# A line at least so long is text, as is a shorter one that ends like a sentence.
+# A line at least this long is text, as is a shorter one that ends like a sentence.
 _LINE_OF_TEXT = 60
 _BOLD = re.compile(r"(\*\*|__)(?=\S)[^*_]+(?<=\S)\1:?")
 
 
 def introduces(text: str, before: Block, block: Block) -> bool:
-    """Whether a block is a short line above what it introduces: in bold, or directly above like a heading."""
-    # "4. Parking" above its text is an item by its form.
+    """Whether `before` is a short line that introduces `block`: in bold, or directly above it like a heading."""
+    # "4. Parking" above its text looks like a list item.
     kinds = (BlockKind.PARAGRAPH, BlockKind.ITEM) if block.kind is BlockKind.PARAGRAPH else (BlockKind.PARAGRAPH,)
     is_near = before.end - before.start <= _LONGEST_INTRODUCTION and block.start - before.end <= _GAP
     if not is_near or before.kind not in kinds:
@@ -27,7 +27,7 @@ def introduces(text: str, before: Block, block: Block) -> bool:
     if "\n" in line or _BOLD.fullmatch(line):
         return "\n" not in line
     is_below = text.count("\n", before.end, block.start) == 1
-    return is_below and _is_text(text, block) and could_be_heading(line) and is_sure(line)
+    return is_below and _is_text(text, block) and could_be_heading(line) and is_clear_heading(line)
 
 
 def _is_text(text: str, block: Block) -> bool:
@@ -37,7 +37,7 @@ def _is_text(text: str, block: Block) -> bool:
 
 
 def parent_items(blocks: Sequence[Block]) -> dict[int, Block]:
-    """Return the list item above each nested one, by the start of the latter."""
+    """Return the parent of each nested list item, by the start of the nested one."""
     parents: dict[int, Block] = {}
     above: list[Block] = []
     for block in blocks:
@@ -52,7 +52,7 @@ def parent_items(blocks: Sequence[Block]) -> dict[int, Block]:
 
 
 def belongs_to(group: Sequence[Block], block: Block) -> bool:
-    """Whether a block is a list item below the line or item that introduces it."""
+    """Whether a block is a list item below the line that ends the group, or nested in its first item."""
     if not group or block.kind is not BlockKind.ITEM:
         return False
     return group[-1].kind is BlockKind.PARAGRAPH or block.depth > group[0].depth

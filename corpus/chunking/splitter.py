@@ -1,4 +1,4 @@
-"""Cut a document into passages along its structure, within what the encoder reads."""
+"""Split a document into passages along its structure, each within the input length of the encoder."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from corpus.text.lines import BULLETS, FileLines
 from corpus.text.path_words import path_words
 from corpus.types import Block, BlockKind, Document, Passage, Record
 
-# Raised whenever the same document would be cut or its passages named differently; indexes are then split again.
+# Incremented whenever a document would be split or its passages named differently; documents are then split again.
 VERSION = 13
 # More would take too much time and memory; such a document is skipped.
 MAX_PASSAGES = 20_000
 MAX_SENTENCES = 500_000
-# Blocks whose tokens are counted together.
+# Number of blocks whose tokens are counted together.
 _BATCH = 1000
-# Aimed at for the text of a passage, without its context.
+# Target size of a passage's text, without its context.
 TARGET_TOKENS = 120
 # A paragraph or list item up to this size is not cut.
 WHOLE_TOKENS = 180
 _CONTEXT_CHARACTERS = 240
-# Of heading lines above a passage's text.
+# Maximum length of the heading lines above a passage's text.
 _HEADING_CHARACTERS = 2000
-# Blanks before the colon are matched from the first only: from each they would take quadratic time.
+# Blanks before the colon are matched from the first only: trying each would take quadratic time.
 _LABEL = re.compile(r"^(.{3,100}?)(?:(?:(?<!\s)|(?<=\A.{3}))\s*+:\s|\.\s|\s[–—-]\s|$)", re.DOTALL)
 _MARKER = re.compile(rf"^\s*(?:[{BULLETS}]|\(?\w{{1,4}}[.)])\s+")
 # Enough for the longest label after a marker and some blanks.
 _LABEL_CHARACTERS = 400
-# Of the names of a table's columns.
+# Maximum length of a table's column names.
 _COLUMN_CHARACTERS = 300
 
 
 def splitter_version() -> int:
-    """Return the version of readers and splitter, which differs between sets of grammars for source code."""
+    """Return the version of readers and splitter, which depends on the installed grammars for source code."""
     from corpus.readers.source.grammars import edition  # noqa: PLC0415 - no question needs it
 
     return 1_000_000 * edition() + 1000 * formats.VERSION + VERSION
@@ -48,7 +48,7 @@ def splitter_version() -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """A passage to be: its span, the sum of its parts' tokens, and the list item or names of columns above it."""
+    """A planned passage: its span, the sum of its parts' tokens, and the list item or column names above it."""
 
     start: int
     end: int
@@ -69,7 +69,7 @@ class _Section:
 
 
 def encoder_text(passage: Passage) -> str:
-    """Return what the encoder reads of a passage: title and headings, then the text proper."""
+    """Return a passage as the encoder reads it: title and headings, then the text proper."""
     return join_context(passage.context, passage.text[passage.body :])
 
 
@@ -79,7 +79,7 @@ def join_context(context: str, text: str) -> str:
 
 
 def context_of(title: str, heading: Sequence[str], *, count_tokens: CountTokens, max_tokens: int) -> str:
-    """Return title and headings in one line, or "" if they take more than half of what the encoder reads."""
+    """Return title and headings in one line, or "" if they take more than half of the encoder's input."""
     path = list(dict.fromkeys(part for part in (title, *heading) if part))
     while len(path) > 1 and sum(map(len, path)) > _CONTEXT_CHARACTERS:
         # The innermost heading says most about the passage, the title most about the document.
@@ -89,15 +89,15 @@ def context_of(title: str, heading: Sequence[str], *, count_tokens: CountTokens,
 
 
 def split(document: Document, *, count_tokens: CountTokens, max_tokens: int) -> tuple[Passage, ...]:
-    """Cut a document into passages, in the order of its text.
+    """Split a document into passages, in the order of its text.
 
-    Every non-blank character is in exactly one passage, no passage spans a heading or the border of a record, and
-    none has more tokens than the encoder reads. A sentence is cut only if it is too long by itself.
+    Every non-blank character is in exactly one passage, no passage crosses a heading or a record boundary, and
+    none has more tokens than the encoder reads. A sentence is cut only if it is too long on its own.
 
     Args:
-        document: What to cut.
-        count_tokens: The encoder's own count for each text, without special tokens.
-        max_tokens: Tokens that the encoder reads of a text, without special tokens.
+        document: The document to split.
+        count_tokens: Returns the encoder's token count of each text, without special tokens.
+        max_tokens: Maximum number of tokens that the encoder reads, without special tokens.
 
     Raises:
         Unreadable: There would be more than `MAX_PASSAGES`, or `MAX_SENTENCES` in cut blocks.
@@ -120,9 +120,9 @@ def _sections(document: Document) -> Iterator[_Section]:
     headings: list[Block] = []
     body: list[Block] = []
     record: Record | None = None
-    # A title alone is above every passage as it is.
-    is_known = all(name == "title" for name, _ in document.metadata)
-    blocks = [block for block in document.blocks if not (is_known and block.kind is BlockKind.DATA)]
+    # Front matter with a title at most is redundant: the title is in the context of every passage.
+    is_redundant = all(name == "title" for name, _ in document.metadata)
+    blocks = [block for block in document.blocks if not (is_redundant and block.kind is BlockKind.DATA)]
     for block in blocks or document.blocks:
         is_heading = block.kind is BlockKind.HEADING
         previous, record = record, document.record_of(block.start)
@@ -164,11 +164,11 @@ class _Splitter:
         self._sentences = 0
 
     def passages(self, section: _Section) -> list[Passage]:
-        """Cut one section."""
+        """Split one section into passages."""
         context = self._context(section.heading)
         # The newline after the context may be a token.
-        taken = self._count([context])[0] + 1
-        room = max(1, self._max - taken)
+        context_tokens = self._count([context])[0] + 1
+        room = max(1, self._max - context_tokens)
         while True:
             cuts = self._join_wordless(self._cuts(section, room), room)
             found = [self._passage(section, cut, context) for cut in cuts]
@@ -176,21 +176,21 @@ class _Splitter:
             doubtful = [
                 encoder_text(passage)
                 for cut, passage in zip(cuts, found, strict=True)
-                if cut.label or cut.columns or not self._surely_fits(cut, taken)
+                if cut.label or cut.columns or not self._surely_fits(cut, context_tokens)
             ]
             if room == 1 or max(self._count(doubtful), default=0) <= self._max:
                 return found
             room = max(1, room * 3 // 4)
 
-    def _surely_fits(self, cut: _Cut, taken: int) -> bool:
+    def _surely_fits(self, cut: _Cut, context_tokens: int) -> bool:
         """Whether a passage fits even if it has a third more tokens than its parts, and a token for each blank."""
         text = self._text[cut.start : cut.end]
         blanks = len(text) - len(" ".join(text.split())) + text.count("\n")
-        return 4 * (cut.tokens + blanks + taken) <= 3 * self._max
+        return 4 * (cut.tokens + blanks + context_tokens) <= 3 * self._max
 
     def _context(self, heading: tuple[str, ...]) -> str:
         title = self._document.title
-        # Words of the file's name are not embedded: a renamed file would be embedded again.
+        # Words of the file's name are not embedded: renaming a file would mean embedding it again.
         own = "" if title == path_words(PurePosixPath(self._document.path).name) else title
         return context_of(own, heading, count_tokens=self._count, max_tokens=self._max)
 
@@ -252,7 +252,7 @@ class _Splitter:
             yield _Cut(group[0].start, group[-1].end, total, labels.get(group[0].start, ""))
 
     def _introduced(self, blocks: Sequence[Block]) -> list[Block]:
-        """Blocks, each with the line that introduces it: no passage ends between the two."""
+        """Merge each block with the line that introduces it, so that no passage ends between the two."""
         found: list[Block] = []
         for block in blocks:
             if found and introduces(self._text, found[-1], block) and self._are_near(found[-1], block):
@@ -262,15 +262,15 @@ class _Splitter:
         return found
 
     def _are_near(self, before: Block, block: Block) -> bool:
-        """Whether one passage may hold both: on one page, with no wide gap between them."""
+        """Whether one passage may hold both blocks: on one page, with no wide gap between them."""
         same_page = self._document.page_of(before.start) == self._document.page_of(block.start)
         return same_page and block.start - before.end <= MAX_GAP
 
     def _with_tokens(self, blocks: Sequence[Block]) -> Iterator[tuple[Block, int]]:
-        """Blocks with their tokens, counted in batches as they are consumed."""
+        """Yield blocks with their token counts, taken in batches as they are consumed."""
         for at in range(0, len(blocks), _BATCH):
-            some = blocks[at : at + _BATCH]
-            yield from zip(some, self._count([self._text[block.start : block.end] for block in some]), strict=True)
+            batch = blocks[at : at + _BATCH]
+            yield from zip(batch, self._count([self._text[block.start : block.end] for block in batch]), strict=True)
 
     def _pieces(self, block: Block, label: str, target: int, room: int) -> Iterator[_Cut]:
         units: list[Unit] = []
@@ -289,12 +289,12 @@ class _Splitter:
             label, columns = own or label, self._columns(block) if block.kind is BlockKind.TABLE else ""
 
     def _columns(self, table: Block) -> str:
-        """The first line of a table, if it has several cells."""
+        """Return the first line of a table, with its column names, or "" if it has only one cell."""
         line = self._text[table.start : min(table.end, table.start + _COLUMN_CHARACTERS)].split("\n", 1)[0]
         return " | ".join(cell.strip() for cell in line.strip("| ").split("|")) if "|" in line else ""
 
     def _label(self, item: Block) -> str:
-        """The first words of a list item, up to a colon or the end of the sentence, if they are few."""
+        """Return the first words of a list item, up to a colon or the end of the sentence, or "" if too many."""
         words = _MARKER.sub("", self._text[item.start : min(item.end, item.start + _LABEL_CHARACTERS)])
         found = _LABEL.match(words)
         return " ".join(found[1].split()) if found else ""

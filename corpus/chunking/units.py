@@ -1,4 +1,4 @@
-"""Units that are not cut, such as sentences and table rows: found, made to fit the encoder, packed evenly."""
+"""Find units that are not cut, such as sentences and table rows, fit them to the encoder and pack them evenly."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from corpus.types import Block, BlockKind
 
 CountTokens = Callable[[Sequence[str]], list[int]]
 
-# Visible characters that count as at least one token: some tokenizers see one token, or none, in any text.
-_CHARACTERS_A_TOKEN = 16
-# Given to the tokenizer at once: its result takes fifty times the memory of the text.
+# Visible characters that count as at least one token: some tokenizers count one token, or none, for any text.
+_CHARACTERS_PER_TOKEN = 16
+# Batch limits for the tokenizer, whose result takes fifty times the memory of the text.
 _TEXTS, _CHARACTERS = 1000, 200_000
 # A prefix is long enough if it fills this share of the room; a guess aims between that and all of it.
 _FULL, _LIKELY_FILL, _GUESSES = 0.9, 0.95, 3
@@ -32,10 +32,10 @@ class Unit:
 
 
 def bounded(count_tokens: CountTokens, max_tokens: int) -> CountTokens:
-    """Return a count that is never too low for a long text, and only a lower bound far above `max_tokens`."""
+    """Wrap a token counter: never too low for a long text, and only a lower bound far above `max_tokens`."""
 
     def count(texts: Sequence[str]) -> list[int]:
-        least = [-(-sum(map(len, text.split())) // _CHARACTERS_A_TOKEN) for text in texts]
+        least = [-(-sum(map(len, text.split())) // _CHARACTERS_PER_TOKEN) for text in texts]
         counted = [text if low <= max_tokens else "" for text, low in zip(texts, least, strict=True)]
         return list(map(max, _count_in_batches(count_tokens, counted), least))
 
@@ -60,9 +60,9 @@ def units_of(text: str, block: Block, *, count: CountTokens, room: int) -> Itera
         spans: Iterator[tuple[int, int]] = (match.span() for match in lines if not match[0].isspace())
     else:
         spans = iter_sentences(text, block.start, block.end)
-    while some := list(islice(spans, _TEXTS)):
-        sizes = count([text[start:end] for start, end in some])
-        for (start, end), size in zip(some, sizes, strict=True):
+    while batch := list(islice(spans, _TEXTS)):
+        sizes = count([text[start:end] for start, end in batch])
+        for (start, end), size in zip(batch, sizes, strict=True):
             if size <= room:
                 yield Unit(start, end, size)
             else:
@@ -73,7 +73,7 @@ def _cut(text: str, start: int, end: int, *, count: CountTokens, room: int) -> I
     """Cut a unit that is too long for the encoder: at clauses, else at blanks, else anywhere."""
     guess = start + 4 * room
     while start < end:
-        limit = min(end, start + _CHARACTERS_A_TOKEN * room)
+        limit = min(end, start + _CHARACTERS_PER_TOKEN * room)
         stop, tokens = _longest_prefix(text, start, limit, guess, count=count, room=room)
         guess = stop + (stop - start)
         if stop < end:
@@ -89,9 +89,9 @@ def _cut(text: str, start: int, end: int, *, count: CountTokens, room: int) -> I
 
 
 def _longest_prefix(text: str, start: int, high: int, guess: int, *, count: CountTokens, room: int) -> tuple[int, int]:
-    """End and tokens of a prefix that fits and nearly fills the room.
+    """Return the end and token count of a prefix that fits and nearly fills the room.
 
-    The first guesses assume as many tokens a character as counted last; then the range is halved.
+    The first guesses assume as many tokens per character as counted last; then the range is halved.
     """
     low = start + 1
     best = (low, room)

@@ -1,6 +1,6 @@
-"""File names as text, the same in every locale: the system keeps bytes, which are taken for UTF-8.
+"""File names as text, the same in every locale: the system keeps bytes, which are read as UTF-8.
 
-Python decodes names in the encoding of the locale, so elsewhere `größe.md` would become another name.
+Python decodes names in the locale's encoding, so `größe.md` would have another name in another locale.
 """
 
 from __future__ import annotations

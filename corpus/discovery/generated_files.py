@@ -1,4 +1,4 @@
-"""What no person wrote: installed packages, caches, lock files and minified code, left out unless asked for."""
+"""Generated files, left out unless asked for: installed packages, caches, lock files and minified code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _FOLDERS = {
     "node_modules": "node_modules",
     "venv": _ENVIRONMENTS,
 }
-# A file with one of these names says what its folder is: see PEP 405 and https://bford.info/cachedir/
+# A file with one of these names marks its folder: see PEP 405 and https://bford.info/cachedir/
 _MARKERS = {"pyvenv.cfg": _ENVIRONMENTS, "CACHEDIR.TAG": "caches"}
 _ENDINGS = {
     ".lock": _LOCKS,
@@ -26,35 +26,35 @@ _ENDINGS = {
 
 
 def kind_of(entries: Iterable[str]) -> str:
-    """Return the kind of folder that these files in it make it, or "" for any other."""
+    """Return the kind of generated folder that has these entries, or "" for any other folder."""
     return next((_MARKERS[name] for name in entries if name in _MARKERS), "")
 
 
 class LeftOut:
-    """Which files and folders are left out, and how many there were of each kind.
+    """Decides which generated files and folders are left out, and counts them by kind.
 
     Args:
-        asked: Patterns and paths that a user gave; what one of them names is not left out.
+        requested: Patterns and paths from the user; files and folders that they name are not left out.
     """
 
-    def __init__(self, asked: Iterable[str]) -> None:
+    def __init__(self, requested: Iterable[str]) -> None:
         self.counts: dict[str, int] = {}
-        self._asked = [pattern.rstrip("/ ") for pattern in asked]
-        self._names = {part for pattern in self._asked for part in pattern.split("/")}
+        self._requested = [pattern.rstrip("/ ") for pattern in requested]
+        self._names = {part for pattern in self._requested for part in pattern.split("/")}
 
     def folder(self, name: str) -> bool:
-        """Whether a folder is left out for its name."""
-        return name in _FOLDERS and self.take(name, _FOLDERS[name])
+        """Whether a folder is left out because of its name; if so, count it."""
+        return name in _FOLDERS and self.add(name, _FOLDERS[name])
 
     def file(self, name: str) -> bool:
-        """Whether a file is left out for its name."""
+        """Whether a file is left out because of its name; if so, count it."""
         for ending, kind in _ENDINGS.items():
-            if name.endswith(ending) and not any(pattern.endswith(ending) for pattern in self._asked):
-                return self.take(name, kind)
+            if name.endswith(ending) and not any(pattern.endswith(ending) for pattern in self._requested):
+                return self.add(name, kind)
         return False
 
-    def take(self, name: str, kind: str) -> bool:
-        """Count something of a kind that is left out; false if it was asked for."""
+    def add(self, name: str, kind: str) -> bool:
+        """Count a file or folder as left out; return False if the user asked for it."""
         if name in self._names:
             return False
         self.counts[kind] = self.counts.get(kind, 0) + 1

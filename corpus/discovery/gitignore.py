@@ -1,4 +1,4 @@
-"""Path patterns in the syntax of .gitignore: validated, written for a path, and the folders that they rule out."""
+"""Path patterns in the syntax of .gitignore: validate them, write one for a path, rule out folders by them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from corpus.errors import UsageError
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-# Between two slashes, and in a pattern: each star is tried at every place of a name, several at all combinations.
+# Limits between slashes and per pattern: each star is tried at every place of a name, several in all combinations.
 _MAX_STARS = 3
 _MAX_DOUBLE_STARS = 2
 _DOUBLE_STAR = "**"
@@ -46,18 +46,18 @@ def valid_patterns(lines: Sequence[str]) -> list[str]:
 
 
 def literal_pattern(path: str) -> str:
-    """Return the pattern that matches this path from the root and, for a folder, all below it."""
+    """Return the pattern that matches this path from the root and, for a folder, everything below it."""
     escaped = re.sub(r"[\\*?\[\]]", r"\\\g<0>", path)
     # White space at the end of a pattern does not count, and not all of it can be escaped.
     return "/" + re.sub(r"\s\Z", r"[\g<0>]", escaped)
 
 
 class FolderFilter:
-    """Which folders may contain matches of `include` patterns."""
+    """Decides which folders may contain matches of `include` patterns."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self._parts = [_leading_parts(line) for line in lines if not line.startswith("!")]
-        # One pattern for any depth makes every folder worth a look.
+        # With a single pattern that matches at any depth, every folder may have matches.
         self._matches_all = not all(self._parts)
         self._spec_at = cache(self._prefixes)
 
@@ -66,12 +66,12 @@ class FolderFilter:
         return self._matches_all or self._spec_at(folder.count("/")).match_file(folder)
 
     def _prefixes(self, depth: int) -> GitIgnoreSpec:
-        """The patterns cut to the length of a path at this depth."""
+        """Return the patterns cut to the length of a path at this depth."""
         return compile_patterns(["/" + "/".join(parts[:depth]) + "/" for parts in self._parts])
 
 
 def _leading_parts(pattern: str) -> list[str]:
-    """The parts of a pattern from the root to the first "**"; [] if it matches at any depth."""
+    """Return the parts of a pattern from the root to the first "**"; [] if it matches at any depth."""
     if not _is_anchored(pattern):
         return []
     parts = re.sub(r"(?<!\\)\s+\Z", "", pattern).strip("/").split("/")

@@ -12,17 +12,17 @@ def lies_in(path: str, scope: str) -> bool:
 
 
 def outermost(paths: Iterable[str]) -> tuple[str, ...]:
-    """Return the paths that lie in no other of them, sorted."""
+    """Return the paths that lie in none of the others, sorted."""
     found: list[str] = []
     for path in sorted(set(paths)):
-        # A folder is sorted before its contents.
+        # A folder sorts before its contents.
         if not any(lies_in(path, kept) for kept in found):
             found.append(path)
     return tuple(found)
 
 
 class Limits:
-    """The files and folders (with a slash at the end) that a collection is limited to; none for all of its root."""
+    """The files and folders (with a slash at the end) that a collection is limited to; if none, all of its root."""
 
     def __init__(self, paths: Iterable[str]) -> None:
         paths = tuple(paths)
@@ -31,13 +31,13 @@ class Limits:
         self._above = {f"{above}/" for path in paths for above in PurePosixPath(path).parents}
 
     def names(self, path: str) -> bool:
-        """Whether a file is one of them itself."""
+        """Whether a file is listed itself."""
         return path in self._files
 
     def within(self, path: str) -> Iterator[str]:
-        """Yield what a path is called in each of the folders that it is in."""
+        """Yield the path relative to each listed folder that contains it."""
         return (path[len(folder) :] for folder in self._folders if path.startswith(folder))
 
     def leads_to(self, folder: str) -> bool:
-        """Whether one of them is below a folder, which ends with a slash."""
+        """Whether a listed file or folder lies below a folder, which ends with a slash."""
         return folder in self._above

@@ -1,4 +1,4 @@
-"""Read a file whole without ever blocking, through no symbolic link, and up to a limit."""
+"""Read a whole file up to a limit, without ever blocking or following a symbolic link."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from corpus.errors import Unreadable
 from corpus.formats import MAX_BYTES, MIB
 
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-# A folder need not be readable to be passed through.
-_PASS = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
+# A folder need not be readable to be traversed.
+_TRAVERSE = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 def too_large(limit: int) -> str:
@@ -22,12 +22,12 @@ def too_large(limit: int) -> str:
 
 
 def read_bytes(root: Path, path: str, *, limit: int = MAX_BYTES) -> bytes:
-    """Read a regular file whole, without blocking on a FIFO or a device.
+    """Read a whole regular file, without blocking on a FIFO or a device.
 
     Args:
         root: The corpus root.
         path: Relative to it, with forward slashes.
-        limit: Bytes; at most one more is read.
+        limit: Maximum size in bytes; at most one more is read.
 
     Raises:
         Unreadable: It is gone, not a regular file, too large, behind a link, or the system refuses.
@@ -71,10 +71,10 @@ def _open_within(root: Path, path: str) -> int:
         raise Unreadable("not a path inside the folder")
     if os.open not in os.supports_dir_fd:
         return os.open(root / to_os_name(path), _READ)
-    at = os.open(root, _PASS)
+    at = os.open(root, _TRAVERSE)
     try:
         for folder in folders:
-            below = os.open(folder, _PASS | getattr(os, "O_NOFOLLOW", 0), dir_fd=at)
+            below = os.open(folder, _TRAVERSE | getattr(os, "O_NOFOLLOW", 0), dir_fd=at)
             os.close(at)
             at = below
         return os.open(name, _READ, dir_fd=at)

@@ -20,9 +20,9 @@ from corpus.formats import MIB, format_of, read_as, size_limit, unsupported
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-# Begins the name of the file in which Word says who has a document open.
-_LOCK = "~$"
-# Of an ignore file: each file and folder is compared with every pattern.
+# Prefix of the files in which Word records who has a document open.
+_WORD_LOCK = "~$"
+# Limits for an ignore file: each file and folder is compared with every pattern.
 MAX_IGNORE_BYTES = MIB
 MAX_PATTERNS = 1000
 
@@ -38,7 +38,7 @@ class FoundFile:
 
 @dataclass(frozen=True, slots=True)
 class SkippedFile:
-    """A file or folder that is not indexed; if it is `unreadable`, what the index has of it must be kept."""
+    """A file or folder that is not indexed; if it is `unreadable`, the index must keep what it has of it."""
 
     path: str
     reason: str
@@ -51,9 +51,9 @@ class Walk:
 
     Attributes:
         files: The documents.
-        skipped: Files and folders that a person would miss.
+        skipped: Files and folders that a user would miss.
         folders: The folders that were read, relative to the root; "" is the root, others end with a slash.
-        left_out: Folders and files that no person wrote: how many of each kind, such as "node_modules".
+        left_out: Number of generated folders and files of each kind, such as "node_modules".
     """
 
     files: tuple[FoundFile, ...]
@@ -73,15 +73,15 @@ def walk(
     """List the documents under `root`.
 
     Hidden files and folders, symbolic links, special files and matches of `.gitignore` and `.qaignore` are left
-    out. Any `.qaignore` overrides any `.gitignore`; among files of one name the innermost wins. So is what no person
-    wrote, such as `node_modules`, unless `include`, `paths` or an ignore file names it.
+    out. Any `.qaignore` overrides any `.gitignore`; among files of one name the innermost wins. Generated files
+    and folders, such as `node_modules`, are left out too, unless `include`, `paths` or an ignore file names them.
 
     Args:
         root: The corpus root.
         include: If given, only matches of these patterns (in the syntax of .gitignore) are documents.
         exclude: Matches of these are left out.
         paths: If given, only these files, and matches of `include` in these folders (with a slash at the end).
-        formats: How files are read that no reader knows by their names; see `corpus.formats.read_as`.
+        formats: How to read files whose names match no supported format; see `corpus.formats.read_as`.
 
     Raises:
         UsageError: A pattern is invalid.
@@ -103,7 +103,7 @@ def walk(
     )
 
 
-# An ignore file: its name, its folder, and its patterns, relative to that.
+# An ignore file: its name, its folder, and its patterns, relative to that folder.
 _Rules = tuple[str, str, "GitIgnoreSpec"]
 
 
@@ -139,15 +139,15 @@ class _Walker:
             except OSError as error:
                 self._skip(folder, f"folder cannot be read: {error.strerror}", unreadable=True)
                 continue
-            if folder and self._is_left_out_for(folder, found, rules):
+            if folder and self._is_generated(folder, found, rules):
                 continue
             self.folders.append(folder)
             rules = (*rules, *self._rules_of(folder))
             for entry in found:
                 path = folder + from_os_name(entry.name)
-                if entry.name.startswith((".", _LOCK)) or not self._is_valid_name(path) or path == SETTINGS_FILE:
+                if entry.name.startswith((".", _WORD_LOCK)) or not self._is_valid_name(path) or path == SETTINGS_FILE:
                     continue
-                if self._is_folder_to_walk(entry, path, rules):
+                if self._visit(entry, path, rules):
                     pending.append((path + "/", rules))
 
     def _skip(self, path: str, reason: str, *, unreadable: bool = False) -> None:
@@ -163,12 +163,12 @@ class _Walker:
         return True
 
     def _rules_of(self, folder: str) -> Iterator[_Rules]:
-        there = self._root / to_os_name(folder)
+        directory = self._root / to_os_name(folder)
         for name in IGNORE_FILES:
             try:
-                if not stat.S_ISREG(os.lstat(there / name).st_mode):
+                if not stat.S_ISREG(os.lstat(directory / name).st_mode):
                     continue
-                text = read_bytes(there, name, limit=MAX_IGNORE_BYTES).decode("utf-8", "replace")
+                text = read_bytes(directory, name, limit=MAX_IGNORE_BYTES).decode("utf-8", "replace")
             except FileNotFoundError:
                 continue
             except (OSError, Unreadable) as error:
@@ -179,7 +179,7 @@ class _Walker:
                 yield name, folder, gitignore.compile_patterns(patterns)
 
     def _patterns(self, path: str, lines: Sequence[str]) -> list[str]:
-        """The patterns of an ignore file; invalid lines are reported and ignored."""
+        """Return the patterns of an ignore file; invalid lines are reported and ignored."""
         patterns: list[str] = []
         invalid: list[int] = []
         for number, line in enumerate((line.removesuffix("\r") for line in lines), start=1):
@@ -198,8 +198,8 @@ class _Walker:
             self._skip(path, f"ignore file has invalid patterns (line {listed})")
         return patterns
 
-    def _is_folder_to_walk(self, entry: os.DirEntry[str], path: str, rules: tuple[_Rules, ...]) -> bool:
-        """Take in or skip a file; true for a folder to walk."""
+    def _visit(self, entry: os.DirEntry[str], path: str, rules: tuple[_Rules, ...]) -> bool:
+        """Collect or skip a file; return True for a folder to walk."""
         try:
             status = entry.stat(follow_symlinks=False)
         except OSError as error:
@@ -210,26 +210,26 @@ class _Walker:
         if ignored or (ignored is None and is_folder and self.left_out.folder(entry.name)):
             return False
         if is_folder:
-            return self._may_have_wanted(path + "/")
+            return self._may_contain_wanted(path + "/")
         if stat.S_ISLNK(status.st_mode):
             self._skip(path, "symbolic link, not followed")
         elif self._is_wanted(path) and (ignored is not None or not self.left_out.file(entry.name)):
-            self._take_file(path, status)
+            self._add_file(path, status)
         return False
 
     def _is_wanted(self, path: str) -> bool:
-        """Whether a file is named itself, or is in a folder that is wanted and matches there."""
+        """Whether a file is listed itself, or lies in a listed folder and matches `include` there."""
         return self._limits.names(path) or any(
             self._include is None or self._include.match_file(inner) for inner in self._limits.within(path)
         )
 
-    def _may_have_wanted(self, folder: str) -> bool:
+    def _may_contain_wanted(self, folder: str) -> bool:
         return self._limits.leads_to(folder) or any(
             not inner or self._include is None or self._included_folders.may_contain_matches(inner)
             for inner in self._limits.within(folder)
         )
 
-    def _take_file(self, path: str, status: os.stat_result) -> None:
+    def _add_file(self, path: str, status: os.stat_result) -> None:
         if not stat.S_ISREG(status.st_mode):
             self._skip(path, "not a regular file")
             return
@@ -241,15 +241,15 @@ class _Walker:
         else:
             self.files.append(FoundFile(path, status.st_size, status.st_mtime_ns))
 
-    def _is_left_out_for(self, folder: str, found: Sequence[os.DirEntry[str]], rules: tuple[_Rules, ...]) -> bool:
-        """Whether a folder is left out for what is in it, and no ignore file says otherwise."""
+    def _is_generated(self, folder: str, found: Sequence[os.DirEntry[str]], rules: tuple[_Rules, ...]) -> bool:
+        """Whether a folder is left out because of its contents; an ignore file may say otherwise."""
         kind = kind_of(entry.name for entry in found)
         if not kind or self._verdict(folder, rules) is not None:
             return False
-        return self.left_out.take(folder.rstrip("/").rpartition("/")[2], kind)
+        return self.left_out.add(folder.rstrip("/").rpartition("/")[2], kind)
 
     def _verdict(self, path: str, rules: tuple[_Rules, ...]) -> bool | None:
-        """Whether a path is ignored: as git decides, the innermost file with a pattern for it wins; None for none."""
+        """Whether a path is ignored: as in git, the innermost ignore file that matches it wins; None if none does."""
         if self._exclude is not None and self._exclude.match_file(path):
             return True
         for name in reversed(IGNORE_FILES):

@@ -1,1 +1,1 @@
-"""For the index and `qa`: `load` reads a file, `load_all` many ahead of need, `Sandbox` the risky ones."""
+"""For the index and `qa`: `load` reads a file, `load_all` prefetches many, `Sandbox` reads the risky ones."""

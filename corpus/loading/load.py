@@ -1,4 +1,4 @@
-"""Load a file as a document; text and digest come from one reading."""
+"""Load a file as a document; its text and digest come from the same read."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def digest(data: bytes) -> str:
 
 
 def parse(path: str, data: bytes, *, name: str = "", sandbox: Sandbox | None = None) -> Document:
-    """Return the document in a file's bytes; without a sandbox, one is started for a file that needs it.
+    """Parse a file's bytes as a document; without a sandbox, one is started for a file that needs it.
 
     Args:
-        path: Of the file, which the document is given.
-        data: Its bytes.
-        name: Says how to read it; by default, the path.
+        path: Path of the file, and of the document.
+        data: The bytes of the file.
+        name: Decides how to read it; by default, the path.
         sandbox: For files whose reader needs one.
 
     Raises:
@@ -39,12 +39,12 @@ def parse(path: str, data: bytes, *, name: str = "", sandbox: Sandbox | None = N
     kind = confirm(inner, text)
     if len(text) > kind.limit:
         raise Unreadable(too_large(kind.limit))
-    found = _in_sandbox(inner, text, sandbox) if kind.isolated else reader_for(kind.reader)(inner, text)
-    parts: dict[str, Any] = {field.name: getattr(found, field.name) for field in dataclasses.fields(found)}
+    extracted = _in_sandbox(inner, text, sandbox) if kind.isolated else reader_for(kind.reader)(inner, text)
+    parts: dict[str, Any] = {field.name: getattr(extracted, field.name) for field in dataclasses.fields(extracted)}
     if not kind.isolated:
-        # One reader serves several formats of text; the type of an archive is known to its reader only.
+        # One reader serves several text formats; only the reader of an archive knows its type.
         parts["media_type"] = kind.media_type
-    if name and found.title == PurePosixPath(inner).name:
+    if name and extracted.title == PurePosixPath(inner).name:
         parts["title"] = PurePosixPath(path).name
     return Document(**parts, path=path, sha256=digest(data))
 
@@ -59,7 +59,7 @@ def _in_sandbox(path: str, data: bytes, sandbox: Sandbox | None) -> Extracted:
 
 
 def read_file(root: Path, path: str) -> bytes:
-    """Return the bytes of a file of a corpus, up to the limit of all formats; see `read_bytes`."""
+    """Return the bytes of a file of a corpus, up to the largest limit of any format; see `read_bytes`."""
     return read_bytes(root, path, limit=MAX_PACKED_BYTES)
 
 

@@ -1,4 +1,4 @@
-"""Load files ahead of need, while those before them are split and embedded."""
+"""Prefetch files while those before them are split and embedded."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from corpus.loading.load import load
 from corpus.loading.sandbox import Sandbox
 from corpus.types import Document
 
-# Loaded ahead, in files and in bytes.
+# Limits on prefetching, in files and in bytes.
 _MAX_FILES = 8
 _MAX_BYTES = 64 * MIB
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedFile:
-    """The document in a file, or why there is none; `checked_ns` is when loading began, since the epoch."""
+    """The document in a file, or why there is none; `checked_ns` is when loading began, in ns since the epoch."""
 
     file: FoundFile
     checked_ns: int
@@ -31,20 +31,20 @@ class LoadedFile:
 
 
 def load_all(root: Path, files: Sequence[FoundFile], *, formats: Sequence[str] = ()) -> Iterator[LoadedFile]:
-    """Yield files in their order; those that are read in the sandbox are loaded ahead; see `load`."""
+    """Load files in order, prefetching those that are read in the sandbox; see `load`."""
     with Sandbox() as sandbox, ThreadPoolExecutor(1, thread_name_prefix="reading") as pool:
         ahead: deque[tuple[FoundFile, Future[LoadedFile]]] = deque()
         isolated = {file.path for file in files if _is_isolated(file, formats)}
-        coming = deque(file for file in files if file.path in isolated)
+        pending = deque(file for file in files if file.path in isolated)
         try:
             for file in files:
-                while coming and len(ahead) < _MAX_FILES and sum(file.size for file, _ in ahead) < _MAX_BYTES:
-                    following = coming.popleft()
+                while pending and len(ahead) < _MAX_FILES and sum(file.size for file, _ in ahead) < _MAX_BYTES:
+                    following = pending.popleft()
                     ahead.append((following, pool.submit(_load, root, following, formats, sandbox)))
                 if file.path in isolated:
                     yield ahead.popleft()[1].result()
                 else:
-                    # By its content it may be another than its name says, and need the sandbox.
+                    # Its content may not be what its name says, and may need the sandbox.
                     yield _load(root, file, formats, sandbox)
         finally:
             for _, future in ahead:

@@ -18,19 +18,19 @@ from corpus.errors import Unreadable
 from corpus.formats import MIB
 from corpus.types import Block, BlockKind, Extracted, PageBox, PagePicture, Record
 
-# For a file: seconds of processor time, and by the clock, as the machine may be busy; bytes of address space.
+# Limits for a file: seconds of CPU time; wall-clock seconds, as the machine may be busy; bytes of address space.
 SECONDS, PATIENCE, MEMORY = 20, 200, 1024 * MIB
 
 
 class Sandbox:
-    """A process that reads files, started with the first; a context manager that threads may share.
+    """A process that reads files, started on first use; a context manager that threads may share.
 
-    A file that exceeds a limit or that the process dies over is refused as `unknown`, since the machine may be the
-    cause, and the next one gets a new process.
+    A file that exceeds a limit or crashes the process is refused as `unknown`, since the machine may be the cause,
+    and the next file gets a new process.
 
     Args:
-        seconds: Of processor time for a file, where the system measures it.
-        patience: Seconds by the clock.
+        seconds: Seconds of CPU time for a file, where the system measures it.
+        patience: Wall-clock seconds for a file.
         memory: Bytes of address space of the process, where the system limits it.
     """
 
@@ -61,13 +61,13 @@ class Sandbox:
             return
         process.kill()
         for pipe in (process.stdin, process.stdout):
-            # Closing flushes, which fails now.
+            # Closing flushes, which fails after the kill.
             with contextlib.suppress(OSError, ValueError):
                 pipe and pipe.close()
         process.wait()
 
     def read(self, path: str, data: bytes) -> Extracted:
-        """Return what a file's reader extracts; `Unreadable` is raised where it fails or exceeds the limits."""
+        """Return what a file's reader extracts; raise `Unreadable` if it fails or exceeds a limit."""
         return _unpack(self._request({"do": "read", "path": path}, data))
 
     def boxes(self, data: bytes, wanted: Sequence[tuple[int, str]]) -> list[tuple[PageBox, ...]]:
@@ -89,7 +89,7 @@ class Sandbox:
                     raise Unreadable("cancelled", unknown=True)
                 is_first = self._files == 0
                 answer = self._answer(frame, data)
-                # Files before it may have exhausted the process: it is tried again in a new one.
+                # Earlier files may have exhausted the process: retry in a new one.
                 if is_first or not answer.get("died"):
                     break
         if "unreadable" in answer:
@@ -99,11 +99,11 @@ class Sandbox:
     def _answer(self, frame: bytes, data: bytes) -> dict[str, Any]:
         process = self._process or self._start()
         self._files += 1
-        found, is_late = self._exchange(process, frame, data)
+        found, timed_out = self._exchange(process, frame, data)
         if found is None:
             code = _exit_code(process)
             self._end()
-            if is_late:
+            if timed_out:
                 return {"unreadable": f"took longer than {self._patience:g} s to read", "unknown": True}
             if code == -getattr(signal, "SIGXCPU", 0):
                 return {"unreadable": f"needs more than {self._seconds} s of processor time to read", "unknown": True}
@@ -130,18 +130,18 @@ class Sandbox:
         return self._process
 
     def _exchange(self, process: subprocess.Popen[bytes], frame: bytes, data: bytes) -> tuple[bytes | None, bool]:
-        """Send a file and return the answer, None if the process died over it, and whether it was too late."""
-        late = threading.Event()
+        """Send a file; return the answer, None if the process died, and whether it timed out."""
+        timed_out = threading.Event()
 
         def expire() -> None:
-            late.set()
+            timed_out.set()
             process.kill()
 
         answer = None
         with contextlib.suppress(OSError, ValueError):
             if process.stdin and process.stdout:
                 head = b"\0" * 4
-                # Nothing but a length of zero says that a part of a long file has been read.
+                # A length of zero only reports that a part of a long file has been read.
                 while head == b"\0" * 4:
                     timer = threading.Timer(self._patience, expire)
                     timer.daemon = True
@@ -155,11 +155,11 @@ class Sandbox:
                     finally:
                         timer.cancel()
                 answer = answer if answer is not None and len(answer) == int.from_bytes(head) else None
-        return answer, late.is_set()
+        return answer, timed_out.is_set()
 
 
 def _exit_code(process: subprocess.Popen[bytes]) -> int:
-    """The exit code of a process that has closed its end of the pipe."""
+    """Return the exit code of a process that has closed its end of the pipe."""
     try:
         return process.wait(timeout=5)
     except subprocess.TimeoutExpired:
@@ -168,7 +168,7 @@ def _exit_code(process: subprocess.Popen[bytes]) -> int:
 
 
 def _pairs(given: list[list[Any]]) -> tuple[tuple[Any, Any], ...]:
-    return tuple((one, other) for one, other in given)
+    return tuple((first, second) for first, second in given)
 
 
 _KINDS = {str(kind): kind for kind in BlockKind}
@@ -176,7 +176,7 @@ _KINDS = {str(kind): kind for kind in BlockKind}
 
 def _unpack(answer: dict[str, Any]) -> Extracted:
     headings = [tuple(path) for path in answer.pop("headings")]
-    made = {
+    rebuilt = {
         "blocks": tuple(
             Block(_KINDS[kind], start, end, headings[heading], depth)
             for kind, start, end, heading, depth in answer["blocks"]
@@ -187,4 +187,4 @@ def _unpack(answer: dict[str, Any]) -> Extracted:
         "anchors": _pairs(answer["anchors"]),
         "metadata": _pairs(answer["metadata"]),
     }
-    return Extracted(**answer | made)
+    return Extracted(**answer | rebuilt)

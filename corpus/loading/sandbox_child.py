@@ -1,7 +1,7 @@
 """The process in which `sandbox` reads files: requests on standard input, answers on standard output.
 
 A request is two lengths (big-endian, 4 bytes each), a JSON object and the file; an answer is a length and JSON. A
-length of zero comes before it for each part of a file that may take long.
+length of zero is sent before it for each part of a file that may take long.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 from typing import Any, BinaryIO
 
-# It is run by its path, and has to find its package.
+# The script is run by its path, and has to find its package.
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -28,19 +28,19 @@ from corpus.readers import reader_for
 from corpus.readers.pdf import ocr
 from corpus.types import Extracted
 
-# New objects between two garbage collections; the default takes a quarter of the time for a large tree.
+# New objects between two garbage collections; by default they take a quarter of the time for a large tree.
 _GC_THRESHOLD = 100_000
 
 
 def serve(requests: BinaryIO, answers: BinaryIO, *, seconds: int, memory: int) -> None:
     """Answer requests until the pipe closes, or a file exhausts the memory."""
 
-    def beat() -> None:
+    def report_progress() -> None:
         _limit_time(seconds)
         answers.write(bytes(4))
         answers.flush()
 
-    ocr.progress = beat
+    ocr.progress = report_progress
     while len(head := requests.read(8)) == 8:
         sizes = struct.unpack(">II", head)
         request = json.loads(requests.read(sizes[0]))
@@ -56,19 +56,19 @@ def serve(requests: BinaryIO, answers: BinaryIO, *, seconds: int, memory: int) -
 
 
 def _answer(request: dict[str, Any], data: bytes, memory: int) -> tuple[bytes, bool]:
-    """The answer in JSON, and whether the memory is exhausted."""
+    """Return the answer in JSON, and whether the memory is exhausted."""
     refused: dict[str, Any] = {}
     try:
         # Writing the answer takes memory too.
-        return json.dumps(_done(request, data)).encode(), False
+        return json.dumps(_perform(request, data)).encode(), False
     except Unreadable as error:
         refused = {"unreadable": error.reason, "unknown": error.unknown}
     except MemoryError:
-        # Nothing can be made in here: the error holds what took the memory.
+        # Nothing can be allocated in here: the error holds what took the memory.
         pass
     except RecursionError:
         refused = {"unreadable": "nested too deeply", "unknown": False}
-    # A parser may raise anything over a damaged file.
+    # A parser may raise anything on a damaged file.
     except Exception as error:
         refused = {"unreadable": f"damaged ({type(error).__name__})", "unknown": False}
     if refused:
@@ -77,7 +77,7 @@ def _answer(request: dict[str, Any], data: bytes, memory: int) -> tuple[bytes, b
     return json.dumps({"unreadable": reason, "unknown": True, "died": True}).encode(), True
 
 
-def _done(request: dict[str, Any], data: bytes) -> dict[str, Any]:
+def _perform(request: dict[str, Any], data: bytes) -> dict[str, Any]:
     if request["do"] == "boxes":
         from corpus.readers.pdf.boxes import boxes  # noqa: PLC0415
 
@@ -97,12 +97,12 @@ def _pack(found: Extracted) -> dict[str, Any]:
         for block in found.blocks
     ]
     records = [(record.start, record.title) for record in found.records]
-    given = {field.name: getattr(found, field.name) for field in dataclasses.fields(found)}
-    return given | {"headings": list(headings), "blocks": blocks, "records": records}
+    fields = {field.name: getattr(found, field.name) for field in dataclasses.fields(found)}
+    return fields | {"headings": list(headings), "blocks": blocks, "records": records}
 
 
 def _limit_time(seconds: int) -> None:
-    """Limit the time for the next file; the system counts that of the whole process."""
+    """Limit the CPU time for the next file; the system counts that of the whole process."""
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource  # noqa: PLC0415 - not on every system
 
@@ -122,13 +122,13 @@ def _limit_memory(memory: int) -> None:
 def main() -> None:
     """Serve on the standard streams; the arguments are limits in seconds and bytes."""
     seconds, memory = int(sys.argv[1]), int(sys.argv[2])
-    # Ctrl-C goes to all processes of a terminal; this one ends when its pipe closes.
+    # Ctrl-C is sent to all processes of a terminal; this one ends when its pipe closes.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Libraries must not print into the answers.
     answers = os.fdopen(os.dup(1), "wb")
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    os.close(nowhere)
+    devnull = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(devnull, 1)
+    os.close(devnull)
     _limit_memory(memory)
     gc.set_threshold(_GC_THRESHOLD)
     with open(0, "rb") as requests, contextlib.suppress(BrokenPipeError):

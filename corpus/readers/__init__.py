@@ -1,4 +1,4 @@
-"""Readers: one module a format, whose `read(path, data)` extracts a file's text and structure."""
+"""Readers: one module per format, whose `read(path, data)` extracts a file's text and structure."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""For everybody: encodings, lines, sentences, headings and words of paths; knows no files."""
+"""For everybody: encodings, lines, sentences, headings and words of paths; works on text, not on files."""

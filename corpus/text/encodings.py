@@ -1,4 +1,4 @@
-"""Bytes to characters: UTF-8 first, then what the bytes suggest, and never silently."""
+"""Decode bytes as UTF-8, else in the encoding that they suggest, which is then reported."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BYTE_ORDER_MARKS = {
 _ENCODING_SAMPLE = 256 * 1024
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffe\uffff]")
 _WESTERN = re.compile(r"[À-ÖØ-öø-ÿŒœŠšŽžŸ’‘“”„‚–—…•€§°«»¿¡ß´`\xa0©®™±²³µ·¼½¾×]")
-# A capital with an accent inside a word, as where another encoding is decoded as windows-1252.
+# An accented capital inside a word, as when another encoding is decoded as windows-1252.
 _ODD_CAPITAL = re.compile(r"[a-zà-öø-ÿ][À-ÖØ-Þ¼½¾±²³µ°][a-zà-öø-ÿ]")
 # Too rare without a byte order mark to be guessed.
 _UNLIKELY = ["utf_16", "utf_16_be", "utf_16_le", "utf_32", "utf_32_be", "utf_32_le", "utf_7"]
@@ -27,7 +27,7 @@ _NAMES = {"cp1252": "windows-1252", "latin_1": "iso-8859-1"}
 
 
 def decode_lines(data: bytes) -> tuple[str, str]:
-    """Decode a text file whose reader works line by line, of at most `MAX_LINES`; returns what `decode` does."""
+    """Decode a text file as `decode` does, but refuse more than `MAX_LINES`, for readers that work line by line."""
     text, note = decode(data)
     if text.count("\n") > MAX_LINES:
         raise Unreadable(f"more than {MAX_LINES:,} lines; split it into smaller files")
@@ -35,7 +35,7 @@ def decode_lines(data: bytes) -> tuple[str, str]:
 
 
 def decode(data: bytes) -> tuple[str, str]:
-    """Decode a text file to what Python reads with "utf-8", which keeps a byte order mark, or "utf-16", which does not.
+    """Decode a text file; as in Python's codecs, "utf-8" keeps a byte order mark and "utf-16" drops it.
 
     Returns:
         The text, and a remark on its encoding: "" for UTF-8.
@@ -45,21 +45,21 @@ def decode(data: bytes) -> tuple[str, str]:
     """
     for mark, name in _BYTE_ORDER_MARKS.items():
         if data.startswith(mark):
-            return _marked(data, name)
+            return _decode_marked(data, name)
     require_text(data)
     try:
         return data.decode("utf-8"), ""
     except UnicodeDecodeError:
-        return _damaged_utf_8(data) or _guessed(data)
+        return _decode_damaged_utf_8(data) or _decode_guessed(data)
 
 
 def require_text(data: bytes) -> None:
-    """Refuse as `Unreadable` bytes with a NUL near their beginning, as no single-byte encoding has it."""
+    """Raise `Unreadable` if there is a NUL near the beginning, as no single-byte encoding uses it."""
     if b"\0" in data[:_BINARY_SAMPLE]:
         raise Unreadable("binary, not text")
 
 
-def _marked(data: bytes, name: str) -> tuple[str, str]:
+def _decode_marked(data: bytes, name: str) -> tuple[str, str]:
     try:
         text = data.decode(name).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
@@ -68,19 +68,19 @@ def _marked(data: bytes, name: str) -> tuple[str, str]:
     return text, f"read as {name}"
 
 
-def _damaged_utf_8(data: bytes) -> tuple[str, str] | None:
+def _decode_damaged_utf_8(data: bytes) -> tuple[str, str] | None:
     """Decode UTF-8 with a few invalid bytes, which become U+FFFD; None for another encoding."""
     text = data.decode("utf-8", "replace")
     broken = text.count("\ufffd") - data.count("\ufffd".encode())
-    foreign = len(text) - sum(map(text.count, map(chr, range(128))))
-    # Text in another encoding is hardly ever valid UTF-8, not even half of it.
-    if 2 * broken > foreign or _is_binary(text):
+    non_ascii = len(text) - sum(map(text.count, map(chr, range(128))))
+    # Text in another encoding is hardly ever even half valid as UTF-8.
+    if 2 * broken > non_ascii or _is_binary(text):
         return None
     return text, f"read as utf-8; {broken:,} {'place is' if broken == 1 else 'places are'} not valid"
 
 
-def _guessed(data: bytes) -> tuple[str, str]:
-    name = "cp1252" if _is_western(data) else _detected(data)
+def _decode_guessed(data: bytes) -> tuple[str, str]:
+    name = "cp1252" if _is_western(data) else _detect(data)
     if name is None:
         raise Unreadable("not UTF-8, and its encoding is unknown; save it as UTF-8")
     text = data.decode(name, "replace")
@@ -89,20 +89,20 @@ def _guessed(data: bytes) -> tuple[str, str]:
 
 
 def _is_western(data: bytes) -> bool:
-    """Whether windows-1252 gives letters and signs of western Europe in mostly plain text."""
+    """Whether windows-1252 gives western European letters and signs, in mostly ASCII text."""
     sample = data[:_ENCODING_SAMPLE]
-    foreign = bytes(byte for byte in sample if byte >= 0x80)
-    if len(foreign) * 3 > len(sample):
+    non_ascii = bytes(byte for byte in sample if byte >= 0x80)
+    if len(non_ascii) * 3 > len(sample):
         return False
     try:
         text = data.decode("cp1252")
     except UnicodeDecodeError:
         return False
-    known = len(_WESTERN.findall(foreign.decode("cp1252", "replace")))
-    return known == len(foreign) and not _ODD_CAPITAL.search(text[:_ENCODING_SAMPLE])
+    known = len(_WESTERN.findall(non_ascii.decode("cp1252", "replace")))
+    return known == len(non_ascii) and not _ODD_CAPITAL.search(text[:_ENCODING_SAMPLE])
 
 
-def _detected(data: bytes) -> str | None:
+def _detect(data: bytes) -> str | None:
     # Most folders have no such file, and a question waits for every import.
     from charset_normalizer import from_bytes  # noqa: PLC0415
 

@@ -7,17 +7,17 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# A longer line is text, even where it is marked as a heading.
+# A longer line is text, even if it is marked as a heading.
 MAX_HEADING = 300
 _MAX_CHARACTERS = 120
 _MAX_WORDS = 18
 # Longer lines are headings only if written like titles.
-_SURE_WORDS = 8
+_CLEAR_WORDS = 8
 _LONG_BODY = 200
 _WORD = re.compile(r"[^\W\d_][\w’'-]*")
 _SMALL = "a an and as at but by de der des die du for from in into of on or over the to und via vs with"
 _SMALL_WORDS = frozenset(_SMALL.split())
-# Begins a title behind a colon, not a name.
+# Words that begin a title after a colon, not a name.
 _TITLE_STARTS = _SMALL_WORDS | {"how", "what", "when", "where", "which", "who", "why"}
 _URL = re.compile(r"https?://|www\.|\S@\S")
 _LABELLED = re.compile(r"(?P<label>[^\W\d_]+(?:[ ’'-][^\W\d_]+){0,2}): +(?P<value>.+)")
@@ -25,14 +25,14 @@ _QUOTES = "\"'“‘«>|"
 
 
 class HeadingStack:
-    """The headings above the current place of a document; `path` has their titles, outermost first."""
+    """The headings above the current position in a document; `path` has their titles, outermost first."""
 
     def __init__(self) -> None:
         self._open: list[tuple[int, str]] = []
         self.path: tuple[str, ...] = ()
 
     def push(self, level: int, title: str) -> tuple[str, ...]:
-        """Close headings of this level (1 is the outermost) and below, open one unless "", and return the path."""
+        """Close headings at this level (1 is the outermost) and below, open `title` unless "", and return the path."""
         while self._open and self._open[-1][0] >= level:
             self._open.pop()
         if title:
@@ -42,7 +42,7 @@ class HeadingStack:
 
 
 class TopHeading:
-    """Finds the heading that is a document's title: the first, if no other is of its level or above."""
+    """Finds the heading that is a document's title: the first, if no other is at its level or above."""
 
     def __init__(self) -> None:
         self.title = ""
@@ -76,9 +76,9 @@ def is_title_case(line: str) -> bool:
 
 
 def could_be_heading(line: str) -> bool:
-    """Whether a line that stands alone could be a heading, by its form."""
+    """Whether a line on its own could be a heading, judging by its form."""
     text = line.strip()
-    # The length first: a line may have millions of words.
+    # Check the length first: a line may have millions of words.
     if not 2 <= len(text) <= _MAX_CHARACTERS or not 1 <= len(words := text.split()) <= _MAX_WORDS:
         return False
     if text[0] in _QUOTES or text[0].islower() or text[-1] in ",;!…" or _URL.search(text):
@@ -109,14 +109,14 @@ def _is_labelled(line: str) -> bool:
 def _is_list_of_names(line: str) -> bool:
     names = re.sub(r"^(?:authors?|by)\b:? ?", "", line, flags=re.IGNORECASE)
     parts = re.split(r",|\band\b|&", names.rstrip("."))
-    few = 2 if names != line or line.endswith(".") else 3
-    return len(parts) >= few and all(len(part.split()) <= 4 for part in parts) and is_title_case(names)
+    minimum = 2 if names != line or line.endswith(".") else 3
+    return len(parts) >= minimum and all(len(part.split()) <= 4 for part in parts) and is_title_case(names)
 
 
-def is_sure(line: str) -> bool:
-    """Whether a possible heading is one even in a document with few headings."""
+def is_clear_heading(line: str) -> bool:
+    """Whether a possible heading counts as one even in a document with few headings."""
     text = line.strip()
-    return len(text.split()) <= _SURE_WORDS or text[-1] == "?" or is_title_case(text) or is_upper(text)
+    return len(text.split()) <= _CLEAR_WORDS or text[-1] == "?" or is_title_case(text) or is_upper(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +124,9 @@ class HeadingCandidate:
     """A block of a document, as heading inference sees it.
 
     Attributes:
-        alone: It is one line with blank lines (or the edge of the document) around it.
-        level: As markup states it, 1 the outermost; 0 where there is none.
-        leaf: A list item, code or a table: never a heading, always body text.
+        alone: Whether it is one line between blank lines (or the edges of the document).
+        level: Level given by markup, 1 for the outermost; 0 without markup.
+        leaf: Whether it is a list item, code or a table: never a heading, always body text.
     """
 
     text: str
@@ -138,10 +138,10 @@ class HeadingCandidate:
 def infer_headings(blocks: Sequence[HeadingCandidate]) -> list[tuple[str, ...] | None]:
     """Decide which blocks are headings.
 
-    Its form, the text below it and repetition in the document decide about a line without markup.
+    A line without markup is judged by its form, the text below it and repetition in the document.
 
     Returns:
-        For each heading its path, its own title last; for any other block None.
+        For each heading, its path with its own title last; for any other block, None.
     """
     # A document that marks its headings has no others.
     marked = sum(block.level > 0 for block in blocks) >= 2
@@ -151,7 +151,7 @@ def infer_headings(blocks: Sequence[HeadingCandidate]) -> list[tuple[str, ...] |
     regular = sum(possible) >= 0.6 * max(1, bodies)
     chosen = [
         block.level > 0
-        or (possible[i] and (is_sure(block.text) or (regular and _has_long_body(blocks, i))))
+        or (possible[i] and (is_clear_heading(block.text) or (regular and _has_long_body(blocks, i))))
         or (regular and not marked and _is_long_title(blocks, i))
         for i, block in enumerate(blocks)
     ]
@@ -201,7 +201,7 @@ def _nest(blocks: Sequence[HeadingCandidate], chosen: Sequence[bool]) -> list[tu
 
 
 class _Nesting:
-    """The headings above the current place; unmarked headings nest below the last marked one."""
+    """The headings above the current position; unmarked headings nest below the last marked one."""
 
     def __init__(self, repeated: frozenset[str]) -> None:
         self._repeated = repeated
@@ -211,16 +211,16 @@ class _Nesting:
         self._in_child = False
 
     def marked(self, title: str, level: int) -> tuple[str, ...]:
-        """Open a heading of a stated level."""
+        """Open a heading whose level is given by markup, and return its path."""
         self._parent = self._topic = ()
         return self._marked.push(level, title)
 
     def unmarked(self, run: list[str], *, masthead: bool) -> list[tuple[str, ...]]:
-        """Paths of unmarked headings with no text between them.
+        """Return the paths of a run of unmarked headings with no text between them.
 
-        Titles that recur under one topic after another, such as "Context", belong to the topic above them. Of
-        the others, one directly above another is its parent, and that of those that follow; but a masthead, a
-        menu or a caption is no parent.
+        Titles that recur under one topic after another, such as "Context", belong to the topic above them. Any
+        other heading is the parent of one directly below it, and of those that follow; but a masthead, a menu
+        or a caption is not a parent.
         """
         own = [title for title in run if title not in self._repeated]
         short = all(len(title.split()) <= 4 or is_title_case(title) for title in own[:-1])

@@ -14,7 +14,7 @@ BULLETS = "•◦▪‣●○■□–—*+-"
 
 
 def line_spans(text: str) -> list[tuple[int, int]]:
-    """Return the characters of each line, without its newline and without a byte order mark."""
+    """Return the span of each line, without its newline and without a byte order mark."""
     spans = []
     start = int(text.startswith("\ufeff"))
     while start < len(text):
@@ -48,7 +48,7 @@ class LineMap:
         return bisect_right(self._starts, offset)
 
     def span(self, line: int) -> tuple[int, int]:
-        """Return the characters of a line (from 1), without its newline.
+        """Return the span of a line (from 1), without its newline.
 
         Raises:
             IndexError: There is no such line.
@@ -65,7 +65,7 @@ class LineMap:
 
 
 class FileLines:
-    """Lines of the file of a document, which may not be those of its text."""
+    """Line numbers in the file of a document, which may differ from those of its text."""
 
     def __init__(self, document: Extracted) -> None:
         self._lines = LineMap(document.text) if document.file_lines == () else None

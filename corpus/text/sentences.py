@@ -16,10 +16,10 @@ _SHORTENED = """
 """
 _ABBREVIATIONS = frozenset(_SHORTENED.split())
 # These end a sentence as often as not: what follows decides.
-_EITHER = frozenset({"etc", "al", "inc", "ltd", "co", "corp", "jr", "sr", "u.s", "u.k", "u.s.a", "usw", "ph.d", "phd"})
+_MAY_END = frozenset({"etc", "al", "inc", "ltd", "co", "corp", "jr", "sr", "u.s", "u.k", "u.s.a", "usw", "ph.d", "phd"})
 # Abbreviations only before a number: "no. 5", "He said no. They left."
 _BEFORE_NUMBERS = frozenset({"no", "art", "tab", "alg", "chap", "thm", "ext", "para", "kap"})
-# Where they have a capital; a language that writes months small goes on in lower case.
+# In languages that capitalise months; elsewhere the lower case shows that the sentence goes on.
 _MONTHS = """
     jan january januar jänner feb february februar feber mar march märz apr april may mai jun june juni jul july juli
     aug august sep sept september oct okt october oktober nov november dec dez december dezember
@@ -33,23 +33,23 @@ _ARTICLES = """
     ab am beim bis das dem den der des die ein eine einem einen einer eines ihr ihre ihrem ihren ihrer im ins jede jedem
     jeden jeder jedes kein keine mein meine meinem meinen oder sein seine seinem seinen seiner seit und vom zum zur
 """
-_NAMED_BY_NUMBER = frozenset(_MONTHS.split())
-_BEHIND_HOUR = frozenset((_MONTHS + _DAYS).split())
+_MONTH_NAMES = frozenset(_MONTHS.split())
+_AFTER_HOUR = frozenset((_MONTHS + _DAYS).split())
 _BEFORE_ORDINAL = frozenset(_ARTICLES.split())
-# Behind the dot, these begin a sentence: "bis zum 3. Das Büro".
-_NO_NOUNS = _BEFORE_ORDINAL | {"an", "er", "es", "ich", "in", "sie", "wir"}
+# After the dot, these begin a sentence: "bis zum 3. Das Büro".
+_NOT_NOUNS = _BEFORE_ORDINAL | {"an", "er", "es", "ich", "in", "sie", "wir"}
 
 _BOUNDARY = re.compile(
     r"""
-    # A run of marks is matched once, from its first: a line of dots would take quadratic time.
+    # A run of marks is matched only from its first: a line of dots would otherwise take quadratic time.
     (?P<mark> (?<![.!?…])[.!?…]++ | [。！？｡]+ | (?<![؟۔])[؟۔]++ | (?<![।॥])[।॥]++ )
-    # Quotes, brackets, marks of emphasis, and the raised number of a note.
+    # Quotes, brackets, emphasis marks, and the superscript number of a note.
     (?P<close> ["'”’»)\]」』*_]* (?:[⁰¹²³⁴-⁹]+(?:,[⁰¹²³⁴-⁹]+)*)? )
     (?P<gap> \s+ | $ | (?<=[。！？｡」』]) | (?<=[。！？｡][”’»)\]]) )
     """,
     re.VERBOSE,
 )
-# A blank line, and before an item or a line with date and hour, as of a chat or a log.
+# A blank line, or the break before a list item or before a line with date and time, as in a chat or a log.
 _BREAK = re.compile(
     r"""
     \n[^\S\n]*\n\s*
@@ -60,30 +60,30 @@ _BREAK = re.compile(
     """,
     re.VERBOSE,
 )
-# A line in columns, as of a list of telephone numbers, or with dots between them, as of prices; and one that is a name
-# with its value: "no signal -> restart", "**Status:** closed".
+# A line in columns, as in a list of telephone numbers, or with dots between them, as in a price list; and one that is a
+# name with its value: "no signal -> restart", "**Status:** closed".
 _COLUMNS = re.compile(r"\S[ \t]{3,}\S|\S ?\.{4,} ?\S")
 _FIELD = re.compile(r"\s*[*_]*(?P<first>[^\W\d_])[^\s:.!?]*(?: [^\s:.!?]+){0,3}(?::[*_]*| ?(?:[-=]>|→)) +\S")
 # A line that begins with a number or a version.
 _NUMBERED = re.compile(r"\s*(?:v\.? ?|version )?\d", re.IGNORECASE)
-# A line that the next one goes on.
-_GOES_ON = re.compile(
+# A line that the next one continues.
+_UNFINISHED = re.compile(
     r"(?:[,(&/–-]|\b(?:a|an|and|as|at|by|for|from|in|is|of|on|or|that|than|the|to|was|with"
     r"|am|an|bei|das|dem|den|der|des|die|ein|eine|für|im|in|ist|mit|nach|oder|und|vom|von|zu|zum|zur))$",
     re.IGNORECASE,
 )
-_LONGEST_JOINING = 6
-# Of the longest line, as much is full: what comes next had no room.
+_LONGEST_LAST_WORD = 6
+# A line this full, compared with the longest one, has no room for another word.
 _FULL = 0.85
 _WORD = re.compile(r"[^\W\d_]+")
 _LAST_WORD = re.compile(r"(\S+)$")
-# Longest distance from a bracket to the one that closes it, for what is between them to be one sentence.
+# Maximum distance between two brackets for the text between them to be one sentence.
 _BRACKETED = 200
-# What a unit follows, not an initial: "at -30 C. Full cells", but "in 2014 J. Ba".
+# A number that a unit follows, not an initial: "at -30 C. Full cells", but "in 2014 J. Ba".
 _COUNT = re.compile(r"(?<![\w.,])[-−]?\d{1,3}(?:[.,]\d+)?\s$")
-# Longest date in front of an entry, and what it is made of beside names.
+# Longest date before an entry, and its parts other than names of months and days.
 _LONGEST_STAMP = 32
-_OF_STAMP = re.compile(r"\d+(?:st|nd|rd|th|t\d+|z)?")
+_STAMP_PART = re.compile(r"\d+(?:st|nd|rd|th|t\d+|z)?")
 _OPENERS = "\"'“‘«([{「『*_"
 
 
@@ -98,29 +98,29 @@ def sentence_spans(text: str, start: int = 0, end: int | None = None) -> list[tu
 
 
 def iter_sentences(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
-    """Yield the sentences of a text that may have millions; see `sentence_spans`."""
+    """Yield the sentences one by one, as there may be millions; see `sentence_spans`."""
     stop = len(text) if end is None else end
     left = start
     for edge in (*(found.start() for found in _BREAK.finditer(text, start, stop)), stop):
-        for first, last in _apart(text, left, edge):
+        for first, last in _split_block(text, left, edge):
             yield from _within_block(text, first, last)
         left = edge
 
 
-def _apart(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """A block, or its lines, with those that go on from them, where they are no wrapped prose.
+def _split_block(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield a block whole if it is wrapped prose, else in pieces: each line with those that continue it.
 
-    Apart are two or more lines that are fields or in columns, lines of which most begin with a number, and what follows
-    a line in which it had room.
+    A new piece begins at each of several fields or rows in columns, and after such a row; at numbered lines, if most
+    are; and at a line whose first word would have fitted on the line above.
     """
     lines = text[start:end].split("\n")
     if len([line for line in lines if line]) <= 1:
         yield start, end
         return
     named = [_FIELD.match(line) for line in lines]
-    # In prose that has colons, lines begin with small and with capital letters.
-    is_small = next((name["first"].islower() for name in named if name), False)
-    fields = _if_several([name is not None and name["first"].islower() == is_small for name in named])
+    # Fields all begin in the same case; lines of prose with colons begin in either.
+    is_lower = next((name["first"].islower() for name in named if name), False)
+    fields = _if_several([name is not None and name["first"].islower() == is_lower for name in named])
     rows = _if_several([_COLUMNS.search(line) is not None for line in lines])
     numbered = _if_several([_NUMBERED.match(line) is not None for line in lines])
     is_list = 2 * sum(numbered) > sum(map(bool, map(str.strip, lines)))
@@ -128,7 +128,7 @@ def _apart(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     left = at = start
     for i, line in enumerate(lines):
         begins = fields[i] or rows[i] or (i > 0 and rows[i - 1])
-        if i and not begins and not _GOES_ON.search(lines[i - 1].rstrip()[-_LONGEST_JOINING:]):
+        if i and not begins and not _UNFINISHED.search(lines[i - 1].rstrip()[-_LONGEST_LAST_WORD:]):
             begins = (is_list and numbered[i]) or _had_room(lines[i - 1], line, width)
         if begins:
             yield left, at
@@ -138,7 +138,7 @@ def _apart(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _had_room(line: str, following: str, width: int) -> bool:
-    """Whether the next line begins with a capital letter, and its first word had room in this one."""
+    """Whether the next line begins with a capital letter, and its first word would have fitted on this one."""
     word = following.split(maxsplit=1)[0] if following.strip() else ""
     return word.lstrip(_OPENERS)[:1].isupper() and len(line.rstrip()) + 1 + len(word) <= _FULL * width
 
@@ -177,7 +177,7 @@ def _ends_sentence(text: str, left: int, match: re.Match[str]) -> bool:
     if word in _BEFORE_NUMBERS or word.endswith("str"):  # Hafenstr. 12
         return not following.isdigit()
     if word in _ABBREVIATIONS:
-        return word in _EITHER and following.isupper()
+        return word in _MAY_END and following.isupper()
     # An initial: "Diederik P. Kingma"; "plan B. Then" is the rarer reading.
     is_initial = (
         len(word) == 1 and word.isalpha() and not _COUNT.search(text[max(left, match.start() - 16) : match.start() - 1])
@@ -185,15 +185,15 @@ def _ends_sentence(text: str, left: int, match: re.Match[str]) -> bool:
     return not (is_initial or (found is not None and _belongs_to_next(word, text, left, found.start(), match.end())))
 
 
-def _belongs_to_next(word: str, text: str, left: int, start: int, behind: int) -> bool:
-    """Whether a number or hour with a dot, at `start`, goes with what is `behind` it: "5. Mai", "9 a.m. Monday"."""
+def _belongs_to_next(word: str, text: str, left: int, start: int, after: int) -> bool:
+    """Whether a number or hour with a dot, at `start`, belongs to the word `after` it: "5. Mai", "9 a.m. Monday"."""
     is_hour = word in ("a.m", "p.m")
     if not (is_hour or word.isdigit()):
         return False
-    found = _WORD.match(text, behind)
+    found = _WORD.match(text, after)
     following = found[0].lower() if found else ""
     if is_hour:
-        return following in _BEHIND_HOUR
+        return following in _AFTER_HOUR
     before = text[max(left, start - 12) : start].split()
     if not before:
         # "3. Third item" at the start of a line.
@@ -201,11 +201,11 @@ def _belongs_to_next(word: str, text: str, left: int, start: int, behind: int) -
     if len(word) > 2 or not following:
         return False
     is_ordinal = before[-1].lower() in _BEFORE_ORDINAL and before[-2:] != ["I", "am"]
-    return following in _NAMED_BY_NUMBER or (is_ordinal and following not in _NO_NOUNS)
+    return following in _MONTH_NAMES or (is_ordinal and following not in _NOT_NOUNS)
 
 
 def _is_stamp(text: str, left: int, match: re.Match[str]) -> bool:
-    """Whether all so far is the date of an entry that follows in its line: "12 Jan 2023. Laser replaced"."""
+    """Whether the text so far is only the date of an entry on the same line: "12 Jan 2023. Laser replaced"."""
     if match.start() - left > _LONGEST_STAMP or "\n" in match["gap"]:
         return False
     piece = text[left : match.start()]
@@ -213,11 +213,11 @@ def _is_stamp(text: str, left: int, match: re.Match[str]) -> bool:
     if begin and "\n" not in text[max(0, left - 1) : begin]:
         return False  # within a line
     words = re.findall(r"\w+", piece.lower())
-    return bool(words) and all(word in _BEHIND_HOUR or _OF_STAMP.fullmatch(word) for word in words)
+    return bool(words) and all(word in _AFTER_HOUR or _STAMP_PART.fullmatch(word) for word in words)
 
 
 def _is_bracketed(text: str, left: int, match: re.Match[str], end: int) -> bool:
-    """Whether a sentence would end inside a round bracket that is closed soon."""
+    """Whether a sentence would end inside round brackets that close soon."""
     at = match.end("close")
     opened = text.rfind("(", max(left, at - _BRACKETED), at)
     if opened < 0 or text.find(")", opened, at) >= 0:

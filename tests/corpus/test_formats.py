@@ -37,13 +37,13 @@ DOCUMENTED = (REPOSITORY / "corpus" / "FORMATS.md").read_text(encoding="utf-8")
         ("l.pdf.gz", None),
     ],
 )
-def test_the_name_decides(path: str, kind: str | None) -> None:
+def test_the_name_decides_the_format(path: str, kind: str | None) -> None:
     found = format_of(path)
     assert (None if found is None else found.media_type) == kind
 
 
 def test_every_suffix_is_documented() -> None:
-    """With the word by which its parts are cited."""
+    """And so is the word used in citations of its parts."""
     rows = [line.split(" | ") for line in DOCUMENTED.splitlines() if line.startswith("| `.")]
     listed = {suffix: row[2] for row in rows for suffix in re.findall(r"\.\w+", row[0])}
     assert set(listed) == set(SUFFIXES) - {""}

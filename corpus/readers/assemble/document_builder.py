@@ -20,7 +20,7 @@ _LINES = re.compile(r" ?\n[\n ]*")
 _COMPACT = (BlockKind.ITEM, BlockKind.TABLE)
 _WORD = re.compile(r"\S+")
 
-# Lines of the file that a block is from: after how many of its visible characters each begins, and its number.
+# Where a block's file lines begin: (visible characters of the block before the line, line number) pairs.
 Marks = Sequence[tuple[int, int]]
 
 
@@ -32,39 +32,39 @@ def clean(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a text on one line, with single blanks."""
+    """Return a text on one line, with single spaces."""
     if "  " not in text and text.isprintable():
         return text.strip()
     return " ".join(clean(text).split())
 
 
 def few_lines(text: str) -> str:
-    """Return a text with its line breaks, but without blank lines and with single blanks."""
+    """Return a text with its line breaks, but without blank lines and with single spaces."""
     if "  " not in text and text.isprintable():
         return text.strip()
     return _LINES.sub("\n", _BLANKS.sub(" ", clean(text))).strip()
 
 
 def visible(text: str) -> int:
-    """Return the number of characters of a text that are not blanks."""
+    """Return the number of non-blank characters of a text."""
     return len("".join(text.split()))
 
 
-def _placed(marks: Marks, text: str, *, item: bool) -> Iterator[tuple[int, int]]:
-    """The characters of a text that lines of the file begin with."""
-    wanted = iter(marks)
-    count, line = next(wanted, (0, 0))
+def _located(marks: Marks, text: str, *, item: bool) -> Iterator[tuple[int, int]]:
+    """Yield where in a text each line of the file begins, with the number of the line."""
+    pending = iter(marks)
+    count, line = next(pending, (0, 0))
     if line:
         yield 0, line
-    # The mark of a list item is not in the file.
+    # The bullet that `block` adds to a list item is not in the file.
     seen = -int(item)
     if len(marks) < 2:
         return
-    count, line = next(wanted)
+    count, line = next(pending)
     for word in _WORD.finditer(text):
         while count < seen + len(word[0]):
             yield word.start() + max(0, count - seen), line
-            if (following := next(wanted, None)) is None:
+            if (following := next(pending, None)) is None:
                 return
             count, line = following
         seen += len(word[0])
@@ -96,15 +96,15 @@ class DocumentBuilder:
         self._file_lines: list[tuple[int, int]] = []
 
     def begin_record(self, title: str) -> None:
-        """Let the next block begin a record: a document of its own, titled "" if it has no title."""
+        """Begin a record with the next block: a document of its own, titled "" if it has no title."""
         self._new_record = heading_title(one_line(title))[:MAX_HEADING]
 
     def page(self, count: int = 1) -> None:
-        """Let the next block begin a page; with `count` above 1, the pages before it are empty."""
+        """Begin a page with the next block; with `count` above 1, the pages before it are empty."""
         self._new_pages += count
 
     def anchor(self, name: str) -> None:
-        """Let the next block be a target of links."""
+        """Make the next block a link target."""
         self._new_anchor = name
 
     def heading(self, level: int, text: str, *, lines: Marks = ()) -> None:
@@ -118,7 +118,7 @@ class DocumentBuilder:
             self._add(BlockKind.HEADING, one_line(text), lines=lines)
 
     def section(self, level: int, title: str) -> None:
-        """Open a heading without adding it to the text; "" only closes those of its level and below."""
+        """Open a heading without adding it to the text; "" only closes those at its level and below."""
         self._headings.push(level, one_line(title)[:MAX_HEADING])
 
     def block(self, text: str, kind: BlockKind = BlockKind.PARAGRAPH, depth: int = 0, *, lines: Marks = ()) -> None:
@@ -131,9 +131,9 @@ class DocumentBuilder:
             self._add(kind, f"{'  ' * depth}- {text}" if kind is BlockKind.ITEM else text, depth, lines)
 
     def rows(self, rows: Sequence[Sequence[str]], *, lines: Sequence[int] = ()) -> None:
-        """Add a table, one row a line; `lines` are those of the file that the rows begin on.
+        """Add a table, one row per line; `lines` are the file lines on which the rows begin.
 
-        An empty first cell, as above the names of rows, is a dash, so that each cell stays below its column's name.
+        An empty first cell, as above row names, becomes a dash, so that each cell stays below its column's name.
         """
         texts = [_row_text([one_line(cell) for cell in row]) for row in rows]
         starts = accumulate((visible(text) for text in texts), initial=0)
@@ -141,7 +141,7 @@ class DocumentBuilder:
         self.block("\n".join(filter(None, texts)), BlockKind.TABLE, lines=marks)
 
     def table_part(self, text: str, *, first: bool) -> None:
-        """Add rows on one page; those that are not the `first` are part of the table above, on an earlier page."""
+        """Add the rows on one page; unless they are the `first`, they continue the table from an earlier page."""
         if first or not self._blocks:
             self.block(text, BlockKind.TABLE)
             return
@@ -151,20 +151,20 @@ class DocumentBuilder:
         self._blocks[-1] = replace(self._blocks[-1], end=self._length)
 
     def preface(self, fields: Sequence[tuple[str, str]]) -> None:
-        """Add names and values that belong to the headings above, and are no passage by themselves."""
+        """Add names and values that belong to the headings above and are not a passage of their own."""
         self._add(BlockKind.HEADING, "\n".join(f"{one_line(name)}: {few_lines(value)}" for name, value in fields))
 
     def front_matter(self, fields: Mapping[tuple[str, str], int]) -> None:
-        """Add names and values that a file states about itself, each from a line of it, as Markdown has them."""
+        """Add names and values that a file states about itself, with the line of each, as Markdown front matter."""
         if fields:
             self.metadata = tuple(fields)
             texts = ["---", *(f"{name}: {value}" for name, value in fields), "---"]
             starts = list(accumulate(map(visible, texts[:-2]), initial=0))
-            starts[:2] = [0]  # the line above is none of the file
+            starts[:2] = [0]  # the line of dashes is not in the file
             self._add(BlockKind.DATA, "\n".join(texts), lines=list(zip(starts, fields.values(), strict=True)))
 
     def fields(self, fields: Sequence[tuple[str, str]]) -> None:
-        """Add names and values, one pair a line."""
+        """Add names and values, one pair per line."""
         lines = [f"{one_line(name)}: {few_lines(value)}" if name else few_lines(value) for name, value in fields]
         self.block("\n".join(lines))
 
@@ -190,12 +190,12 @@ class DocumentBuilder:
         if self._new_anchor:
             self._anchors.append((start, self._new_anchor))
             self._new_anchor = ""
-        self._file_lines.extend((start + at, line) for at, line in _placed(lines, text, item=kind is BlockKind.ITEM))
+        self._file_lines.extend((start + at, line) for at, line in _located(lines, text, item=kind is BlockKind.ITEM))
         self._append(text)
         self._blocks.append(Block(kind, start, self._length, self._headings.path, depth))
 
     def _headings_above(self, start: int) -> int:
-        """Start of the headings directly above a place, or the place itself."""
+        """Return the start of the headings directly above a position, or the position itself."""
         for block in reversed(self._blocks):
             if block.kind is not BlockKind.HEADING:
                 break

@@ -8,7 +8,7 @@ from corpus.readers.assemble.document_builder import DocumentBuilder, one_line
 from corpus.types import BlockKind
 
 _TITLES = ("title", "name", "headline", "subject", "titel", "titre", "título", "label", "question", "term")
-# Of more records than this, short ones share passages.
+# With more records than this, short ones share passages.
 _MANY = 5000
 # Records of fewer characters on average are read as lists of fields, others as texts.
 _SHORT = 400
@@ -18,7 +18,7 @@ Row = Sequence[tuple[str, str]]
 
 
 def title_field(names: Iterable[str]) -> str | None:
-    """Return the field with a record's title, by its name; None where there is none."""
+    """Return the field that holds a record's title, judging by its name, or None."""
     given = {name.strip().lower(): name for name in reversed(list(names))}
     return next((given[name] for name in _TITLES if name in given), None)
 
@@ -41,11 +41,11 @@ def add_records(
     above: str = "",
     level: int = 1,
 ) -> None:
-    """Add numbered rows: one a page or section, or one a line where they are many and short.
+    """Add numbered rows, each as a page or section, or as a line of one table if they are many and short.
 
-    Each from `documents_from` on is a document of its own, unless they are a table. The heading `above` them all,
-    such as the name of a sheet, belongs to the first. The title of a short record stays among its fields, where it can
-    be an answer ("who works in logistics?"); that of a text is its heading.
+    Unless they are a table, each row numbered `documents_from` or higher is a document of its own. The heading `above`
+    them all, such as the name of a sheet, belongs to the first. The title of a short record stays among its fields,
+    where it can be an answer ("who works in logistics?"); the title of a text becomes its heading.
     """
     if are_table(rows):
         builder.heading(1, above)
@@ -54,7 +54,7 @@ def add_records(
     short = _are_short(rows)
     page = 0
     for number, row in rows:
-        title, fields = _titled(row)
+        title, fields = _split_title(row)
         if documents_from is not None and number >= documents_from:
             builder.begin_record(title)
         builder.heading(1, above)
@@ -74,13 +74,13 @@ def add_records(
             builder.fields(row)
 
 
-def _titled(row: Row) -> tuple[str, Row]:
-    """The title of a row, or "", and its other fields."""
-    named = title_field(name for name, _ in row)
-    title = next((one_line(value) for name, value in row if name == named), "") if named else ""
+def _split_title(row: Row) -> tuple[str, Row]:
+    """Return the title of a row, or "", and its other fields."""
+    title_name = title_field(name for name, _ in row)
+    title = next((one_line(value) for name, value in row if name == title_name), "") if title_name else ""
     if not 0 < len(title) <= _MAX_TITLE:
         return "", row
-    return title, [(name, value) for name, value in row if name != named]
+    return title, [(name, value) for name, value in row if name != title_name]
 
 
 def _line(row: Row) -> str:

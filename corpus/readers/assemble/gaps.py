@@ -1,4 +1,4 @@
-"""Nothing is lost: text that a reader put in no block becomes a block of its own."""
+"""Keep all text: what a reader put in no block becomes a block of its own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from corpus.types import Block, BlockKind
 
-# No block and no passage spans a wider gap: it would be mostly blanks, and as long as the file.
+# No block or passage spans a wider gap: it could be mostly blank, and as long as the file.
 MAX_GAP = 1000
 _GAP = re.compile(rf"(?<!\s)\s{{{MAX_GAP + 1},}}+")
 _BLANKS = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "\ufeff"
@@ -32,16 +32,16 @@ def fill_gaps(text: str, blocks: Sequence[Block]) -> tuple[Block, ...]:
         start, end = max(block.start, at), block.end
         # Most gaps are a newline.
         if at < start and not text[at:start].isspace():
-            covered.extend(_trimmed(text, Block(BlockKind.PARAGRAPH, at, start, heading)))
+            covered.extend(_trim(text, Block(BlockKind.PARAGRAPH, at, start, heading)))
         if start < end:
-            covered.extend(_trimmed(text, block if start == block.start else replace(block, start=start)))
+            covered.extend(_trim(text, block if start == block.start else replace(block, start=start)))
             at, heading = end, block.heading
-    covered.extend(_trimmed(text, Block(BlockKind.PARAGRAPH, at, len(text), heading)))
+    covered.extend(_trim(text, Block(BlockKind.PARAGRAPH, at, len(text), heading)))
     return tuple(covered)
 
 
-def _trimmed(text: str, block: Block) -> Iterator[Block]:
-    """The block without blank edges and wide gaps; nothing if it is blank."""
+def _trim(text: str, block: Block) -> Iterator[Block]:
+    """Yield the parts of a block without blank edges and wide gaps; nothing if it is blank."""
     edges = text[block.start : block.start + 1], text[block.end - 1 : block.end]
     is_wide = block.end - block.start > MAX_GAP
     if not is_wide and edges[0] not in _BLANKS and edges[1] not in _BLANKS:

@@ -1,4 +1,4 @@
-"""Build a document line by line, so that its lines have the numbers that they have in the file."""
+"""Build a document line by line, so that its lines have the same numbers as in the file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from corpus.types import Block, BlockKind, Extracted, Record
 
 
 class LineBuilder:
-    """Takes every line of a file in order; runs of lines are blocks, and `title` is that of the document, or ""."""
+    """Takes every line of a file in order; runs of lines form blocks. `title` is the title of the document, or ""."""
 
     def __init__(self) -> None:
         self.title = ""
@@ -22,12 +22,12 @@ class LineBuilder:
         self._kind = BlockKind.PARAGRAPH
 
     def begin_record(self, title: str) -> None:
-        """Let the next line begin a record: a document of its own, titled "" if it has no title."""
+        """Begin a record with the next line: a document of its own, titled "" if it has no title."""
         self.end_block()
         self._records.append(Record(self._length, one_line(title)))
 
     def line(self, text: str, kind: BlockKind = BlockKind.PARAGRAPH) -> None:
-        """Add a line to the current block; a blank line, another kind or a new item ends that."""
+        """Add a line to the current block; a blank line, another kind or a new item ends the block."""
         text = one_line(text)
         if self._start is not None and (not text or kind is not self._kind or kind is BlockKind.ITEM):
             self.end_block()
@@ -45,12 +45,12 @@ class LineBuilder:
         self._append(line)
 
     def section(self, level: int, title: str) -> None:
-        """Open a heading without adding it to the text; "" only closes those of its level and below."""
+        """Open a heading without adding it to the text; "" only closes those at its level and below."""
         self.end_block()
         self._headings.push(level, title)
 
     def end_block(self) -> None:
-        """Let the next line begin a block."""
+        """End the current block."""
         if self._start is not None:
             self._blocks.append(Block(self._kind, self._start, self._length, self._headings.path))
             self._start = None

@@ -1,4 +1,4 @@
-"""Tells the formats that are ZIP archives apart by their parts, whatever the name says."""
+"""Tell the ZIP-based formats apart by their parts, whatever the file name says."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from corpus.readers.office.zip_archive import Archive
 from corpus.types import BlockKind, Extracted
 
 _BREAKS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": "\t"}
-# Deleted text, and second forms of the same content.
+# Deleted text, and alternative forms of the same content.
 _SKIP = frozenset({"del", "moveFrom", "Fallback", "instrText", "pPr", "rPr"})
 _HEADING = re.compile(r"heading\s*(\d)", re.IGNORECASE)
 
@@ -42,7 +42,7 @@ def _add_paragraph(builder: DocumentBuilder, paragraph: Element, levels: dict[st
         level = levels.get(_value(paragraph, "pPr/pStyle"))
     if level is not None:
         builder.heading(level, text)
-        # In the style "Title" the first is that of the document.
+        # The first paragraph in the style "Title" is the title of the document.
         builder.title = builder.title or (text if level == 0 else "")
     elif paragraph.find("pPr/numPr") is not None:
         builder.block(text, BlockKind.ITEM, min(int(_value(paragraph, "pPr/numPr/ilvl") or 0), 5))
@@ -56,7 +56,7 @@ def _value(element: Element, path: str) -> str:
 
 
 def _outline_level(element: Element) -> int | None:
-    """The heading level, from 1, that a paragraph or a style states itself."""
+    """The heading level, from 1, set directly on a paragraph or style; None if there is none."""
     level = _value(element, "pPr/outlineLvl")
     return int(level) + 1 if level.isdigit() and int(level) < 9 else None
 
@@ -70,19 +70,19 @@ def _style_levels(styles: Element | None) -> dict[str, int]:
         level = _outline_level(style)
         if name.lower() == "title":
             level = 0
-        elif level is None and (found := _HEADING.fullmatch(name)):
-            level = int(found[1])
+        elif level is None and (match := _HEADING.fullmatch(name)):
+            level = int(match[1])
         if level is not None:
             levels[key] = level
         elif base := _value(style, "basedOn"):
             bases[key] = base
     for key, base in bases.items():
-        above, seen = base, {key}
-        while above in bases and above not in seen:
-            seen.add(above)
-            above = bases[above]
-        if above in levels:
-            levels[key] = levels[above]
+        ancestor, seen = base, {key}
+        while ancestor in bases and ancestor not in seen:
+            seen.add(ancestor)
+            ancestor = bases[ancestor]
+        if ancestor in levels:
+            levels[key] = levels[ancestor]
     return levels
 
 
@@ -91,10 +91,10 @@ def _text(element: Element) -> str:
 
 
 def _pieces(element: Element) -> Iterator[str]:
-    for one in each(element, "t", "p", *_BREAKS, skip=_SKIP):
-        if one.tag == "t":
-            yield one.text or ""
-        elif one.tag == "p":
-            yield "".join(_pieces(one)) + "\n"
+    for child in each(element, "t", "p", *_BREAKS, skip=_SKIP):
+        if child.tag == "t":
+            yield child.text or ""
+        elif child.tag == "p":
+            yield "".join(_pieces(child)) + "\n"
         else:
-            yield _BREAKS[one.tag]
+            yield _BREAKS[child.tag]

@@ -1,4 +1,4 @@
-"""Electronic books (EPUB): chapters in their order, each an HTML page."""
+"""Electronic books (EPUB): chapters in reading order, each an HTML page."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def read(archive: Archive) -> Extracted:
     name = "" if root is None else root.get("full-path", "")
     package = archive.xml(name)
     items = {item.get("id", ""): item for item in each(package, "item")}
-    # Fonts often are, in books that can be read.
+    # Fonts are often encrypted in books that are readable otherwise.
     references = each(archive.optional("META-INF/encryption.xml"), "CipherReference")
-    encrypted = {one.get("URI", "") for one in references}
+    encrypted = {reference.get("URI", "") for reference in references}
     builder = DocumentBuilder()
     for entry in each(package, "itemref"):
         item = items.get(entry.get("idref", ""))

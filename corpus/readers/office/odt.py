@@ -1,4 +1,4 @@
-"""OpenDocument texts (ODT), and what other OpenDocument files share: headings, paragraphs, lists, tables, notes."""
+"""OpenDocument texts (ODT), and what all OpenDocument formats share: headings, paragraphs, lists, tables, notes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def read(archive: Archive) -> Extracted:
 
 
 def content(archive: Archive) -> Element:
-    """Return what an OpenDocument file holds, unless it is encrypted."""
+    """Return the content of an OpenDocument file; raise `Unreadable` if it is encrypted."""
     if first(archive.optional("META-INF/manifest.xml"), "encryption-data") is not None:
         raise Unreadable("encrypted")
     return archive.xml("content.xml")
@@ -56,7 +56,7 @@ def _add_list(builder: DocumentBuilder, element: Element, depth: int) -> None:
 
 
 def text_in(element: Element) -> str:
-    """Return the text of an element, a line a paragraph."""
+    """Return the text of an element, one line per paragraph."""
     return "".join(_pieces(element)).strip()
 
 

@@ -1,4 +1,4 @@
-"""Word, Excel and PowerPoint files of before 2007: converted by office-oxide, then read as their successors are."""
+"""Word, Excel and PowerPoint files from before 2007: converted by office-oxide, then read like their successors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from corpus.formats import DOC, PPT, XLS
 from corpus.readers.office import detect
 from corpus.types import Extracted
 
-# The stream that makes a file what it is, whatever its name says; an office file may embed others.
+# The stream that identifies each format, whatever the file name says; a file may embed other formats.
 _KINDS = {"doc": ("WordDocument", DOC), "ppt": ("PowerPoint Document", PPT), "xls": ("Workbook", XLS)}
 
 
@@ -38,23 +38,23 @@ def _convert(data: bytes, kind: str, to: Path) -> None:
     try:
         from office_oxide import Document  # noqa: PLC0415 - an extra
     except ImportError as error:
-        reason = f'a format of Office before 2007; save it as .{kind}x, or: pip install "qa-passages[office]"'
+        reason = f'an Office format from before 2007; save it as .{kind}x, or: pip install "qa-passages[office]"'
         raise Unreadable(reason, unknown=True) from error
     try:
         Document.from_bytes(data, kind).save_as(str(to))
     except (KeyboardInterrupt, SystemExit, MemoryError):
         raise
-    except BaseException as error:  # a panic in the library is no Exception
+    except BaseException as error:  # a panic in the library is not an Exception
         raise Unreadable(f"encrypted or damaged: cannot be opened as a {kind.upper()} file") from error
 
 
 def _untitled(data: bytes) -> bytes:
-    """An archive without the titles by number that the library gives to slides without a title."""
-    found = BytesIO()
-    with ZipFile(BytesIO(data)) as source, ZipFile(found, "w") as target:
+    """Remove the titles "Slide 1" and so on, which the library gives to slides without a title."""
+    output = BytesIO()
+    with ZipFile(BytesIO(data)) as source, ZipFile(output, "w") as target:
         for name in source.namelist():
             part, slide = source.read(name), re.fullmatch(r"ppt/slides/slide(\d+)\.xml", name)
             target.writestr(
                 name, part.replace(f"<a:t>Slide {slide[1]}</a:t>".encode(), b"<a:t/>", 1) if slide else part
             )
-    return found.getvalue()
+    return output.getvalue()

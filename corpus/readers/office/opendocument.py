@@ -1,4 +1,4 @@
-"""OpenDocument slides and drawings (ODP, ODG), each slide a page, and workbooks (ODS), with cells as they are shown."""
+"""OpenDocument slides and drawings (ODP, ODG), each slide a page, and workbooks (ODS), with cells as displayed."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _rows(table: Element) -> Iterator[tuple[int, list[str]]]:
             values.extend([_value(cell)] * repeated)
         if any(map(str.strip, values)):
             yield number, values
-        # Equal rows are said once.
+        # A repeated row is yielded only once.
         number += _count(row, "number-rows-repeated")
 
 

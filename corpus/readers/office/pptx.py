@@ -42,7 +42,7 @@ def read(archive: Archive, main: str) -> Extracted:
 
 
 def _add_slide(builder: DocumentBuilder, slide: Element, frames: Mapping[str, Element | None]) -> str:
-    """Write a slide and return its title; `frames` are the parts of its charts and diagrams, by id."""
+    """Add a slide and return its title; `frames` are the parts of its charts and diagrams, by id."""
     title = ""
     shapes = list(each(slide, "sp", "cxnSp", "tbl", "chart", "relIds", skip=frozenset({"Fallback"})))
     shapes.sort(key=lambda shape: _placeholder(shape) not in _TITLES)
@@ -64,16 +64,16 @@ def _add_slide(builder: DocumentBuilder, slide: Element, frames: Mapping[str, El
 
 
 def _add_chart(builder: DocumentBuilder, chart: Element | None) -> None:
-    """The title of a chart, then a row for each category with the values of the series and their names."""
+    """Add the title of a chart, then a row for each category with the name and value of each series."""
     builder.block(" ".join(_lines(title)) if (title := first(chart, "title")) is not None else "")
     series = list(each(chart, "ser"))
     values = [[one.text or "" for name in ("val", "yVal") for one in each(first(ser, name), "v")] for ser in series]
-    named = next((first(ser, "cat") for ser in series if first(ser, "cat") is not None), None)
+    categories = next((first(ser, "cat") for ser in series if first(ser, "cat") is not None), None)
     names = [" ".join(one.text or "" for one in each(first(ser, "tx"), "v", "t")) for ser in series]
     columns = [
-        [f"{name}: {value}" if name else value for value in some] for name, some in zip(names, values, strict=True)
+        [f"{name}: {value}" if name else value for value in column] for name, column in zip(names, values, strict=True)
     ]
-    builder.rows(list(zip_longest([one.text or "" for one in each(named, "v")], *columns, fillvalue="")))
+    builder.rows(list(zip_longest([one.text or "" for one in each(categories, "v")], *columns, fillvalue="")))
 
 
 def _placeholder(shape: Element) -> str:

@@ -1,4 +1,4 @@
-"""Rich Text Format by striprtf, which gives the text alone: headings, lists and tables are told by marks in it."""
+"""Rich Text Format by striprtf, which only returns text: headings, lists and tables are recognised by marks in it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from corpus.formats import RTF
 from corpus.readers.assemble.document_builder import DocumentBuilder
 from corpus.types import BlockKind, Extracted
 
-# Put behind the property of a paragraph that makes it a heading; a character for private use, and the level.
+# A private use character and the level, inserted after each outline property, mark headings in the text.
 _OUTLINE = re.compile(r"\\outlinelevel(\d)(?!\d)")
 _HEADING = re.compile(r"\s*\ue0f1(\d)\s*(.*)", re.DOTALL)
 _ITEM = re.compile(r"\s*(?:[•◦▪‣·\uf0b7\uf0a7\uf095\u2013-]|\(?(?:\d{1,3}|[a-zA-Z])[.)])\t\s*(?=\S)")
@@ -25,7 +25,7 @@ def read(path: str, data: bytes) -> Extracted:
         raise Unreadable('Rich Text; save it as .docx, or: pip install "qa-passages[office]"', unknown=True) from error
     if not data.rstrip(b"\0\r\n\t ").endswith(b"}"):
         raise Unreadable("damaged: its end is missing")
-    # Other characters are written in ASCII.
+    # RTF escapes all other characters in ASCII.
     source = data.decode("latin-1")
     text = rtf_to_text(_OUTLINE.sub(r"\g<0>{ \\u57585?\1}", source), errors="replace")
     builder = DocumentBuilder()
@@ -35,16 +35,16 @@ def read(path: str, data: bytes) -> Extracted:
             continue
         for line in lines:
             _add(builder, line)
-    if found := _TITLE.search(source):
-        builder.title = rtf_to_text(f"{{\\rtf1\\ansi {found[1]}}}", errors="replace").strip()
+    if match := _TITLE.search(source):
+        builder.title = rtf_to_text(f"{{\\rtf1\\ansi {match[1]}}}", errors="replace").strip()
     return builder.build(RTF.media_type)
 
 
 def _add(builder: DocumentBuilder, line: str) -> None:
-    if found := _HEADING.match(line):
-        # 9 is the level of the text itself.
-        builder.heading(int(found[1]) + 1, found[2]) if found[1] != "9" else builder.block(found[2])
-    elif found := _ITEM.match(line):
-        builder.block(line[found.end() :], BlockKind.ITEM)
+    if match := _HEADING.match(line):
+        # Level 9 is body text.
+        builder.heading(int(match[1]) + 1, match[2]) if match[1] != "9" else builder.block(match[2])
+    elif match := _ITEM.match(line):
+        builder.block(line[match.end() :], BlockKind.ITEM)
     else:
         builder.block(line)

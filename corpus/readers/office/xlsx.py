@@ -1,4 +1,4 @@
-"""Workbooks (XLSX): cells as text, by the strings and styles that the sheets share."""
+"""Workbooks (XLSX): cells as text, with the strings and styles that the sheets share."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def read(archive: Archive, main: str) -> Extracted:
 
 
 class _Cells:
-    """Turns cells into text, by the strings and styles that a workbook's sheets share."""
+    """Converts cells to text, with the strings and styles that a workbook's sheets share."""
 
     def __init__(self, archive: Archive, parts: dict[str, str], book: Element) -> None:
         self._strings = [_text(one) for one in each(archive.optional(parts.get("sharedStrings", "")), "si")]
@@ -49,7 +49,7 @@ class _Cells:
         self._epoch = _EPOCH_1904 if is_1904 else _EPOCH
 
     def rows(self, sheet: Element) -> Iterator[tuple[int, list[str]]]:
-        """The rows of a sheet that are not blank, with their numbers."""
+        """Yield the rows of a sheet that are not blank, with their numbers."""
         number = 0
         for row in each(sheet, "row"):
             given = row.get("r", "")
@@ -87,12 +87,12 @@ class _Cells:
 
 
 def _text(element: Element) -> str:
-    # Phonetic hints (rPh) stand beside the text.
+    # Phonetic hints (rPh) are not part of the text.
     return "".join(one.text or "" for one in each(element, "t", skip=frozenset({"rPh"})))
 
 
 def _date_styles(styles: Element | None) -> frozenset[int]:
-    """The numbers of the cell styles that show a number as a date or a time."""
+    """Indices of the cell styles that display a number as a date or time."""
     codes = {one.get("numFmtId", ""): one.get("formatCode", "") for one in each(styles, "numFmt")}
     keys = [style.get("numFmtId", "0") for group in each(styles, "cellXfs") for style in group]
     return frozenset(
@@ -104,7 +104,7 @@ def _date_styles(styles: Element | None) -> frozenset[int]:
 
 @lru_cache
 def _column(letters: str) -> int:
-    """The number of a column from 0: that of "AB" is 27."""
+    """Return the index of a column, from 0: "AB" is 27."""
     number = 0
     for letter in letters:
         number = number * 26 + ord(letter.upper()) - 64

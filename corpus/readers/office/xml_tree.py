@@ -1,4 +1,4 @@
-"""XML as elements with local names; a file that declares entities is refused, and nothing is fetched."""
+"""Parse XML into elements with local names; a file that declares entities is refused, and nothing is fetched."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def parse_xml(data: bytes) -> Element:
     """
     check = expat.ParserCreate()
     check.EntityDeclHandler = _refuse
-    parser = XMLParser()  # noqa: S314 - what declares entities was refused
-    # Those that old books use without declaring them.
+    parser = XMLParser()  # noqa: S314 - entity declarations are refused first
+    # Old books use these entities without declaring them.
     parser.entity.update(entitydefs)
     try:
         check.Parse(data, True)  # noqa: FBT003 - the parser's own signature
@@ -48,7 +48,7 @@ def _local(key: str) -> str:
 
 
 def each(element: Element | None, *names: str, skip: frozenset[str] = frozenset()) -> Iterator[Element]:
-    """Yield descendants of these names in order, looking neither inside them nor inside those to skip."""
+    """Yield descendants with these names in order, without descending into them or into elements in `skip`."""
     pending = [] if element is None else [iter(element)]
     while pending:
         for child in pending[-1]:
@@ -62,5 +62,5 @@ def each(element: Element | None, *names: str, skip: frozenset[str] = frozenset(
 
 
 def first(element: Element | None, name: str) -> Element | None:
-    """Return the first descendant of that name."""
+    """Return the first descendant with this name."""
     return next(each(element, name), None)

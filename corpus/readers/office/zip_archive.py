@@ -17,15 +17,15 @@ from corpus.readers.office.xml_tree import each, first, parse_xml
 MAX_PART = 32 * 1024 * 1024
 MAX_ALL = 128 * 1024 * 1024
 MAX_PARTS = 20_000
-_NO_TITLE = re.compile(r"(?:powerpoint|microsoft word)?[\s-]*(?:presentation|document)?\s*\d*", re.IGNORECASE)
+_DEFAULT_TITLE = re.compile(r"(?:powerpoint|microsoft word)?[\s-]*(?:presentation|document)?\s*\d*", re.IGNORECASE)
 _STEP = 256 * 1024
-# Characters of a part's name in a reason: a document may refer to one of megabytes.
+# Characters of a part's name shown in an error; a document may refer to a name of several megabytes.
 _MAX_SHOWN = 100
 _DAMAGE = (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, OSError, ValueError, RuntimeError)
 
 
 class Archive:
-    """A ZIP archive in memory; one that is damaged, encrypted or of too many parts raises `Unreadable`."""
+    """A ZIP archive in memory; raises `Unreadable` if it is damaged, encrypted or has too many parts."""
 
     def __init__(self, data: bytes) -> None:
         try:
@@ -41,7 +41,7 @@ class Archive:
         self._inflated = 0
 
     def has(self, name: str) -> bool:
-        """Return whether there is a part of that name."""
+        """Return whether there is a part with this name."""
         return name in self._parts
 
     def part(self, name: str) -> bytes:
@@ -70,7 +70,7 @@ class Archive:
         return self.xml(name) if self.has(name) else None
 
     def links(self, name: str) -> dict[str, tuple[str, str]]:
-        """Return the type and name of each part that a part of an Office file refers to, by id."""
+        """Return the type and name, by id, of each part to which this part of an Office file refers."""
         folder, file = posixpath.split(name)
         links = self.optional(f"{folder}/_rels/{file}.rels".removeprefix("/"))
         return {
@@ -80,16 +80,16 @@ class Archive:
         }
 
     def title(self, name: str) -> str:
-        """Return the title that a part with metadata states, or "" where it is a program's default."""
+        """Return the title from a metadata part, or "" if it is a program's default."""
         title = text_of(first(self.optional(name), "title"))
-        return "" if _NO_TITLE.fullmatch(title) else title
+        return "" if _DEFAULT_TITLE.fullmatch(title) else title
 
 
 def text_of(element: Element | None) -> str:
-    """Return all text inside an element without the blanks around it."""
+    """Return all text inside an element, stripped of surrounding whitespace."""
     return "" if element is None else "".join(element.itertext()).strip()
 
 
 def resolve(folder: str, target: str) -> str:
-    """Return the name of the part that another one in `folder` refers to."""
+    """Return the name of the part that `target` refers to, seen from a part in `folder`."""
     return posixpath.normpath(posixpath.join("/", folder, unquote(target.partition("#")[0]))).lstrip("/")

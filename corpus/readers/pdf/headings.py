@@ -1,4 +1,4 @@
-"""Headings of a PDF, by their numbers and their fonts."""
+"""Recognise the headings of a PDF by their numbers and fonts."""
 
 from __future__ import annotations
 
@@ -21,31 +21,32 @@ _FORMULA = re.compile("[=<>∑∏∫√≤≥≈≡∈∉⊂⊆∂∇×·±→�
 _LONG_WORD = re.compile(r"[^\W\d_]{3,}|[\u2e80-\U0003ffff]{2}")
 
 
-def heading_levels(found: Sequence[Paragraph], body: float) -> list[int]:
-    """Return the level of each paragraph as a heading, 1 the outermost and 0 for none.
+def heading_levels(paragraphs: Sequence[Paragraph], body: float) -> list[int]:
+    """Return the heading level of each paragraph: 1 for the outermost, 0 for none.
 
-    Where headings are numbered, those without a number count only in the same type.
+    Where headings are numbered, unnumbered ones count only if they are set in the same type.
     """
-    levels = [_heading_level(one, body) for one in found]
-    numbered = {_type(one) for one, level in zip(found, levels, strict=True) if level and NUMBERED.match(one.text)}
-    in_type = [level if _type(one) in numbered else 0 for one, level in zip(found, levels, strict=True)]
-    return in_type if sum(map(bool, in_type)) >= 5 else levels
+    levels = [_heading_level(paragraph, body) for paragraph in paragraphs]
+    types = list(map(_type, paragraphs))
+    numbered = {types[i] for i, level in enumerate(levels) if level and NUMBERED.match(paragraphs[i].text)}
+    of_those_types = [level if type_ in numbered else 0 for type_, level in zip(types, levels, strict=True)]
+    return of_those_types if sum(map(bool, of_those_types)) >= 5 else levels
 
 
-def _type(one: Paragraph) -> tuple[int, bool, str]:
-    return round(one.size), one.bold, one.font
+def _type(paragraph: Paragraph) -> tuple[int, bool, str]:
+    return round(paragraph.size), paragraph.bold, paragraph.font
 
 
-def _heading_level(found: Paragraph, body: float) -> int:
-    """The level of a heading by its number and its font; 0 for a paragraph."""
-    text = found.text
-    if not _may_be_heading(found) or found.size < 0.95 * body:
+def _heading_level(paragraph: Paragraph, body: float) -> int:
+    """Return the heading level that number and font suggest; 0 for body text."""
+    text = paragraph.text
+    if not _may_be_heading(paragraph) or paragraph.size < 0.95 * body:
         return 0
-    larger = found.size > 1.1 * body
+    larger = paragraph.size > 1.1 * body
     numbered = NUMBERED.match(text)
     rest = text[numbered.end() :] if numbered else text
-    if not (larger or found.bold):
-        return 1 + numbered["number"].count(".") if numbered and is_numbered_in_capitals(found) else 0
+    if not (larger or paragraph.bold):
+        return 1 + numbered["number"].count(".") if numbered and is_numbered_in_capitals(paragraph) else 0
     if numbered and len(rest) >= 3 and (larger or could_be_heading(rest) or len(rest.split()) <= 6):
         return 1 + numbered["number"].count(".")
     if could_be_heading(rest) or (larger and len(rest.split()) <= 8 and len(rest) >= 4):
@@ -53,10 +54,10 @@ def _heading_level(found: Paragraph, body: float) -> int:
     return 0
 
 
-def _may_be_heading(found: Paragraph) -> bool:
-    text = found.text
+def _may_be_heading(paragraph: Paragraph) -> bool:
+    text = paragraph.text
     words = _LONG_WORD.findall(text)
     if not words or (len(words) < 3 and _FORMULA.search(text)):
         return False
-    few = found.lines <= 3 and len(text) <= MAX_HEADING and found.gaps < TABLE_GAPS
-    return few and text[0] not in _MARKS and text[-1] not in ".,;:" and any(map(str.isalpha, text))
+    is_short = paragraph.lines <= 3 and len(text) <= MAX_HEADING and paragraph.gaps < TABLE_GAPS
+    return is_short and text[0] not in _MARKS and text[-1] not in ".,;:" and any(map(str.isalpha, text))

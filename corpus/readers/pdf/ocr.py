@@ -1,4 +1,4 @@
-"""Text of scanned pages and pictures by Tesseract, where its program is installed."""
+"""OCR of scanned pages and pictures by Tesseract, if it is installed."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from corpus.formats import PDF
 from corpus.readers.assemble.document_builder import DocumentBuilder
 from corpus.types import Extracted
 
-# Dots an inch: what Tesseract is trained on.
+# Dots per inch that Tesseract is trained on.
 _RESOLUTION = 300
 _POINTS = 72
-# Of a page's longer side: larger ones are drawn smaller.
-_MAX_DOTS = 6000
-# Languages such as "deu+eng" in place of all that are installed; empty to turn it off.
-_LANGUAGES = "QA_OCR"
-_WITHOUT = "which qa index --full reads once Tesseract is installed"
-# Share of a page that a picture fills if it is the page.
-_MOSTLY = 0.4
+# Of the longer side of a page; larger pages are scaled down.
+_MAX_PIXELS = 6000
+# Languages such as "deu+eng" instead of all installed ones; empty turns OCR off.
+_LANGUAGES_VARIABLE = "QA_OCR"
+_NEEDS_TESSERACT = "which qa index --full reads once Tesseract is installed"
+# A page is a scan if one picture fills more than this share of it.
+_SCAN_SHARE = 0.4
 _BROKEN_WORD = re.compile(r"(?<=[^\W\d_])[-\u2010]\n(?=[^\W\d_])")
 
 # Called after each page, as many take longer than a file may.
@@ -33,10 +33,10 @@ progress: Callable[[], None] = lambda: None  # noqa: E731 - set by the process t
 
 
 def read(path: str, data: bytes) -> Extracted:
-    """Read a picture, or one with several pages; see `corpus.readers`."""
+    """Read a picture of one or more pages; see `corpus.readers`."""
     languages = find_languages()
     if not languages:
-        raise Unreadable(f"a picture, {_WITHOUT}")
+        raise Unreadable(f"a picture, {_NEEDS_TESSERACT}")
     *pages, rest = _recognise(data, languages).split("\f")
     pages += [rest] if rest.strip() else []
     builder = DocumentBuilder()
@@ -51,10 +51,10 @@ def read(path: str, data: bytes) -> Extracted:
 
 
 def read_scans(document: Any) -> Extracted:
-    """Read a `pypdfium2.PdfDocument` whose pages are pictures; without Tesseract, it is refused as `Unreadable`."""
+    """Read a `pypdfium2.PdfDocument` whose pages are pictures; raise `Unreadable` without Tesseract."""
     languages = find_languages()
     if not languages:
-        raise Unreadable(f"no text found; probably a scan, {_WITHOUT}")
+        raise Unreadable(f"no text found; probably a scan, {_NEEDS_TESSERACT}")
     builder = DocumentBuilder()
     found = False
     for number in range(len(document)):
@@ -68,43 +68,43 @@ def read_scans(document: Any) -> Extracted:
 
 
 def scanned_pages(document: Any, without_text: Sequence[int]) -> list[int]:
-    """Return which of these pages of a `pypdfium2.PdfDocument`, from 0, are mostly a picture."""
-    found = []
+    """Return which of these pages of a `pypdfium2.PdfDocument`, numbered from 0, are scans."""
+    scans = []
     for number in without_text:
         page = document[number]
         width, height = page.get_size()
-        boxes = [one.get_bounds() for one in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE])]
+        boxes = [image.get_bounds() for image in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE])]
         page.close()
-        if any((right - left) * (top - bottom) > _MOSTLY * width * height for left, bottom, right, top in boxes):
-            found.append(number)
-    return found
+        if any((right - left) * (top - bottom) > _SCAN_SHARE * width * height for left, bottom, right, top in boxes):
+            scans.append(number)
+    return scans
 
 
 def note_on(scans: Sequence[int], pages: int, languages: str) -> str:
-    """Return what is said about a document some of whose pages are scans; "" where none are."""
+    """Return the note on a document with scanned pages; "" if there are none."""
     if not scans:
         return ""
     which = f"{len(scans)} of {pages} pages {'is a scan' if len(scans) == 1 else 'are scans'}"
-    return f"{which}, read by Tesseract ({languages})" if languages else f"{which}, {_WITHOUT}"
+    return f"{which}, read by Tesseract ({languages})" if languages else f"{which}, {_NEEDS_TESSERACT}"
 
 
 def find_languages() -> str:
-    """Return the languages to look for, as Tesseract wants them; "" where it is not installed or turned off."""
-    asked = os.environ.get(_LANGUAGES)
-    if asked is not None or shutil.which("tesseract") is None:
-        return asked or ""
-    done = subprocess.run(["tesseract", "--list-langs"], capture_output=True, text=True, check=False)  # noqa: S607
-    return "+".join(name for name in done.stdout.split("\n")[1:] if name and name != "osd")
+    """Return the languages to recognise, in Tesseract's notation; "" if it is not installed or turned off."""
+    setting = os.environ.get(_LANGUAGES_VARIABLE)
+    if setting is not None or shutil.which("tesseract") is None:
+        return setting or ""
+    listing = subprocess.run(["tesseract", "--list-langs"], capture_output=True, text=True, check=False)  # noqa: S607
+    return "+".join(name for name in listing.stdout.split("\n")[1:] if name and name != "osd")
 
 
 def read_page_of_scan(document: Any, number: int, languages: str) -> list[str]:
-    """Return the paragraphs that Tesseract sees on a page, from 0, of a `pypdfium2.PdfDocument`."""
+    """Return the paragraphs that Tesseract recognises on a page, numbered from 0, of a `pypdfium2.PdfDocument`."""
     page = document[number]
-    scale = min(_RESOLUTION / _POINTS, _MAX_DOTS / max(page.get_size()))
+    scale = min(_RESOLUTION / _POINTS, _MAX_PIXELS / max(page.get_size()))
     bitmap = page.render(scale=scale, grayscale=True)
     rows = memoryview(bytes(bitmap.buffer))
-    dots = b"".join(rows[at : at + bitmap.width] for at in range(0, bitmap.stride * bitmap.height, bitmap.stride))
-    image = b"P5 %d %d 255\n" % (bitmap.width, bitmap.height) + dots
+    pixels = b"".join(rows[at : at + bitmap.width] for at in range(0, bitmap.stride * bitmap.height, bitmap.stride))
+    image = b"P5 %d %d 255\n" % (bitmap.width, bitmap.height) + pixels
     bitmap.close()
     page.close()
     return _paragraphs(_recognise(image, languages))
@@ -114,11 +114,11 @@ def _recognise(image: bytes, languages: str) -> str:
     command = ["tesseract", "stdin", "stdout", "-l", languages]
     environment = os.environ | {"OMP_THREAD_LIMIT": "1"}
     try:
-        done = subprocess.run(command, input=image, capture_output=True, env=environment, check=True)  # noqa: S603
+        result = subprocess.run(command, input=image, capture_output=True, env=environment, check=True)  # noqa: S603
     except (OSError, subprocess.CalledProcessError) as error:
         raise Unreadable("probably a scan; Tesseract could not read it", unknown=True) from error
     progress()
-    return done.stdout.decode("utf-8", "replace")
+    return result.stdout.decode("utf-8", "replace")
 
 
 def _paragraphs(text: str) -> list[str]:

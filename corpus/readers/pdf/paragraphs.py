@@ -11,48 +11,48 @@ from statistics import median
 
 from corpus.readers.pdf.page.characters import HYPHEN
 from corpus.readers.pdf.page.line import Line
-from corpus.readers.pdf.page.rows import goes_on
+from corpus.readers.pdf.page.rows import continues_table
 from corpus.readers.pdf.reading_order import PageLines
 from corpus.text.headings import is_upper
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-# Those in the private use area are of the fonts Symbol and Wingdings, as office programs write them.
+# Private use characters are bullets in the fonts Symbol and Wingdings, as office programs write them.
 BULLETS = "•◦▪▫‣●○■□∙⁃⦁❖➢►✓✔\uf0b7\uf0a7\uf0a8\uf0d8\uf076\uf0fc\uf06e\uf071"
-# Within a cell of a table.
-_BROKEN = re.compile(rf"{HYPHEN} (?!\|)")
+# A word hyphenated at the end of a line within a table cell.
+_BROKEN_IN_CELL = re.compile(rf"{HYPHEN} (?!\|)")
 _BULLET = re.compile(rf"(?:[{BULLETS}–—·*]|\(?\d{{1,2}}[.)])\s+\S")
 NUMBERED = re.compile(r"(?P<number>(?:\d{1,2}|[IVX]{1,5}|[A-Z])(?:\.\d{1,2}){0,4})\.?\s+(?=[^\W\d_])")
 _PAGE_NUMBER = re.compile(
     r"(?:page\s+)?[-–—|\s]*(?:\d{1,4}|[ivxlc]{1,6})(?:\s*(?:/|of)\s*\d{1,4})?[-–—|\s]*", re.IGNORECASE
 )
-# A note begins with its mark, raised or glued to its first word, and has so many lines at most with those below it.
+# A footnote begins with its mark, raised or joined to its first word; a run of notes has at most this many lines.
 _NOTE = re.compile(r"(?:[⁰¹²³⁴-⁹]{1,2}|[∗*†‡§])\s?(?=[A-ZÀ-Þ]|http)|\d{1,2}[A-ZÀ-Þ][a-zß-ÿ]")
 _NOTE_LINES = 12
-# What a column begins with that is not the rest of a sentence: a figure or a table.
+# Head of a figure or table, which does not continue the sentence of the column before.
 _CAPTION = re.compile(r"(?:table|fig)[a-z]*\.? \d|\d+\.\d", re.IGNORECASE)
 _ENDS = re.compile(r"[.!?:;。！？]['\"”’)\]]*\s?[⁰¹²³⁴-⁹]*$")
 # Fonts of small capitals, which count as capitals.
 _SMALL_CAPITALS = re.compile(r"csc|smallcap|-sc\b|caps", re.IGNORECASE)
-# Share of a page's height, above and below, that running heads and page numbers are in.
+# Running heads and page numbers lie within this share of a page's height from its top or bottom.
 _MARGIN = 0.12
 MAX_HEADING = 160
-# A line with so many wide gaps is no heading, but names the columns of a table.
+# A line with this many wide gaps is not a heading, but names the columns of a table.
 TABLE_GAPS = 2
-# Share of a line's height that lines in one font differ by at most; more in another font, such as a typewriter's.
+# Largest relative difference in line height within a paragraph; larger if the font changes, as to a typewriter's.
 _SAME_FONT, _OTHER_FONT = 0.08, 0.3
 
 
 @dataclass(slots=True)
 class Paragraph:
-    """Lines that belong together, also across the end of a column or a page.
+    """Lines that belong together, perhaps across columns or pages.
 
     Attributes:
-        text: Words broken at the end of a line are whole.
-        pages: Of each character of `text`, from 0.
+        text: Its text; words hyphenated at line ends are rejoined.
+        pages: Page of each character of `text`, from 0.
         size: Height of its font in points.
-        font: Name of the font that it begins in.
-        gaps: How many wide gaps its short lines have.
-        level: As a heading, 1 the outermost; 0 for none.
+        font: Name of the font in which it begins.
+        gaps: Number of wide gaps in its short lines.
+        level: Heading level, 1 for the outermost; 0 for body text.
         table: Whether its lines are rows of a table, with bars between cells.
     """
 
@@ -69,13 +69,13 @@ class Paragraph:
 
 def body_lines(pages: Sequence[PageLines]) -> list[list[Line]]:
     """Return the lines of each page without running heads and page numbers."""
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for page in pages:
-        seen.update({_without_digits(line.text) for line in page.lines if _is_in_margin(line, page)})
-    repeated = max(2, min(4, len(pages) // 3))
+        counts.update({_without_digits(line.text) for line in page.lines if _is_in_margin(line, page)})
+    min_repeats = max(2, min(4, len(pages) // 3))
 
     def is_running(line: Line) -> bool:
-        return len(pages) > 1 and seen[_without_digits(line.text)] >= repeated
+        return len(pages) > 1 and counts[_without_digits(line.text)] >= min_repeats
 
     return [
         [
@@ -96,7 +96,7 @@ def _is_in_margin(line: Line, page: PageLines) -> bool:
 
 
 def body_size(pages: Sequence[Sequence[Line]]) -> float:
-    """Return the height of the font that most of the text is in, in points."""
+    """Return the font height of most of the text, in points."""
     sizes: Counter[float] = Counter()
     for page in pages:
         for line in page:
@@ -105,27 +105,27 @@ def body_size(pages: Sequence[Sequence[Line]]) -> float:
 
 
 def paragraphs(pages: Sequence[Sequence[Line]]) -> Iterator[Paragraph]:
-    """Join lines; a paragraph ends at a gap, an indent, a short line or another font.
+    """Join lines into paragraphs, which end at a gap, an indent, a short line or a change of font.
 
-    Notes at the foot of a column within a sentence are before its paragraph, so that pages stay in their order.
+    Footnotes that interrupt a sentence precede its paragraph, so that pages stay in order.
     """
     words = Counter(word.lower() for page in pages for line in page for word in _WORD.findall(line.text))
     lines = [(layout, line) for page in pages for layout in [_Layout(page)] for line in page]
     pending: list[Line] = []
-    past = 0
+    skip_to = 0
     for at, (layout, line) in enumerate(lines):
-        if at < past:
+        if at < skip_to:
             continue
         if line.table:
             if pending:
                 yield _paragraph(pending, words)
             pending = []
-            past = _end_of_table(lines, at)
-            yield _table([one for _, one in lines[at:past]], words)
+            skip_to = _end_of_table(lines, at)
+            yield _table([one for _, one in lines[at:skip_to]], words)
             continue
-        if pending and (past := _end_of_notes(pending, lines, at)):
-            marks = [i for i in range(at, past) if _NOTE.match(lines[i][1].text)]
-            for start, end in pairwise([*marks, past]):
+        if pending and (skip_to := _end_of_notes(pending, lines, at)):
+            starts = [i for i in range(at, skip_to) if _NOTE.match(lines[i][1].text)]
+            for start, end in pairwise([*starts, skip_to]):
                 yield _paragraph([one for _, one in lines[start:end]], words)
             continue
         if pending and not layout.continues(pending, line):
@@ -137,7 +137,7 @@ def paragraphs(pages: Sequence[Sequence[Line]]) -> Iterator[Paragraph]:
 
 
 def _end_of_notes(pending: Sequence[Line], lines: Sequence[tuple[_Layout, Line]], at: int) -> int:
-    """Where the notes end that begin at a line, if the sentence before them goes on behind them; else 0."""
+    """Index past the footnotes that begin at a line if they interrupt a sentence; else 0."""
     first, before = lines[at][1], pending[-1]
     if not _NOTE.match(first.text) or _ENDS.search(before.text) or not pending[0].page == before.page == first.page:
         return 0
@@ -152,10 +152,10 @@ def _end_of_notes(pending: Sequence[Line], lines: Sequence[tuple[_Layout, Line]]
 
 
 def _end_of_table(lines: Sequence[tuple[_Layout, Line]], at: int) -> int:
-    """Where the table ends that begins at a line, perhaps on another page if it has no names of columns there."""
+    """Index past the table that begins at a line; it continues on a new page unless column names are at its top."""
     rows = [lines[at][1]]
     for _, line in lines[at + 1 :]:
-        is_next = line.table and line.page == rows[-1].page + 1 and goes_on(rows, [line])
+        is_next = line.table and line.page == rows[-1].page + 1 and continues_table(rows, [line])
         if not is_next and (line.page, line.table) != (rows[-1].page, rows[-1].table):
             break
         rows.append(line)
@@ -163,20 +163,20 @@ def _end_of_table(lines: Sequence[tuple[_Layout, Line]], at: int) -> int:
 
 
 class _Layout:
-    """The edges of a page's columns and the step between its lines."""
+    """The edges of a page's columns, and its line spacing."""
 
     def __init__(self, lines: Sequence[Line]) -> None:
         columns: dict[int, list[Line]] = {}
         for line in lines:
             columns.setdefault(line.column, []).append(line)
         self._edges = {
-            column: (median(line.left for line in found), max(line.right for line in found))
-            for column, found in columns.items()
+            column: (median(line.left for line in column_lines), max(line.right for line in column_lines))
+            for column, column_lines in columns.items()
         }
         steps = [
             above.bottom - line.bottom
-            for found in columns.values()
-            for above, line in pairwise(found)
+            for column_lines in columns.values()
+            for above, line in pairwise(column_lines)
             if 0 < above.bottom - line.bottom < 3 * line.size
         ]
         self._step = median(steps) if steps else 0.0
@@ -202,7 +202,7 @@ class _Layout:
         return not self._begins(before, line)
 
     def _is_mid_sentence(self, before: Line, line: Line) -> bool:
-        """Whether a full line ends within a sentence, also before another font: "see | example.org/code"."""
+        """Whether a full line breaks within a sentence, even if the font changes: "see | example.org/code"."""
         if (before.page, before.column) != (line.page, line.column) or not line.text[0].isalpha():
             return False
         left, right = self._edges[line.column]
@@ -210,7 +210,7 @@ class _Layout:
         return full and (before.text.endswith(HYPHEN) or (before.text[-1].islower() and line.text[0].islower()))
 
     def _begins(self, before: Line, line: Line) -> bool:
-        """Whether a line begins a paragraph by its indent, or by the end of the line before it."""
+        """Whether a line begins a paragraph, judged by its indent or by how the line before it ends."""
         left, right = self._edges[line.column]
         ends = bool(_ENDS.search(before.text))
         short = right - before.right > 0.25 * (right - left)
@@ -220,7 +220,7 @@ class _Layout:
 
 
 def is_numbered_in_capitals(one: Line | Paragraph) -> bool:
-    """Whether this may be a heading in small capitals, which has the size and the weight of the text below it."""
+    """Whether this may be a numbered heading in small capitals, with the size and weight of body text."""
     numbered = NUMBERED.match(one.text) if len(one.text) <= MAX_HEADING else None
     if numbered is None or not is_upper(one.text[numbered.end() :]):
         return False
@@ -238,15 +238,15 @@ def _continues_column(pending: Sequence[Line], line: Line) -> bool:
 def _paragraph(lines: Sequence[Line], words: Counter[str]) -> Paragraph:
     text = ""
     pages: list[int] = []
-    for line, following in zip(lines, [*lines[1:], None], strict=True):
-        own = line.text
-        if own.endswith(HYPHEN):
-            own = own[:-1] + ("-" if following is None or _keeps_hyphen(own, following.text, words) else "")
-        elif following is not None:
-            own += " "
-        own = own.replace(HYPHEN, "-")
-        text += own
-        pages += [line.page] * len(own)
+    for line, next_line in zip(lines, [*lines[1:], None], strict=True):
+        part = line.text
+        if part.endswith(HYPHEN):
+            part = part[:-1] + ("-" if next_line is None or _keeps_hyphen(part, next_line.text, words) else "")
+        elif next_line is not None:
+            part += " "
+        part = part.replace(HYPHEN, "-")
+        text += part
+        pages += [line.page] * len(part)
     return Paragraph(
         text=text,
         pages=pages,
@@ -261,9 +261,9 @@ def _paragraph(lines: Sequence[Line], words: Counter[str]) -> Paragraph:
 def _table(rows: Sequence[Line], words: Counter[str]) -> Paragraph:
     texts = []
     for row in rows:
-        text, *others = _BROKEN.split(row.text)
-        for other in others:
-            text += "-" * _keeps_hyphen(text + HYPHEN, other, words) + other
+        text, *parts = _BROKEN_IN_CELL.split(row.text)
+        for part in parts:
+            text += "-" * _keeps_hyphen(text + HYPHEN, part, words) + part
         texts.append(text.replace(HYPHEN, "-"))
     return Paragraph(
         text="\n".join(texts),

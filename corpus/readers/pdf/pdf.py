@@ -1,4 +1,4 @@
-"""PDF by PDFium: text by page in reading order, headings by the outline or else by large type."""
+"""PDF by PDFium: text by page in reading order, headings from the outline or else from the type size."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ from corpus.text.sentences import sentence_spans
 from corpus.types import BlockKind, Extracted
 
 MAX_PAGES = 5000
-# Fewer on all pages are a number or a stamp.
+# Fewer characters in a whole document are a page number or a stamp.
 _MIN_CHARACTERS = 16
 _NO_TITLE = re.compile(
     r"untitled|microsoft word|document\d*$|.*\.(?:docx?|dvi|tex|pdf|indd|qxd|pptx?|rtf|odt)$|[\W\d_]*$|title$",
     re.IGNORECASE,
 )
-# What may follow the title; anything else in a heading's type names the authors.
+# Headings that may directly follow the title; anything else there in a heading's type names the authors.
 _OPENING = re.compile(
     r"abstract|summary|introduction|contents|zusammenfassung|r[ée]sum[ée]|[\dIA]\.?\d*\s", re.IGNORECASE
 )
-# Marks of notes behind a title.
+# Footnote marks after a title.
 _NOTE_MARKS = re.compile(r"[\s*∗⋆†‡§,]+$")
-# The first paragraphs of a page; how much larger than the text, and than all else, a short title is.
+# How many paragraphs are the top of a page; how many times larger a short title is than the text, and than all else.
 _TOP, _LARGE, _LARGER = 4, 1.5, 1.25
-# Parts of a title, and how much they differ in size.
+# The most paragraphs in a title, and how much their sizes differ.
 _MAX_PARTS, _SAME = 3, 0.05
-# So many lines in a row, each so short, are the labels of a figure or a ragged table.
+# At least this many lines in a row, each at most this long, are the labels of a figure or a ragged table.
 _MIN_SCRAPS, _SCRAP = 3, 40
 _BULLET = re.compile(rf"[{BULLETS}]\s*(?=\S)")
 # Level from 1, page from 0, title.
@@ -66,12 +66,12 @@ def read(path: str, data: bytes) -> Extracted:
         note = _add_scans(document, pages, lines, body)
     finally:
         document.close()
-    found = list(paragraphs(lines))
-    largest = _largest(found, body)
-    _set_levels(found, outline, body, largest)
+    paras = list(paragraphs(lines))
+    largest = _largest(paras, body)
+    _set_levels(paras, outline, body, largest)
     builder = DocumentBuilder()
-    _write(builder, found, len(pages))
-    title = title if _is_plausible(title, found) else _printed_title(found, largest)
+    _write(builder, paras, len(pages))
+    title = title if _is_plausible(title, paras) else _printed_title(paras, largest)
     return builder.build("application/pdf", note=note, title=title)
 
 
@@ -93,23 +93,23 @@ def _read_pages(document: pypdfium2.PdfDocument) -> Iterator[PageLines]:
         except pypdfium2.PdfiumError as error:
             raise Unreadable(f"damaged: page {number + 1} cannot be opened") from error
         try:
-            found = read_page(page, number)
+            page_lines = read_page(page, number)
         finally:
             page.close()
-        for line in found.lines:
+        for line in page_lines.lines:
             line.boxes.clear()  # a book has millions
-        yield found
+        yield page_lines
 
 
 def _add_scans(
     document: pypdfium2.PdfDocument, pages: Sequence[PageLines], lines: list[list[Line]], size: float
 ) -> str:
-    """Read the pages that are pictures, where Tesseract is installed; return what is to be said about them."""
+    """Add the text of scanned pages if Tesseract is installed; return a note on them."""
     scans = scanned_pages(document, [number for number, page in enumerate(pages) if not page.lines])
     languages = find_languages() if scans else ""
     for number in scans if languages else ():
         for place, text in enumerate(read_page_of_scan(document, number, languages)):
-            # Far enough apart that each is a paragraph.
+            # Far enough apart for each to be a paragraph.
             bottom = -10 * size * place
             boxes = [(0.0, bottom, size, bottom + size)] * len(text)
             lines[number].append(Line(text, boxes, size, bold=False, page=number))
@@ -117,84 +117,84 @@ def _add_scans(
 
 
 def _read_outline(document: pypdfium2.PdfDocument) -> _Outline:
-    found = []
+    outline = []
     for entry in document.get_toc(max_depth=6):
         target = entry.get_dest()
         page = None if target is None else target.get_index()
         if page is not None:
-            found.append((entry.level + 1, page, entry.get_title()))
-    return found
+            outline.append((entry.level + 1, page, entry.get_title()))
+    return outline
 
 
-def _largest(found: Sequence[Paragraph], body: float) -> Paragraph | None:
-    """The first page's largest type, where it is larger than the text."""
-    first = [one for one in found if one.pages[0] == 0 and 4 <= len(one.text) <= 300 and one.size > 1.15 * body]
-    first = [one for one in first if one.gaps < TABLE_GAPS and any(map(str.isalpha, one.text))]
+def _largest(paras: Sequence[Paragraph], body: float) -> Paragraph | None:
+    """Return the paragraph in the first page's largest type, if that is larger than the body text."""
+    large = [para for para in paras if para.pages[0] == 0 and 4 <= len(para.text) <= 300 and para.size > 1.15 * body]
+    large = [para for para in large if para.gaps < TABLE_GAPS and any(map(str.isalpha, para.text))]
     # A large word or two are more likely part of a figure or a letterhead, but at the top the title of a manual.
-    few = [one for one in first if len(one.text.split()) <= 2]
-    first = [one for one in first if one not in few]
-    top = _first_of_largest([one for one in few if one in found[:_TOP]])
-    largest = _first_of_largest(first)
+    short = [para for para in large if len(para.text.split()) <= 2]
+    large = [para for para in large if para not in short]
+    top = _first_of_largest([para for para in short if para in paras[:_TOP]])
+    largest = _first_of_largest(large)
     if top is not None and top.size > max(_LARGE * body, _LARGER * (largest.size if largest else 0)):
         return top
-    return largest or next((one for one in few if one.text.isalpha()), None)
+    return largest or next((para for para in short if para.text.isalpha()), None)
 
 
-def _first_of_largest(some: Sequence[Paragraph]) -> Paragraph | None:
-    """The first in the largest type, whose size differs a little from one paragraph to the next."""
-    least = (1 - _SAME) * max((one.size for one in some), default=0.0)
-    return next((one for one in some if one.size >= least), None)
+def _first_of_largest(paras: Sequence[Paragraph]) -> Paragraph | None:
+    """Return the first paragraph in the largest type, whose measured size varies a little."""
+    least = (1 - _SAME) * max((para.size for para in paras), default=0.0)
+    return next((para for para in paras if para.size >= least), None)
 
 
-def _is_plausible(title: str, found: Sequence[Paragraph]) -> bool:
-    """Whether a title in the metadata is one: no name of a file or program, and of one word only if it is on page 1."""
+def _is_plausible(title: str, paras: Sequence[Paragraph]) -> bool:
+    """Whether the metadata has a real title: no file or program name; a single word must also be on page 1."""
     if not 4 <= len(title) <= 300 or _NO_TITLE.match(title):
         return False
-    return len(title.split()) > 1 or any(_letters(title) in _letters(one.text) for one in found if one.pages[0] == 0)
+    return len(title.split()) > 1 or any(_letters(title) in _letters(para.text) for para in paras if para.pages[0] == 0)
 
 
-def _printed_title(found: Sequence[Paragraph], largest: Paragraph | None) -> str:
-    """The largest type with its neighbours in the same type, else a bold line at the top, else ""."""
+def _printed_title(paras: Sequence[Paragraph], largest: Paragraph | None) -> str:
+    """Return the text in the largest type, with its neighbours in that type, else a bold line at the top, else ""."""
     if largest is None:
-        bold = (one for one in found[:_TOP] if one.bold and one.pages[0] == 0 and could_be_heading(one.text))
-        text = next((one.text for one in bold if len(one.text.split()) > 2), "")
+        bold = (para for para in paras[:_TOP] if para.bold and para.pages[0] == 0 and could_be_heading(para.text))
+        text = next((para.text for para in bold if len(para.text.split()) > 2), "")
         return _NOTE_MARKS.sub("", text)
-    at = next(i for i, one in enumerate(found) if one is largest)
-    near = [one for one in found[: at + _MAX_PARTS] if one.pages[0] == 0]
-    alike = [abs(one.size - largest.size) < _SAME * largest.size for one in near]
+    at = next(i for i, para in enumerate(paras) if para is largest)
+    near = [para for para in paras[: at + _MAX_PARTS] if para.pages[0] == 0]
+    same_size = [abs(para.size - largest.size) < _SAME * largest.size for para in near]
     first = at
-    while first and alike[first - 1]:
+    while first and same_size[first - 1]:
         first -= 1
-    parts = takewhile(itemgetter(1), zip(near[first:], alike[first:], strict=True))
-    text = " ".join(one.text for one, _ in parts)
+    parts = takewhile(itemgetter(1), zip(near[first:], same_size[first:], strict=True))
+    text = " ".join(para.text for para, _ in parts)
     return _NOTE_MARKS.sub("", text if len(text) <= MAX_HEADING else largest.text)
 
 
-def _set_levels(found: Sequence[Paragraph], outline: _Outline, body: float, title: Paragraph | None) -> None:
+def _set_levels(paras: Sequence[Paragraph], outline: _Outline, body: float, title: Paragraph | None) -> None:
     """Mark as headings the paragraphs that the outline names, else those that look like headings."""
     named = {(page, _letters(text)): level for level, page, text in outline}
-    levels = [named.get((one.pages[0], _letters(one.text)), 0) or _without_number(named, one) for one in found]
+    levels = [named.get((para.pages[0], _letters(para.text)), 0) or _unnumbered_level(named, para) for para in paras]
     if sum(map(bool, levels)) < max(2, len(outline) // 3):
-        levels = heading_levels(found, body)
-    above: Paragraph | None = None
-    for one, level in zip(found, levels, strict=True):
-        if above is not None and above is title and level and not _OPENING.match(one.text):
+        levels = heading_levels(paras, body)
+    previous: Paragraph | None = None
+    for para, level in zip(paras, levels, strict=True):
+        if previous is not None and previous is title and level and not _OPENING.match(para.text):
             continue
-        one.level = 1 if one is title else level + 1 if level and title is not None else level
-        above = one
+        para.level = 1 if para is title else level + 1 if level and title is not None else level
+        previous = para
 
 
-def _without_number(named: dict[tuple[int, str], int], one: Paragraph) -> int:
-    if len(one.text) > 200 or not one.text[0].isalnum():
+def _unnumbered_level(named: dict[tuple[int, str], int], para: Paragraph) -> int:
+    if len(para.text) > 200 or not para.text[0].isalnum():
         return 0
-    return named.get((one.pages[0], _letters(re.sub(r"^[\dA-Z.]+\s+", "", one.text))), 0)
+    return named.get((para.pages[0], _letters(re.sub(r"^[\dA-Z.]+\s+", "", para.text))), 0)
 
 
 def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, heading_title(text).lower()))[:60]
 
 
-def _write(builder: DocumentBuilder, found: Sequence[Paragraph], pages: int) -> None:
+def _write(builder: DocumentBuilder, paras: Sequence[Paragraph], pages: int) -> None:
     current = -1
 
     def turn_to(page: int) -> None:
@@ -202,11 +202,11 @@ def _write(builder: DocumentBuilder, found: Sequence[Paragraph], pages: int) -> 
         builder.page(max(0, page - current))
         current = max(page, current)
 
-    for group in _grouped(found):
+    for group in _grouped(paras):
         first = group[0]
         if len(group) > 1:
             turn_to(first.pages[0])
-            builder.block("\n".join(one.text for one in group), BlockKind.TABLE)
+            builder.block("\n".join(para.text for para in group), BlockKind.TABLE)
             continue
         if first.table:
             for page, part in groupby(zip(first.pages, first.text, strict=True), key=itemgetter(0)):
@@ -224,31 +224,30 @@ def _write(builder: DocumentBuilder, found: Sequence[Paragraph], pages: int) -> 
     turn_to(pages - 1)
 
 
-def _grouped(found: Sequence[Paragraph]) -> Iterator[list[Paragraph]]:
-    """Each paragraph by itself, but the scraps of a figure or a ragged table on a page together."""
-    for (scrap, _), group in groupby(found, key=lambda one: (_is_scrap(one), one.pages[0])):
-        some = list(group)
-        if scrap and len(some) >= _MIN_SCRAPS:
-            yield some
+def _grouped(paras: Sequence[Paragraph]) -> Iterator[list[Paragraph]]:
+    """Yield paragraphs one by one, but the scraps of a figure or ragged table on a page as a group."""
+    for (are_scraps, _), members in groupby(paras, key=lambda para: (_is_scrap(para), para.pages[0])):
+        run = list(members)
+        if are_scraps and len(run) >= _MIN_SCRAPS:
+            yield run
         else:
-            yield from ([one] for one in some)
+            yield from ([para] for para in run)
 
 
-def _is_scrap(one: Paragraph) -> bool:
-    return (
-        not one.level and not one.table and one.lines == 1 and len(one.text) <= _SCRAP and not _BULLET.match(one.text)
-    )
+def _is_scrap(para: Paragraph) -> bool:
+    is_plain_line = not para.level and not para.table and para.lines == 1
+    return is_plain_line and len(para.text) <= _SCRAP and not _BULLET.match(para.text)
 
 
-def _by_page(one: Paragraph) -> Iterator[tuple[int, int]]:
-    """The spans of a paragraph on each page, cut behind the sentence in which a page ends."""
+def _by_page(para: Paragraph) -> Iterator[tuple[int, int]]:
+    """Yield the span of a paragraph on each page, cut after the sentence in which a page ends."""
     start = 0
-    if one.pages[0] != one.pages[-1]:
-        turns = [i for i in range(1, len(one.pages)) if one.pages[i] != one.pages[i - 1]]
-        begins = [begin for begin, _ in sentence_spans(one.text)]
-        for turn in turns:
-            cut = next((begin for begin in begins if begin >= turn), None)
+    if para.pages[0] != para.pages[-1]:
+        page_starts = [i for i in range(1, len(para.pages)) if para.pages[i] != para.pages[i - 1]]
+        sentence_starts = [begin for begin, _ in sentence_spans(para.text)]
+        for page_start in page_starts:
+            cut = next((begin for begin in sentence_starts if begin >= page_start), None)
             if cut is not None and cut > start:
                 yield start, cut
                 start = cut
-    yield start, len(one.text)
+    yield start, len(para.text)

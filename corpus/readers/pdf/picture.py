@@ -1,4 +1,4 @@
-"""A page of a PDF as a picture, for people to look at."""
+"""Render a page of a PDF as a picture."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from corpus.errors import Unreadable
 from corpus.readers.pdf.pdf import open_document
 from corpus.types import PagePicture
 
-# Dots a point: sharp on screens with two dots a pixel.
+# Pixels per point: sharp on high-density (2x) screens.
 _SCALE = 2.0
-# Of the longer side: larger pages are drawn smaller.
-_MAX_DOTS = 2400
+# Of the longer side; larger pages are scaled down.
+_MAX_PIXELS = 2400
 _BITS, _RGB = 8, 2
 
 
 def draw(data: bytes, page: int) -> PagePicture:
-    """Draw a page, from 1; `Unreadable` where there is no such page, or it is damaged."""
+    """Draw a page, numbered from 1; raise `Unreadable` if it is missing or damaged."""
     document = open_document(data)
     try:
         if not 1 <= page <= len(document):
             raise Unreadable(f"has no page {page}")
-        drawn = document[page - 1]
-        width, height = drawn.get_size()
-        bitmap = drawn.render(scale=min(_SCALE, _MAX_DOTS / max(width, height, 1)), rev_byteorder=True)
+        pdf_page = document[page - 1]
+        width, height = pdf_page.get_size()
+        bitmap = pdf_page.render(scale=min(_SCALE, _MAX_PIXELS / max(width, height, 1)), rev_byteorder=True)
         return PagePicture(width, height, len(document), _png(bitmap))
     except pypdfium2.PdfiumError as error:
         raise Unreadable(f"damaged: page {page} cannot be drawn") from error
@@ -36,17 +36,17 @@ def draw(data: bytes, page: int) -> PagePicture:
 
 
 def _png(bitmap: pypdfium2.PdfBitmap) -> bytes:
-    """A bitmap with three bytes a dot as PNG (https://www.w3.org/TR/png-3/)."""
-    head = struct.pack(">IIBBBBB", bitmap.width, bitmap.height, _BITS, _RGB, 0, 0, 0)
+    """Encode a bitmap with three bytes per pixel as PNG (https://www.w3.org/TR/png-3/)."""
+    header = struct.pack(">IIBBBBB", bitmap.width, bitmap.height, _BITS, _RGB, 0, 0, 0)
     rows = memoryview(bytes(bitmap.buffer))
-    packer = zlib.compressobj(6)
-    packed = [packer.compress(row) for row in _rows(rows, bitmap.width * 3, bitmap.stride)]
-    chunks = ((b"IHDR", head), (b"IDAT", b"".join((*packed, packer.flush()))), (b"IEND", b""))
+    compressor = zlib.compressobj(6)
+    compressed = [compressor.compress(row) for row in _rows(rows, bitmap.width * 3, bitmap.stride)]
+    chunks = ((b"IHDR", header), (b"IDAT", b"".join((*compressed, compressor.flush()))), (b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(
         struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body)) for kind, body in chunks
     )
 
 
-def _rows(dots: memoryview, width: int, stride: int) -> Iterator[bytes]:
-    """Rows without a filter, as PNG has them."""
-    return (b"\0" + bytes(dots[at : at + width]) for at in range(0, len(dots) - stride + 1, stride))
+def _rows(pixels: memoryview, width: int, stride: int) -> Iterator[bytes]:
+    """Yield rows in PNG's format: the byte 0 for "no filter", then the pixels."""
+    return (b"\0" + bytes(pixels[at : at + width]) for at in range(0, len(pixels) - stride + 1, stride))

@@ -26,19 +26,19 @@ _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl",
 _LINE_END = re.compile(r"[\r\n]")
 _UNTIDY = re.compile(rf"[^\S ]|[ ]{{2}}|[{''.join(_LIGATURES)}]")
 _BOLD = re.compile(rb"bold|black|heavy|medi|demi|cmbx|-bx", re.IGNORECASE)
-# In line heights: the least gap between columns, and between baselines.
+# In line heights: the smallest gap between columns, and between baselines.
 _COLUMN_GAP, _BASELINE_GAP = 1.2 * 1.4, 0.4
-# In points: closer characters are never apart; lines that begin so close begin at the same edge.
+# In points: a smaller gap never splits a line; lines that begin at most this far apart share an edge.
 _NEAR, _EDGE = 6.7, 8
-# A page has two columns where each has this share of its text, and no more than that crosses the gutter.
+# A page has two columns if each has at least this share of its text, and at most this share crosses the gutter.
 _MIN_SIDE, _MAX_ACROSS = 0.15, 0.4
-# The right column of a last page may have less, if hardly anything is across.
+# The right column of a last page may have less, if hardly any text crosses the gutter.
 _LAST_SIDE, _LAST_ACROSS = 0.03, 0.1
-# Where three columns have their gaps, in shares of the width of all text.
+# Where the gutters between three columns lie, as shares of the width of the text.
 _THIRDS = ((0.28, 0.39), (0.61, 0.72))
-# Share of a column that begins at its edge.
+# More than this share of a column's text begins at its edge.
 _ALIGNED, _LAST_ALIGNED = 0.35, 0.6
-# Share of the page's width that a line of a column has at least.
+# Full lines of a column are wider than this share of the page.
 _COLUMN_LINE = 0.18
 _FONT_NAME_BYTES = 100
 
@@ -66,36 +66,36 @@ def read_page(page: Any, number: int) -> PageLines:
 
 
 def _pieces(page: Any, count: int) -> Iterator[Line]:
-    """Runs of characters, cut at line ends and wide gaps, in the order in which the page draws them."""
+    """Yield runs of characters in drawing order, cut at line ends and wide gaps."""
     letters, boxes = characters(page, count)
     for first, end in without_line_numbers(list(_runs(letters, boxes)), letters, boxes):
         yield from _piece(page, letters[first:end], boxes[first:end], first)
 
 
 def _runs(letters: str, boxes: Sequence[Box]) -> Iterator[Run]:
-    wide = [i for i, (one, two) in enumerate(pairwise(boxes), 1) if two[0] - one[2] > _NEAR or one[0] - two[0] > _NEAR]
+    wide = [i for i, (a, b) in enumerate(pairwise(boxes), 1) if b[0] - a[2] > _NEAR or a[0] - b[0] > _NEAR]
     first = 0
-    for i in sorted({*wide, *(found.start() for found in _LINE_END.finditer(letters))}):
-        ends = letters[i] in "\r\n"
-        if first < i and (ends or _is_apart(boxes[i - 1], boxes[i])):
+    for i in sorted({*wide, *(match.start() for match in _LINE_END.finditer(letters))}):
+        is_line_end = letters[i] in "\r\n"
+        if first < i and (is_line_end or _is_apart(boxes[i - 1], boxes[i])):
             yield first, i
             first = i
-        if ends:
+        if is_line_end:
             first = i + 1
     if first < len(letters):
         yield first, len(letters)
 
 
 def _is_apart(before: Box, box: Box) -> bool:
-    """Whether a character is far behind the one before it, or back at the left."""
+    """Whether a character is far to the right of the one before it, or back on the left."""
     height = max(box[3] - box[1], before[3] - before[1], 4.0)
-    if box[2] <= box[0] or before[2] <= before[0]:  # a blank that PDFium inserted
+    if box[2] <= box[0] or before[2] <= before[0]:  # a space that PDFium inserted
         return False
     return box[0] - before[2] > _COLUMN_GAP * height or before[0] - box[0] > 2 * height
 
 
 def _piece(page: Any, letters: str, places: list[Box], first: int) -> Iterator[Line]:
-    """A run that begins at character `first`, unless it is blank or rotated."""
+    """Yield the run that begins at character `first`, unless it is blank or rotated."""
     text, boxes = _tidy(letters, places)
     if not text:
         return
@@ -107,26 +107,26 @@ def _piece(page: Any, letters: str, places: list[Box], first: int) -> Iterator[L
     yield Line(text, boxes, _font_height(page, range(first, first + count), text), bold, font)
 
 
-def _tidy(letters: str, places: list[Box]) -> tuple[str, list[Box]]:
-    """Characters and boxes without blanks at the ends and runs of blanks, ligatures as their letters."""
+def _tidy(letters: str, char_boxes: list[Box]) -> tuple[str, list[Box]]:
+    """Strip and collapse spaces and expand ligatures; the boxes match the new characters."""
     text = letters.rstrip()
-    begin = len(text) - len(text.lstrip())
-    text, places = text[begin:], places[begin : len(text)]
+    start = len(text) - len(text.lstrip())
+    text, char_boxes = text[start:], char_boxes[start : len(text)]
     if not _UNTIDY.search(text):
-        return text, places
+        return text, char_boxes
     tidied: list[str] = []
     boxes: list[Box] = []
-    for character, box in zip(text, places, strict=True):
-        for one in _LIGATURES.get(character, character):
-            if one.isspace() and tidied[-1] == " ":
+    for character, box in zip(text, char_boxes, strict=True):
+        for letter in _LIGATURES.get(character, character):
+            if letter.isspace() and tidied[-1] == " ":
                 continue
-            tidied.append(" " if one.isspace() else one)
+            tidied.append(" " if letter.isspace() else letter)
             boxes.append(box)
     return "".join(tidied), boxes
 
 
 def _font_height(page: Any, characters: range, text: str) -> float:
-    """Median height of a sample of characters; of capitals in two sizes the larger."""
+    """Median height of a sample of characters; the largest for capitals, which may be in two sizes."""
     box = pdfium.FS_RECTF()
     heights = []
     for i in characters[:: max(1, len(characters) // 8)]:
@@ -150,7 +150,7 @@ def _font(page: Any, character: int) -> bytes:
 
 
 def _in_order(pieces: list[Line], width: float) -> Iterator[Line]:
-    """Lines in reading order: between lines across the page, each column before those right of it."""
+    """Yield lines in reading order: between lines across the page, column by column from left to right."""
     gutters = _gutters(pieces, width)
     if not gutters:
         yield from _join(pieces)
@@ -166,7 +166,7 @@ def _in_order(pieces: list[Line], width: float) -> Iterator[Line]:
             for line in _join(piece for piece in band if bisect(gutters, (piece.left + piece.right) / 2) == place):
                 line.column = column
                 yield line
-        # Lines across columns that follow one another are one column.
+        # Consecutive lines across columns count as one column.
         column += bool(band)
         if i < len(across):
             across[i].column = column
@@ -174,34 +174,34 @@ def _in_order(pieces: list[Line], width: float) -> Iterator[Line]:
 
 
 def _across(pieces: Sequence[Line], gutters: Sequence[float]) -> tuple[list[Line], list[Line]]:
-    """The pieces that are in a line across a gutter, and all others."""
+    """Split pieces into those in a line that crosses a gutter, and all others."""
     across = [piece for piece in pieces if any(piece.left < x - 4 and piece.right > x + 4 for x in gutters)]
     rest = [piece for piece in pieces if piece not in across]
-    for piece in across:  # those that are found are looked at, too
-        beside = [one for one in rest if _is_beside(one, piece)]
-        rest = [one for one in rest if one not in beside]
+    for piece in across:  # also visits the pieces appended below
+        beside = [other for other in rest if _is_beside(other, piece)]
+        rest = [other for other in rest if other not in beside]
         across += beside
     return across, rest
 
 
-def _is_beside(one: Line, other: Line) -> bool:
-    """Whether a piece goes on with another on the same baseline."""
-    height = min(one.size, other.size)
-    gap = max(one.left - other.right, other.left - one.right)
-    return abs(one.bottom - other.bottom) < _BASELINE_GAP * height and gap < _COLUMN_GAP * height
+def _is_beside(piece: Line, other: Line) -> bool:
+    """Whether two pieces are next to each other on the same baseline."""
+    height = min(piece.size, other.size)
+    gap = max(piece.left - other.right, other.left - piece.right)
+    return abs(piece.bottom - other.bottom) < _BASELINE_GAP * height and gap < _COLUMN_GAP * height
 
 
 def _gutters(pieces: Sequence[Line], width: float) -> list[float]:
-    """Where the gaps between columns are; none where the page has one column."""
+    """Return where the gaps between columns are; none for a single column."""
     if len(pieces) < 8:
         return []
     total = sum(len(piece.text) for piece in pieces)
     left, right = min(piece.left for piece in pieces), max(piece.right for piece in pieces)
-    (one, x), (other, y) = (_gap(pieces, left, right - left, *between) for between in _THIRDS)
+    (at_x, x), (at_y, y) = (_gap(pieces, left, right - left, *between) for between in _THIRDS)
     columns: list[list[Line]] = [[], [], []]
     for piece in pieces:
         columns[bisect((x, y), (piece.left + piece.right) / 2)].append(piece)
-    if max(one, other) <= _MAX_ACROSS / 2 * total and all(_is_third(column, total, right - left) for column in columns):
+    if max(at_x, at_y) <= _MAX_ACROSS / 2 * total and all(_is_third(column, total, right - left) for column in columns):
         return [x, y]
     gutter = _gutter(pieces, total, width)
     return [] if gutter is None else [gutter]
@@ -212,7 +212,7 @@ def _is_third(pieces: Sequence[Line], total: int, width: float) -> bool:
 
 
 def _gap(pieces: Sequence[Line], left: float, width: float, first: float, last: float) -> tuple[int, float]:
-    """Where the fewest characters cross, between two shares of a width: how many, and the place."""
+    """Find the x that the fewest characters cross, between two shares of a width; return their number and x."""
     spans = [(piece.left, piece.right, len(piece.text)) for piece in pieces]
 
     def crossing(x: float) -> int:
@@ -224,7 +224,7 @@ def _gap(pieces: Sequence[Line], left: float, width: float, first: float, last: 
 
 
 def _gutter(pieces: Sequence[Line], total: int, width: float) -> float | None:
-    """Where the gap between two columns is, or None where the page has one; `total` characters are on it."""
+    """Return where the gap between two columns is, or None for one column; the page has `total` characters."""
     across, x = _gap(pieces, 0.0, width, 0.35, 0.65)
     if across > _MAX_ACROSS * total:
         return None
@@ -238,7 +238,7 @@ def _gutter(pieces: Sequence[Line], total: int, width: float) -> float | None:
 
 
 def _across_below(pieces: Sequence[Line], right: Sequence[Line], x: float, width: float) -> int:
-    """How many characters cross a gutter; not counting those above both columns, such as a title."""
+    """Count the characters that cross a gutter, except those above both columns, such as a title."""
     top = float("inf")
     if _is_column([piece for piece in pieces if piece.right <= x + 1], width, _LAST_ALIGNED):
         top = max((one.top for one in right if one.right - one.left > _COLUMN_LINE * width), default=top)
@@ -246,7 +246,7 @@ def _across_below(pieces: Sequence[Line], right: Sequence[Line], x: float, width
 
 
 def _is_column(pieces: Sequence[Line], width: float, aligned: float) -> bool:
-    """Whether this share of the text begins at one edge, in long lines; the cells of a table are short."""
+    """Whether over `aligned` of the text is in long lines that begin at one edge; the cells of a table are short."""
     total = sum(len(piece.text) for piece in pieces)
     edges: Counter[int] = Counter()
     for piece in pieces:
@@ -256,7 +256,7 @@ def _is_column(pieces: Sequence[Line], width: float, aligned: float) -> bool:
 
 
 def _join(pieces: Iterable[Line]) -> Iterator[Line]:
-    """Lines from top to bottom, each made of the pieces on its baseline from left to right."""
+    """Join the pieces on each baseline, from left to right; yield lines from top to bottom."""
     row: list[Line] = []
     for piece in sorted(pieces, key=lambda piece: -piece.bottom):
         if row and row[0].bottom - piece.bottom > _BASELINE_GAP * min(row[0].size, piece.size):

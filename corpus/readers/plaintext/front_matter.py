@@ -1,4 +1,4 @@
-"""Front matter: what a text states about itself in YAML above it, such as title, author, date and tags."""
+"""Front matter: YAML above a text that states its title, author, date, tags and the like."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import NamedTuple
 
 from corpus.text.headings import MAX_HEADING
 
-# It begins with a key, otherwise it is a horizontal rule.
+# A key must follow, otherwise the dashes are a horizontal rule.
 _FRONT_MATTER = re.compile(
     r"\A\ufeff?---[ \t]*\r?\n(?P<body>(?=\s*[\"']?\w[^\n:]*:).*?)^(?:---|\.\.\.)[ \t]*\r?$",
     re.DOTALL | re.MULTILINE,
 )
 _FIELD = re.compile(r"^(?P<name>\w[\w -]{0,60}?)[ \t]*:[ \t]*(?P<value>\S.*)", re.MULTILINE)
-# Characters of front matter, nesting, values and characters of each: more is a text, or an attack.
+# Limits on its characters, nesting, values and characters per value: more is a text, or an attack.
 _MAX_SIZE, _MAX_DEPTH, _MAX_FIELDS, _MAX_VALUE = 16 * 1024, 4, 100, 1000
 
 Fields = tuple[tuple[str, str], ...]
 
 
 class FrontMatter(NamedTuple):
-    """Where it ends, its first character, and its names and values in lower case and as written."""
+    """Its span, and its fields with their names in lower case and their values as written."""
 
     start: int
     end: int
@@ -50,13 +50,13 @@ def _parse(body: str) -> Iterator[tuple[str, str]]:
         # Values stay as they are written: a date is text, and so is "no".
         yield from _flat("", yaml.load(body, yaml.BaseLoader), 0)  # noqa: S506 - makes text, lists and dicts only
     except (yaml.YAMLError, RecursionError, ValueError):
-        # As people write it: "title: Boats: a guide".
+        # Invalid, but people write it: "title: Boats: a guide".
         for field in _FIELD.finditer(body):
             yield field["name"], field["value"].strip(" \t\r\"'")
 
 
 def _flat(name: str, value: object, depth: int) -> Iterator[tuple[str, str]]:
-    """Names and values, a list repeating its name; what has a name is called by it: `author: {name: Ida}`."""
+    """Yield names and values; a list repeats its name, and `author: {name: Ida}` gives "Ida" as `author`."""
     if isinstance(value, dict) and depth < _MAX_DEPTH:
         for key, inner in value.items():
             own = f"{name}.{key}" if name and key != "name" else name or str(key)

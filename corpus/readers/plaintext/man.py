@@ -1,4 +1,4 @@
-"""Manual pages (the macros man and mdoc): plain words under their headings, on the lines that they have in the file."""
+"""Manual pages (the macros man and mdoc): plain text under its headings, with the file's line numbers."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from corpus.types import BlockKind, Extracted
 _REQUEST = re.compile(r"[.'][ \t]*(\\\}|[^\s\\]*)[ \t]*(.*)")
 _DEFINED = re.compile(r"^[.'][ \t]*(?:de|am)1?[ \t]+(\S+)", re.MULTILINE)
 _HEADINGS = {"SH": 1, "Sh": 1, "SS": 2, "Ss": 2}
-# Words in a font; with two letters, in two by turns and with nothing between.
-_FONTS, _TURNS = frozenset({"B", "I", "R", "SM", "SB"}), frozenset({"BR", "RB", "BI", "IB", "IR", "RI"})
+# Macros that set words in a font; those of two letters alternate two fonts, with no space between the words.
+_FONTS, _ALTERNATING = frozenset({"B", "I", "R", "SM", "SB"}), frozenset({"BR", "RB", "BI", "IB", "IR", "RI"})
 _BREAKS = frozenset(["PP", "P", "LP", "HP", "Pp", "sp", "br", "Sp", "RS", "RE", "Bl", "El", "UE", "ME", "YS"])
-# Requests up to the one that ends them: what is no text, and what is shown as it is written.
+# Requests that begin hidden text, each with the one that ends it.
 _HIDDEN = {"de": ".", "de1": ".", "am": ".", "ig": ".", "PS": "PE", "EQ": "EN"}
 _FORMAT = "format of a table"
 _KINDS = dict.fromkeys(("fi", "EE", "Ve", "Ed"), BlockKind.CODE) | {"TE": BlockKind.TABLE}
-# Characters: of what stands above an indented text as its tag.
+# Maximum length of a line that is the tag of the indented text below it.
 _TAG = 120
+# Requests that begin text shown as written, each with the one that ends it.
 _CODE = {"nf": "fi", "EX": "EE", "Vb": "Ve", "Bd": "Ed", "TS": "TE"}
 
 
@@ -35,7 +36,7 @@ def read(path: str, data: bytes) -> Extracted:
 
 
 class _ManPage:
-    """Takes the lines of a page in order; `own` are those of its own macros that show their words."""
+    """Takes the lines of a page in order; `own` are the macros defined in the page, which show their words."""
 
     def __init__(self, own: frozenset[str]) -> None:
         self.builder = DocumentBuilder()
@@ -43,7 +44,7 @@ class _ManPage:
         self._name = ""
         self._hidden_until = self._code_until = ""
         self._kind = BlockKind.PARAGRAPH
-        # Of an item: whether the next line is what stands before it.
+        # Whether the next line is the tag of an item.
         self._awaits_tag = False
         self._text = ""
         self._marks: list[tuple[int, int]] = []
@@ -61,17 +62,17 @@ class _ManPage:
             self._hidden_until = _HIDDEN[request]
         elif request == "el" or (request == "if" and not rest.startswith("n")):
             self._hidden_until = "\\}" if "\\{" in rest else ""
-        elif not self._divides(request, arguments(rest), number):
+        elif not self._divide(request, arguments(rest), number):
             self._words(self._shown(request, arguments(rest)), number)
 
     def end_block(self) -> None:
-        """Let the next line begin a block."""
+        """End the current block."""
         self.builder.block(self._text, self._kind, lines=self._marks)
         self._text, self._marks = "", []
         self._kind = _KINDS.get(self._code_until, BlockKind.PARAGRAPH)
 
-    def _divides(self, request: str, words: list[str], number: int) -> bool:
-        """Whether a request divides the page, which it then does."""
+    def _divide(self, request: str, words: list[str], number: int) -> bool:
+        """Apply a request that divides the page; return whether it is one."""
         if request in _HEADINGS:
             self._code_until = ""
             self.end_block()
@@ -85,10 +86,10 @@ class _ManPage:
             self._hidden_until = _FORMAT if request == "TS" else ""
             self.end_block()
         elif request == "RS" and self._text and len(self._text) <= _TAG and self._text.rstrip()[-1] not in ".:;":
-            # What is set in below it belongs to it, as in pages made of DocBook.
+            # The indented text below belongs to it, as in pages made from DocBook.
             self._kind, self._text = BlockKind.ITEM, f"{self._text.rstrip()}: "
         elif request in _BREAKS:
-            # A blank line between a tag and what is set in below it.
+            # A break between a tag and the indented text below it does not end the item.
             is_tag = self._kind is BlockKind.ITEM and self._text.endswith(": ")
             if not self._code_until and not is_tag:
                 self.end_block()
@@ -106,8 +107,8 @@ class _ManPage:
             self._awaits_tag = False
 
     def _shown(self, request: str, words: list[str]) -> str:
-        """What a request shows as text."""
-        if request in _TURNS:
+        """Return the text that a request shows."""
+        if request in _ALTERNATING:
             return "".join(words)
         if request in ("UR", "MT") or request in _FONTS or request in self._own:
             return " ".join(words)

@@ -47,7 +47,7 @@ _FONTS = """
     Ad An Ap Ar At Bt Bx Cd Cm Dv Em Er Ev Fa Fd Fl Fn Fo Ft Fx Ic In Lb Li Lk Ms Mt Nd Nm No Nx Ox Pa Pf Rv St Sx Sy
     Tn Va Vt Xr
 """
-# Those of mdoc that may be among the words of a line.
+# Macros of mdoc that may be among the words of a line.
 MACROS = frozenset(_FONTS.split()) | _PAIRS.keys() | _MARKS.keys()
 
 
@@ -70,21 +70,21 @@ def _character(found: re.Match[str]) -> str:
 def arguments(text: str) -> list[str]:
     """Return the arguments of a request, without quotes and escapes."""
     found = (match[1].replace('""', '"') if match[1] is not None else match[2] for match in _ARGUMENT.finditer(text))
-    return [plain(one) for one in found]
+    return [plain(argument) for argument in found]
 
 
 def sentence(words: Sequence[str], name: str) -> str:
-    """Return a line of mdoc as a person reads it; `name` is that of what the page describes."""
+    """Return a line of mdoc as people read it; `name` is the subject of the page, which `Nm` shows."""
     found = ""
     is_glued = True
-    for word in _read(words, name):
+    for word in _expand(words, name):
         found += word if is_glued or word == _GLUE or word in _CLOSING else f" {word}"
         is_glued = word == _GLUE or word in _OPENING
     return found
 
 
-def _read(words: Sequence[str], name: str) -> Iterator[str]:
-    """The words of a line and the signs that its macros stand for."""
+def _expand(words: Sequence[str], name: str) -> Iterator[str]:
+    """Yield the words of a line and the signs that its macros stand for."""
     stop = len(words)
     while stop and words[stop - 1] in _CLOSING:
         stop -= 1

@@ -30,7 +30,7 @@ _LEAVES = {
 }
 _NOT_PARSED = re.compile(r"\r\n?|\A\ufeff")
 _MARKUP = re.compile(r"[\[\]*_`<&\\]")
-# The markup of a heading with more marks stays: nested marks can take unlimited time to parse.
+# A heading with more marks keeps its markup: nested marks can take unlimited time to parse.
 _MAX_MARKS = 32
 
 
@@ -39,13 +39,13 @@ def read(path: str, data: bytes) -> Extracted:
     text, note = decode_lines(data)
     title, blocks = read_markdown(text)
     front = find_front_matter(text)
-    # What states something about itself is a note, and its name is what others call it.
+    # A text with front matter is a note, which other notes refer to by its file name.
     title = title or (path_words(PurePosixPath(path).name) if front else name_of_note(path, blocks))
     return Extracted(text, title, blocks, note=note, metadata=front.fields if front else ())
 
 
 def read_markdown(text: str) -> tuple[str, tuple[Block, ...]]:
-    """Return the title of a Markdown text ("" where it states none) and its blocks.
+    """Return the title of a Markdown text ("" if it states none) and its blocks.
 
     A text without headings is read as plain text, whose headings are inferred.
     """
@@ -58,13 +58,13 @@ def read_markdown(text: str) -> tuple[str, tuple[Block, ...]]:
     if front is None:
         return title, blocks
     moved = [replace(block, start=block.start + offset, end=block.end + offset) for block in blocks]
-    about = Block(BlockKind.DATA, front.start, front.end)
-    return front.title or title, fill_gaps(text, [about, *moved])
+    data = Block(BlockKind.DATA, front.start, front.end)
+    return front.title or title, fill_gaps(text, [data, *moved])
 
 
 @cache
 def _parser() -> MarkdownIt:
-    """The parser, made once: a notebook has thousands of texts."""
+    """Return the parser, made only once: a notebook has thousands of texts."""
     # Inline markup matters only in headings, and hostile markup is slow to parse.
     parser = MarkdownIt("commonmark").enable("table").disable("inline")
     parser.block.ruler.at("table", _table, {"alt": ["paragraph", "reference"]})
@@ -77,7 +77,7 @@ def _inline() -> MarkdownIt:
 
 
 def _table(state: StateBlock, first: int, end: int, silent: bool) -> bool:  # noqa: FBT001 - the parser's own signature
-    """The parser's rule for tables, without cells: a few lines can have millions."""
+    """Apply the parser's rule for tables, but without cells: a few lines can have millions."""
     if not table(state, first, end, True):  # noqa: FBT003
         return False
     if silent:
@@ -128,23 +128,23 @@ def _blocks(text: str, tokens: list[Token]) -> tuple[str, tuple[Block, ...]]:
 
 
 def _without_headings(text: str, tokens: list[Token]) -> tuple[str, tuple[Block, ...]]:
-    """The title and blocks of a plain text; in fenced code no line is a heading."""
+    """Return the title and blocks of a plain text; no line of fenced code is a heading."""
     lines = LineMap(text)
     parts: list[str] = []
     fences, done = set(), 0
     for first, last in (token.map for token in tokens if token.type == "fence" and token.map):
         start, end = lines.span(first + 1)[0], lines.span(min(last, len(lines)))[1]
-        end = start + len(text[start:end].rstrip())  # one that is not closed has the blank lines behind it
-        # An item of a list is always a block of its own.
+        end = start + len(text[start:end].rstrip())  # an unclosed fence includes the blank lines after it
+        # Replace it with a list item, which is always a block of its own.
         parts += text[done:start], "- ".ljust(end - start, "0")
         fences.add(start)
         done = end
     title, blocks = read_plain("".join((*parts, text[done:])))
-    return title, tuple(replace(one, kind=BlockKind.CODE) if one.start in fences else one for one in blocks)
+    return title, tuple(replace(block, kind=BlockKind.CODE) if block.start in fences else block for block in blocks)
 
 
 def _words(heading: str) -> str:
-    """A heading's words without their markup."""
+    """Return a heading's words without their markup."""
     if 0 < len(_MARKUP.findall(heading)) <= _MAX_MARKS:
         children = _inline().parseInline(heading)[0].children or ()
         heading = "".join(child.content if child.type in ("text", "code_inline") else " " for child in children)

@@ -1,4 +1,4 @@
-"""Text without markup or with light markup: underlined, `= wiki =` and `#` headings, those of Org and AsciiDoc."""
+"""Text without markup or with light markup: underlined, `= wiki =` and `#` headings, and those of Org and AsciiDoc."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from corpus.types import Block, BlockKind, Extracted
 _BULLET = re.compile(rf"^(?P<indent>[ \t]*)(?:[{BULLETS}]|\(?(?:\d{{1,3}}|[a-zA-Z]|[ivxIVX]{{1,4}})[.)])[ \t]+(?=\S)")
 _UNDERLINE = re.compile(r"^([=\-~^\"'`#*+:._])\1{2,}[ \t]*$")
 _ATX = re.compile(r"^(#{1,6})[ \t]+(?=\S)")
-# What else begins a heading, by the suffix of the file's name.
+# Other marks that begin a heading, by the suffix of the file.
 _ASCIIDOC = re.compile(r"^(={1,6}|#{1,6})[ \t]+(?=\S)")
 _MARKS = {".org": re.compile(r"^(\*{1,8})[ \t]+(?=\S)"), ".adoc": _ASCIIDOC, ".asciidoc": _ASCIIDOC}
 _WIKI = re.compile(r"^[ \t]*((?:= ?){1,6})(?=[^=\s])(.*?[^=\s])[ \t]*\1?(?:= ?)*+$")
 _TABLE_ROW = re.compile(r"\|.*\||\t.*\t")
-# What a letter ends with, above a name.
+# Closings of a letter, above a name.
 _SIGN_OFF = re.compile(
     r"(?:(?:with )?(?:(?:kind|best|warm(?:est)?) )?(?:regards|wishes)|(?:yours )?(?:sincerely|faithfully|truly)|yours"
     r"|best|cheers|love|(?:many )?thanks|thank you|(?:mit )?(?:freundlich|lieb|viel|herzlich|best)e[nr]? grü(?:ß|ss)en?"
@@ -63,7 +63,7 @@ class _Styles:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """Lines that make a block; `text` is its title where markup makes it a heading."""
+    """Lines that form a block; `text` is the title if markup makes it a heading."""
 
     kind: BlockKind
     start: int
@@ -81,19 +81,19 @@ def read(path: str, data: bytes) -> Extracted:
     records = find_records(text, blocks)
     title = title or name_of_note(path, blocks)
     if records and records[0].title == title:
-        # The first title of a page of records is that of a record.
+        # The first title on a page of records belongs to a record.
         title = ""
     return Extracted(text, title, blocks, note=note, records=records)
 
 
 def name_of_note(path: str, blocks: Sequence[Block]) -> str:
-    """Return the words of a file's name where it is a note of one line, which cannot title itself; else ""."""
+    """Return the words of a file's name if it is a note of one line, which has no title of its own; else ""."""
     text = [block.kind for block in blocks if block.kind is not BlockKind.DATA]
     return path_words(PurePosixPath(path).name) if len(text) == 1 and text[0] is not BlockKind.HEADING else ""
 
 
 def read_plain(text: str, mark: re.Pattern[str] = _ATX) -> tuple[str, tuple[Block, ...]]:
-    """Return the title of a text ("" where it states none) and its blocks; `mark` begins a heading."""
+    """Return the title of a text ("" if it states none) and its blocks; `mark` begins a heading."""
     pieces = _pieces(text, mark)
     paths = infer_headings(
         [
@@ -112,7 +112,7 @@ def read_plain(text: str, mark: re.Pattern[str] = _ATX) -> tuple[str, tuple[Bloc
 
 
 def _title(pieces: list[_Piece]) -> str:
-    """The first line or the second, if it looks like a title; neither a whole note nor one heading of many."""
+    """Return the first or second line if it looks like a title, unless it is a whole note or one heading of many."""
     if len(pieces) == 1 and not pieces[0].level:
         return ""
     top = TopHeading()
@@ -147,7 +147,7 @@ def _pieces(text: str, mark: re.Pattern[str]) -> list[_Piece]:
 
 
 def _split_chunk(text: str, lines: list[_TextLine], styles: _Styles) -> list[_Piece]:
-    """Split lines without a blank line between them."""
+    """Split lines that have no blank line between them."""
     pieces: list[_Piece] = []
     i = 0
     titles = _are_two_titles(lines)
@@ -169,14 +169,14 @@ def _split_chunk(text: str, lines: list[_TextLine], styles: _Styles) -> list[_Pi
 
 
 def _are_two_titles(lines: list[_TextLine]) -> bool:
-    """Whether this is a heading with a second one right below: "Test of Time Award", "Presentations"."""
+    """Whether the lines are a heading and a second one right below: "Test of Time Award", "Presentations"."""
     if _SIGN_OFF.fullmatch(lines[0].text.strip()):
         return False
     return len(lines) == 2 and all(could_be_heading(line.text) and is_title_case(line.text) for line in lines)
 
 
 def _marked_heading(lines: list[_TextLine], i: int, styles: _Styles) -> tuple[_Piece | None, int]:
-    """A heading with markup at line `i`, and how many lines it takes."""
+    """Return the heading marked up at line `i`, or None, and how many lines it takes."""
     line = lines[i]
     text = line.text.rstrip("\r")
     if len(line.text) > MAX_HEADING:
@@ -191,14 +191,14 @@ def _marked_heading(lines: list[_TextLine], i: int, styles: _Styles) -> tuple[_P
 
 
 def _atx_title(rest: str, mark: str) -> str:
-    """The text of a `#` heading without closing marks."""
+    """Return the text of a `#` heading without closing marks."""
     rest = rest.rstrip(" \t")
     opened = rest.rstrip(mark)
     return opened.rstrip(" \t") if opened.endswith((" ", "\t")) else rest
 
 
 def _underlined(lines: list[_TextLine], i: int, styles: _Styles) -> tuple[_Piece | None, int]:
-    """A line with a row of punctuation below, and perhaps above; each style is a level, in order of first use."""
+    """Like `_marked_heading`, for punctuation below, maybe above too; each style is a level, in order of first use."""
     over = _UNDERLINE.match(lines[i].text.rstrip("\r"))
     at = i + 1 if over else i
     if at + 1 >= len(lines):

@@ -9,13 +9,13 @@ from itertools import pairwise
 from corpus.text.headings import heading_title
 from corpus.types import Block, BlockKind, Record
 
-# A page of records has at least so many, this share of one shape, in this share of the text.
+# A page of records has at least this many, this share of them alike, in this share of the text.
 _MIN_RECORDS = 6
 _MIN_SAME_SHAPE = 0.9
 _MIN_SHARE_OF_TEXT = 0.8
-# Of the median title: headings within one document, such as "Related work", mostly have fewer words.
+# Fewest words of the median title: headings within a document, such as "Related work", mostly have fewer.
 _MIN_TITLE_WORDS = 4
-# A record has one paragraph of at least so many characters, and at most so many lines: authors, a date, a link.
+# A record has one paragraph of at least this many characters, and at most this many lines: authors, a date, a link.
 _MIN_PARAGRAPH = 200
 _MAX_LINES = 2
 _TEXT = frozenset({BlockKind.PARAGRAPH, BlockKind.TABLE})
@@ -37,7 +37,7 @@ class _Group:
 def find_records(text: str, blocks: Sequence[Block]) -> tuple[Record, ...]:
     """Return the records of a page of records; () for any other text.
 
-    Only repetition tells: headings without markup, side by side, with one paragraph each, throughout the text.
+    Only repetition reveals one: sibling headings without markup, with one paragraph each, throughout the text.
     Text before the first belongs to none, except headings directly above it, such as that of the page.
     """
     groups = list(_groups(blocks))
@@ -47,19 +47,19 @@ def find_records(text: str, blocks: Sequence[Block]) -> tuple[Record, ...]:
     if len(groups) < _MIN_RECORDS:
         return ()
     above = groups[0].heading.heading[:-1]
-    # Whoever marks headings writes one document.
-    bare = [(*above, heading_title(text[group.heading.start : group.heading.end])) for group in groups]
-    beside = [group for group, path in zip(groups, bare, strict=True) if group.heading.heading == path]
-    alike = [group for group in beside if group.is_one_paragraph]
-    words = sorted(len(group.heading.heading[-1].split()) for group in alike)
+    # Headings with markup belong to a single document.
+    unmarked = [(*above, heading_title(text[group.heading.start : group.heading.end])) for group in groups]
+    siblings = [group for group, path in zip(groups, unmarked, strict=True) if group.heading.heading == path]
+    alike = [group for group in siblings if group.is_one_paragraph]
+    word_counts = sorted(len(group.heading.heading[-1].split()) for group in alike)
     if (
         len(alike) < max(_MIN_RECORDS, _MIN_SAME_SHAPE * len(groups))
-        or words[len(words) // 2] < _MIN_TITLE_WORDS
+        or word_counts[len(word_counts) // 2] < _MIN_TITLE_WORDS
         or blocks[-1].end - start < _MIN_SHARE_OF_TEXT * (blocks[-1].end - blocks[0].start)
     ):
         return ()
-    starts = [start, *(group.heading.start for group in beside[1:])]
-    return tuple(Record(at, group.heading.heading[-1]) for at, group in zip(starts, beside, strict=True))
+    starts = [start, *(group.heading.start for group in siblings[1:])]
+    return tuple(Record(at, group.heading.heading[-1]) for at, group in zip(starts, siblings, strict=True))
 
 
 def _groups(blocks: Sequence[Block]) -> Iterator[_Group]:
@@ -69,7 +69,7 @@ def _groups(blocks: Sequence[Block]) -> Iterator[_Group]:
 
 
 def _headings_above(groups: Sequence[_Group], first: int) -> int:
-    """Start of a group, or of the headings directly above it."""
+    """Return the start of a group, or of the headings directly above it."""
     while 0 < first < len(groups) and not groups[first - 1].body:
         first -= 1
     return groups[first].heading.start if first < len(groups) else 0

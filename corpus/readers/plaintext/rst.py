@@ -59,7 +59,7 @@ def read(path: str, data: bytes) -> Extracted:
 
 
 def read_rst(text: str) -> tuple[str, tuple[Block, ...]]:
-    """Return the title of a reStructuredText file ("" where it states none) and its blocks.
+    """Return the title of a reStructuredText file ("" if it states none) and its blocks.
 
     A text without headings is read as plain text, whose headings are inferred.
     """
@@ -83,7 +83,7 @@ class _IndentedLine:
 
 
 class _Parser:
-    """Goes through the lines once; each rule returns how many lines it took, 0 where it does not apply."""
+    """Goes through the lines once; each rule returns how many lines it took, 0 if it does not apply."""
 
     def __init__(self, text: str) -> None:
         self.blocks: list[Block] = []
@@ -113,7 +113,7 @@ class _Parser:
             i += next(filter(None, (rule(i) for rule in self._rules)))
 
     def _heading(self, i: int) -> int:
-        """A line with a row of one mark below it, or above and below; each style is a level, in order of first use."""
+        """Take a title with a row of one mark below, maybe above too; each style is a level, in order of first use."""
         over = len(self._at(i)) >= 2 and _is_row(self._at(i))
         at = i + 1 if over else i
         title, under = self._at(at), self._at(at + 1)
@@ -128,11 +128,11 @@ class _Parser:
         self._objects.push(0, "")
         self._sections.push(level, words)
         self.titles.add(level, words)
-        self._add(BlockKind.HEADING, self._labels_above(i), at + 2)
+        self._add(BlockKind.HEADING, self._take_labels_above(i), at + 2)
         return at + 2 - i
 
-    def _labels_above(self, i: int) -> int:
-        """The first of the link targets directly above a heading, which become part of it."""
+    def _take_labels_above(self, i: int) -> int:
+        """Make the link targets directly above a heading part of it; return its first line."""
         while self._labels and self.blocks and self.blocks[-1].start == self._lines[self._labels[-1]].start:
             self.blocks.pop()
             i = self._labels.pop()
@@ -163,7 +163,7 @@ class _Parser:
         return self._add(BlockKind.PARAGRAPH, i, end) + self._add(BlockKind.META, end, head)
 
     def _end_of_options(self, i: int) -> int:
-        """One past the last line of a directive's options."""
+        """Return the line after a directive's options."""
         indent = self._lines[i].indent
         end = i + 1
         while self._at(end) and self._lines[end].indent > indent and _OPTION.match(self._at(end)):
@@ -174,7 +174,7 @@ class _Parser:
         return end
 
     def _explicit(self, i: int) -> int:
-        """A footnote, a link target, or a comment with all that is indented below it."""
+        """Take a footnote, a link target, or a comment with everything indented below it."""
         text, indent = self._at(i), self._lines[i].indent
         if text != ".." and not text.startswith(".. ") and not _TARGET.match(text):
             return 0
@@ -203,7 +203,7 @@ class _Parser:
         return self._add(BlockKind.TABLE, i, end)
 
     def _item(self, i: int) -> int:
-        """An item of a list, of fields or of options, or a term with its definition."""
+        """Take an item of a list, of fields or of options, or a term with its definition."""
         text, indent = self._at(i), self._lines[i].indent
         if _FIELD.match(text):
             first = all(block.kind in (BlockKind.HEADING, BlockKind.META) for block in self.blocks)
@@ -229,11 +229,11 @@ class _Parser:
         return self._add(BlockKind.PARAGRAPH, i, end) + self._literal(end, indent)
 
     def _literal(self, i: int, indent: int) -> int:
-        """Code, indented below "::"."""
+        """Take code, indented below "::"."""
         return self._add(BlockKind.CODE, i, self._below(i, indent)) if self._at(i - 1).endswith("::") else 0
 
     def _run(self, i: int, indent: int) -> int:
-        """One past the lines indented further than `indent`, up to a blank one or a new item."""
+        """Return the line after those indented further than `indent`, up to a blank line or a new item."""
         end = i + 1
         while self._at(end) and self._lines[end].indent > indent and not _ITEM.match(self._at(end)):
             if _FIELD.match(self._at(end)) or self._at(end).startswith(".. "):
@@ -242,7 +242,7 @@ class _Parser:
         return end
 
     def _below(self, i: int, indent: int) -> int:
-        """One past the lines indented further than `indent`, with blank lines among them."""
+        """Return the line after those indented further than `indent`, with blank lines among them."""
         end = last = i
         while end < len(self._lines) and (not self._at(end) or self._lines[end].indent > indent):
             end += 1
@@ -253,7 +253,7 @@ class _Parser:
         return self._lines[i].text if 0 <= i < len(self._lines) else ""
 
     def _add(self, kind: BlockKind, i: int, end: int, depth: int = 0) -> int:
-        """Make a block of lines `i` to `end` (exclusive), if there are any, and return their number."""
+        """Add a block of lines `i` to `end` (exclusive), if there are any, and return their number."""
         if end > i:
             path = self._sections.path + self._objects.path
             self.blocks.append(Block(kind, self._lines[i].start, self._lines[end - 1].end, path, depth))
@@ -265,7 +265,7 @@ def _is_row(text: str) -> bool:
 
 
 def _words(text: str) -> str:
-    """A heading's words without their markup."""
+    """Return a heading's words without their markup."""
     if sum(map(text.count, "`*|")) <= _MAX_MARKS:
         text = _REFERENCE.sub(lambda found: next(filter(None, found.groups()), ""), text.replace("``", "`"))
     return " ".join(re.sub(r"\\(.)", r"\1", text).split())

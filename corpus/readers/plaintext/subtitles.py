@@ -1,4 +1,4 @@
-"""Subtitles (WebVTT, SubRip): what is said, in sentences, on the lines that it has in the file, linked to its time."""
+"""Subtitles (WebVTT, SubRip): the spoken text in paragraphs, with its lines in the file and links to its time."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _TAG = re.compile(r"<[^<>]*>|\{\\[^{}]*\}")
 _SPEAKER = re.compile(r"<v(?:\.[^ \t<>]*)?[ \t]+([^<>\s][^<>]*)>")
 _HEADER = re.compile(r"WEBVTT[ \t]+(?:-\s*)?(\S.*)")
 _ENDS = re.compile(r"[.!?…。！？]['\"”’»)\]]*$")
-# In seconds: after a sentence, and anywhere, silence that begins a paragraph. In characters: what is long enough after
-# a sentence, and anywhere, as recognised speech has no full stops.
+# A paragraph ends at this many seconds of silence, after a sentence and anywhere; or at this many characters, after a
+# sentence and anywhere, as recognised speech has no full stops.
 _PAUSE, _SILENCE = 2.0, 10.0
 _LONG, _LONGEST = 500, 1000
 
 
 @dataclass(slots=True)
 class _Cue:
-    """What is shown at once: its time in seconds, who speaks ("" if that is not said), its lines with their numbers."""
+    """Text shown at once: its time in seconds, its speaker ("" if not given), its lines with their numbers."""
 
     begin: float
     end: float
@@ -51,7 +51,7 @@ def read(path: str, data: bytes) -> Extracted:
 
 
 def _cues(lines: Sequence[str]) -> Iterator[_Cue]:
-    """The cues with text; a line that is shown again below the next one is there once."""
+    """Yield the cues with text; a line that the next cue shows again is kept once."""
     cue: _Cue | None = None
     shown: tuple[str, ...] = ()
     for number, line in enumerate([*lines, ""], 1):
@@ -65,7 +65,7 @@ def _cues(lines: Sequence[str]) -> Iterator[_Cue]:
                 cue.lines.append((number, words))
         elif cue is not None:
             now = tuple(words for _, words in cue.lines)
-            cue.lines = [one for one in cue.lines if one[1] not in shown]
+            cue.lines = [entry for entry in cue.lines if entry[1] not in shown]
             if cue.lines:
                 yield cue
             cue, shown = None, now
@@ -76,16 +76,16 @@ def _seconds(hours: int, minutes: int, seconds: int, parts: int) -> float:
 
 
 def _paragraphs(cues: Sequence[_Cue]) -> Iterator[list[_Cue]]:
-    """Cues of one speaker until a pause."""
+    """Group the cues of one speaker up to a pause."""
     pending: list[_Cue] = []
     for cue in cues:
         if pending:
             before = pending[-1]
             pause = cue.begin - before.end
-            length = sum(len(words) for one in pending for _, words in one.lines)
+            length = sum(len(words) for earlier in pending for _, words in earlier.lines)
             ends = bool(_ENDS.search(before.lines[-1][1]))
-            speaks = cue.speaker and cue.speaker != pending[0].speaker
-            if speaks or pause >= _SILENCE or length >= _LONGEST or (ends and (pause >= _PAUSE or length >= _LONG)):
+            changes = cue.speaker and cue.speaker != pending[0].speaker
+            if changes or pause >= _SILENCE or length >= _LONGEST or (ends and (pause >= _PAUSE or length >= _LONG)):
                 yield pending
                 pending = []
         pending.append(cue)
@@ -101,6 +101,6 @@ def _add(builder: DocumentBuilder, cues: Sequence[_Cue]) -> None:
     for number, words in (line for cue in cues for line in cue.lines):
         marks.append((visible(text) if marks else 0, number))
         text += f"{words} "
-    # As the fragment of a medium's address: https://www.w3.org/TR/media-frags/
+    # A media fragment: https://www.w3.org/TR/media-frags/
     builder.anchor(f"t={int(first.begin)}")
     builder.block(text, lines=marks)

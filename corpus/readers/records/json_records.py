@@ -1,4 +1,4 @@
-"""JSON and JSON lines: each object is a record and a page, and one of several a document."""
+"""JSON and JSON lines: each object is a record and a page; of several objects, each is also a document."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def read(path: str, data: bytes) -> Extracted:
     bad: list[int] = []
     value = _parse_lines(text, bad) if is_lines else _parse(text)
     if bad:
-        several = f"{len(bad):,} lines are not valid JSON and were left out, the first is line {bad[0]:,}"
-        said = f"line {bad[0]:,} is not valid JSON and was left out" if len(bad) == 1 else several
-        note = f"{note}; {said}" if note else said
+        plural = f"{len(bad):,} lines are not valid JSON and were left out, starting with line {bad[0]:,}"
+        message = f"line {bad[0]:,} is not valid JSON and was left out" if len(bad) == 1 else plural
+        note = f"{note}; {message}" if note else message
     title = ""
     first = 1
     if isinstance(value, dict):
-        # An object around a list of records: its other fields come first.
+        # An object around a list of records: its other fields are the first record.
         title = str(value.get("title") or value.get("name") or "")
         key = next((key for key, inner in value.items() if _is_records(inner)), None)
         rest = {name: inner for name, inner in value.items() if name != key}
@@ -44,7 +44,7 @@ def read(path: str, data: bytes) -> Extracted:
 
 
 def _parse(text: str) -> Any:
-    """A whole file, [] if it is blank; JSON lines under the name of JSON count too."""
+    """Parse a whole file, [] if it is blank; JSON lines in a file named .json are accepted."""
     try:
         return json.loads(text) if text.strip() else []
     except ValueError as error:
@@ -55,9 +55,9 @@ def _parse(text: str) -> Any:
 
 
 def _parse_lines(text: str, bad: list[int] | None = None) -> list[Any]:
-    """A value a line, None for a blank one, so that records have the numbers of their lines.
+    """Parse one value per line, None if it is blank, so that records are numbered like their lines.
 
-    The numbers of invalid lines are added to `bad`, as long as most are valid; without it there may be none.
+    The numbers of invalid lines are added to `bad`, as long as most are valid; without `bad`, one is an error.
     """
     values: list[Any] = []
     for number, line in enumerate(text.split("\n"), 1):
@@ -79,20 +79,20 @@ def _are_objects(values: list[Any]) -> bool:
 
 
 def _is_records(value: object) -> bool:
-    return isinstance(value, list) and len(value) > 1 and all(isinstance(one, dict) for one in value)
+    return isinstance(value, list) and len(value) > 1 and all(isinstance(item, dict) for item in value)
 
 
 def _fields(value: Any) -> Iterator[tuple[str, str]]:
-    """The fields of a record, nested ones by their path: "author.name"."""
+    """Yield the fields of a record, nested ones by their path: "author.name"."""
     pending: list[tuple[str, Any]] = [("", value)]
     count = 0
     while pending and count < _MAX_FIELDS:
         name, value = pending.pop()
         if isinstance(value, dict):
-            inner = [(f"{name}.{key}" if name else str(key), one) for key, one in value.items()]
+            inner = [(f"{name}.{key}" if name else str(key), item) for key, item in value.items()]
             pending.extend(reversed(inner))
-        elif isinstance(value, list) and any(isinstance(one, dict | list) for one in value):
-            pending.extend((name, one) for one in reversed(value))
+        elif isinstance(value, list) and any(isinstance(item, dict | list) for item in value):
+            pending.extend((name, item) for item in reversed(value))
         elif text := _as_text(value):
             count += 1
             yield name, text

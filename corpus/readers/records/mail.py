@@ -1,4 +1,4 @@
-"""Mail: one message, or a mailbox of them, each a page and a document under its subject."""
+"""Mail: a message, or a mailbox, whose messages are each a page and a document titled with the subject."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _BLANK_LINES = re.compile(r"\n\s*\n")
 _SIGNATURE = "\n-- \n"
 _MAX_PARTS = 200
 _MAX_HEADER = 4000
-# Recipients who are named above each passage of a message.
+# At most this many recipients are named above each passage of a message.
 _MAX_NAMES = 5
 
 
 class _Policy(Compat32):
-    """Cuts headers that take the library time that grows with the square of their length."""
+    """Truncates headers, as the library takes time quadratic in their length."""
 
     def header_fetch_parse(self, name: str, value: str) -> str:
         return str(super().header_fetch_parse(name, value[:_MAX_HEADER]))
@@ -65,7 +65,7 @@ def _split(data: bytes) -> Iterator[bytes]:
 
 
 def _add_message(builder: DocumentBuilder, data: bytes, *, mailbox: bool = False) -> str:
-    """Write a message and return its subject."""
+    """Add a message and return its subject."""
     message = _PARSER.parsebytes(data)
     # Of a repeated header, the first counts.
     raw = {name.lower(): str(value) for name, value in reversed(list(message.raw_items()))}
@@ -78,14 +78,14 @@ def _add_message(builder: DocumentBuilder, data: bytes, *, mailbox: bool = False
     if subject:
         builder.heading(1, subject)
     date = _date(raw.get("date", ""))
-    # Who wrote it, to whom and when belongs to all of its passages.
+    # Sender, recipients and date belong to all of its passages.
     builder.section(2, _correspondents(sender, others, date))
     named = zip(("From", "To", "Cc", "Date"), (sender, *others, date), strict=True)
     if given := [(name, value) for name, value in named if value]:
         builder.preface(given)
     if not mailbox:
-        about = (("title", subject), ("author", sender), ("date", date))
-        builder.metadata = tuple((name, value) for name, value in about if value)
+        fields = (("title", subject), ("author", sender), ("date", date))
+        builder.metadata = tuple((name, value) for name, value in fields if value)
     for part in _text_parts(message):
         _add_body(builder, part)
     for name in _attachments(message):
@@ -102,7 +102,7 @@ def _correspondents(sender: str, others: list[str], date: str) -> str:
 
 
 def _header(raw: str) -> str:
-    """A header on one line, its encoded words decoded where they can be."""
+    """Return a header on one line, with encoded words decoded where possible."""
     value = _LINE_ENDS.sub("", raw).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     if "=?" in value and len(value) <= _MAX_HEADER:
         with contextlib.suppress(MessageError, ValueError, LookupError):
@@ -118,7 +118,7 @@ def _date(raw: str) -> str:
 
 
 def _text_parts(message: Message) -> Iterator[Message]:
-    """The text parts of a message; of alternatives the plain one."""
+    """Yield the text parts of a message; of alternatives, the plain one."""
     pending = [message]
     count = 0
     while pending and count < _MAX_PARTS:

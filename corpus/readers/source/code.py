@@ -1,6 +1,6 @@
 """Source code: functions and classes as headings, the text exactly as in the file.
 
-Python by its own parser, other languages by tree-sitter with the extra `code`, and without it by blank lines.
+Python is parsed by `ast`, other languages by tree-sitter with the extra `code`; without it, blank lines divide them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from corpus.text.encodings import decode_lines
 from corpus.text.lines import LineMap
 from corpus.types import Block, BlockKind, Extracted
 
-# Lines up to a blank one; from each blank of a long line, they would be looked for in quadratic time.
+# Lines up to a blank one; backtracking into long runs of blanks would take quadratic time.
 _LINES = re.compile(r"^(?:[^\S\n]*+\S[^\n]*(?:\n|\Z))+", re.MULTILINE)
 
 
@@ -37,15 +37,15 @@ def read(path: str, data: bytes) -> Extracted:
 
 
 def _blocks(text: str, found: Sequence[Definition]) -> tuple[Block, ...]:
-    """Blocks that no definition begins or ends in, each below the names of the definitions around it."""
+    """Cut the text where definitions begin and end; each block is headed by the names of those around it."""
     edges = sorted({0, len(text), *(edge for start, end, _ in found for edge in (start, end))})
-    coming = sorted(found, key=lambda one: (one[0], -one[1]))
+    upcoming = sorted(found, key=lambda item: (item[0], -item[1]))
     blocks: list[Block] = []
     around: list[Definition] = []
     at = 0
     for start, end in itertools.pairwise(edges):
-        while at < len(coming) and coming[at][0] <= start:
-            around.append(coming[at])
+        while at < len(upcoming) and upcoming[at][0] <= start:
+            around.append(upcoming[at])
             at += 1
         while around and around[-1][1] <= start:
             around.pop()
@@ -55,14 +55,14 @@ def _blocks(text: str, found: Sequence[Definition]) -> tuple[Block, ...]:
 
 
 def _python_definitions(text: str) -> Iterator[Definition]:
-    # The parser counts other lines than ours where one ends in a form feed or a lone carriage return.
+    # The parser's line numbers differ from ours if a line ends in a form feed or a lone carriage return.
     if "\x0c" in text or "\r" in text.replace("\r\n", ""):
         return
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(text.removeprefix("\ufeff"))
-    except (SyntaxError, ValueError, MemoryError, RecursionError):  # the last two where it is nested too deeply
+    except (SyntaxError, ValueError, MemoryError, RecursionError):  # the last two if it is nested too deeply
         return
     lines = LineMap(text)
     pending: list[tuple[ast.AST, tuple[str, ...]]] = [(tree, ())]

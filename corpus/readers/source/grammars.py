@@ -1,6 +1,6 @@
 """Definitions in source code by tree-sitter, with the extra `code`.
 
-Each grammar is a wheel of its own; nothing is fetched when a file is read. Behind a syntax error the parser goes on.
+Each grammar is a separate wheel; nothing is downloaded at run time. The parser continues after a syntax error.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any
 
 from corpus.text.lines import LineMap
 
-# First character and one past the last, and the names of the definitions around it and its own, outermost first.
+# First character, one past the last, and the names of the definitions around it and its own, outermost first.
 Definition = tuple[int, int, tuple[str, ...]]
 
-# Raised with every change of what is found in the same file, such as by a new version of a grammar.
+# Incremented whenever the same file yields other definitions, such as with a new version of a grammar.
 VERSION = 2
 # Larger files are generated; their trees take too much memory, and with some grammars too much time.
 MAX_CHARACTERS = 500_000
@@ -39,7 +39,7 @@ _GRAMMARS = {
     "text/x-rust": ("tree_sitter_rust", "language"),
     "text/x-scala": ("tree_sitter_scala", "language"),
     "text/x-swift": ("tree_sitter_swift", "language"),
-    # Reads TypeScript too, but for casts in angle brackets.
+    # Reads TypeScript too, except casts in angle brackets.
     "text/x-typescript": ("tree_sitter_typescript", "language_tsx"),
 }
 # Nodes that are definitions, in any grammar.
@@ -56,23 +56,23 @@ _DEFINITIONS = frozenset(
         *("type_spec", "type_alias_declaration", "type_definition", "property_declaration"),
     ]
 )
-# These name a type in any use, and define it only with a body.
+# These occur wherever a type is used, and define it only if they have a body.
 _WITH_BODY = ("struct_specifier", "union_specifier", "enum_specifier")
 # These define a function if this field holds one.
 _HOLDERS = {"variable_declarator": "value", "assignment_expression": "right"}
 _FUNCTIONS = ("arrow_function", "function_expression", "generator_function")
-# Behind macros, a grammar may take these for names.
+# After a macro, a grammar may take these for names.
 _KEYWORDS = frozenset({"if", "for", "while", "switch", "return", "else", "do", "catch"})
 # In these languages a property is only a variable.
 _NO_PROPERTIES = frozenset({"text/x-kotlin", "text/x-swift", "text/x-php"})
-# Nodes around a definition that belong to it; a type declaration only with a single type.
+# Nodes around a definition that belong to it; a type declaration does only if it has a single type.
 _WRAPPERS = frozenset({"export_statement", "template_declaration", "lexical_declaration", "variable_declaration"})
 _LEADS = re.compile(r"comment|attribute|annotation|decorator")
 _NAMES = re.compile(r"identifier|operator_name|destructor_name|^constant$")
 
 
 def edition() -> int:
-    """Return a number for the set of installed grammars, 0 for none: files are read otherwise with each."""
+    """Return a number for the set of installed grammars, 0 for none: it decides how files are read."""
     if find_spec("tree_sitter") is None:
         return 0
     found = sum(1 << place for place, (module, _) in enumerate(_GRAMMARS.values()) if find_spec(module) is not None)
@@ -82,7 +82,7 @@ def edition() -> int:
 def definitions(text: str, media_type: str) -> list[Definition]:
     """Return the definitions in a source file with the comments above each, in order, outer ones first.
 
-    There are none without a grammar, or in a file too large for one.
+    There are none without a grammar, or in a file that is too large.
     """
     language = _language(media_type) if len(text) <= MAX_CHARACTERS else None
     if language is None:
@@ -92,7 +92,7 @@ def definitions(text: str, media_type: str) -> list[Definition]:
     data = text.encode()
     lines = LineMap(text)
     found = set()
-    # The last row of each comment or attribute on lines of its own, and its first.
+    # From the last row of each comment or attribute on lines of its own to its first.
     leads: dict[int, int] = {}
     for node in _nodes(tree_sitter.Parser(language).parse(data)):
         kind = node.type
@@ -103,7 +103,7 @@ def definitions(text: str, media_type: str) -> list[Definition]:
             first, last = _rows(node, leads)
             if last - first + 1 >= _MIN_LINES:
                 found.add((first, min(last, len(lines) - 1), name))
-    return list(_nested(sorted(found, key=lambda one: (one[0], -one[1], one[2])), lines))
+    return list(_nested(sorted(found, key=lambda rows: (rows[0], -rows[1], rows[2])), lines))
 
 
 @cache
@@ -120,7 +120,7 @@ def _language(media_type: str) -> Any | None:
 
 
 def _nodes(tree: Any) -> Iterator[Any]:
-    """The named nodes down to a depth, in order; a query takes quadratic time on nested brackets."""
+    """Yield the named nodes in order, down to a maximum depth; a query takes quadratic time on nested brackets."""
     cursor = tree.walk()
     depth = 0
     while True:
@@ -138,7 +138,7 @@ def _nodes(tree: Any) -> Iterator[Any]:
 
 @lru_cache(4096)
 def _is_lead(kind: str) -> bool:
-    """Whether a node of this kind right above a definition belongs to it."""
+    """Whether a node of this kind belongs to a definition directly below it."""
     return _LEADS.search(kind) is not None
 
 
@@ -146,13 +146,13 @@ def _defines(node: Any, kind: str, media_type: str) -> bool:
     if kind in _WITH_BODY:
         return node.child_by_field_name("body") is not None
     if kind in _HOLDERS:
-        held = node.child_by_field_name(_HOLDERS[kind])
-        return held is not None and held.type in _FUNCTIONS
+        value = node.child_by_field_name(_HOLDERS[kind])
+        return value is not None and value.type in _FUNCTIONS
     return kind in _DEFINITIONS and not (kind == "property_declaration" and media_type in _NO_PROPERTIES)
 
 
 def _name(node: Any) -> str:
-    """The name of a definition on one line: "Boat.row" for a method outside its type, "" if it has none."""
+    """Return the name of a definition on one line: "Boat.row" for a method outside its type, "" if it has none."""
     if node.type == "impl_item":
         kind, trait = node.child_by_field_name("type"), node.child_by_field_name("trait")
         return f"{_text(trait)} for {_text(kind)}" if trait is not None else _text(kind)
@@ -161,20 +161,20 @@ def _name(node: Any) -> str:
         return "init" if node.type == "init_declaration" else ""
     receiver = node.child_by_field_name("receiver")
     owner = re.findall(r"\w+", _text(receiver).partition("[")[0])[-1:] if receiver is not None else []
-    # Behind a macro, the type may seem to be part of the name.
+    # After a macro, the type may seem to be part of the name.
     own = _text(named) if _text(named).startswith("operator") else _text(named).rpartition(" ")[2]
     return "" if own in _KEYWORDS else ".".join([*owner, own])
 
 
 def _declared(node: Any) -> Any | None:
-    """The name inside a declarator of C: the f of `int *f(int a)`."""
-    found = node.child_by_field_name("declarator")
-    while found is not None and not _NAMES.search(found.type):
-        inner = found.child_by_field_name("declarator")
+    """Return the name inside a C declarator: the f of `int *f(int a)`."""
+    declarator = node.child_by_field_name("declarator")
+    while declarator is not None and not _NAMES.search(declarator.type):
+        inner = declarator.child_by_field_name("declarator")
         if inner is None:
-            return _first_name(found)
-        found = inner
-    return found
+            return _first_name(declarator)
+        declarator = inner
+    return declarator
 
 
 def _first_name(node: Any) -> Any | None:
@@ -186,7 +186,7 @@ def _text(node: Any) -> str:
 
 
 def _rows(node: Any, leads: Mapping[int, int]) -> tuple[int, int]:
-    """First and last row of a definition, from 0, with the comments and attributes right above it."""
+    """First and last row of a definition, from 0, including the comments and attributes directly above it."""
     while (parent := node.parent) is not None and (
         parent.type in _WRAPPERS or (parent.type == "type_declaration" and parent.named_child_count == 1)
     ):
@@ -200,25 +200,25 @@ def _rows(node: Any, leads: Mapping[int, int]) -> tuple[int, int]:
 def _is_alone(node: Any, data: bytes) -> bool:
     """Whether nothing else is on a node's lines."""
     start, end = node.start_byte, node.end_byte
-    stop = data.find(b"\n", end) if node.end_point.column else end
-    before, behind = data[start - node.start_point.column : start], data[end : stop if stop >= 0 else len(data)]
-    return not before.strip() and not behind.strip()
+    line_end = data.find(b"\n", end) if node.end_point.column else end
+    before, after = data[start - node.start_point.column : start], data[end : line_end if line_end >= 0 else len(data)]
+    return not before.strip() and not after.strip()
 
 
 def _last_row(node: Any) -> int:
-    """The row that a node ends in, not counting the next where it takes in its line's end."""
+    """The last row of a node; one that includes its final newline ends on that line, not on the next."""
     row: int = node.end_point.row
     return row - 1 if node.end_point.column == 0 and row > node.start_point.row else row
 
 
-def _nested(found: Sequence[tuple[int, int, str]], lines: LineMap) -> Iterator[Definition]:
-    """Rows as characters, below the names around them; one that coincides with its parent is dropped."""
-    around: list[tuple[int, int, str]] = []
-    for first, last, name in found:
-        while around and around[-1][1] < first:
-            around.pop()
-        if around and (last > around[-1][1] or (first, last) == around[-1][:2]):
+def _nested(rows: Sequence[tuple[int, int, str]], lines: LineMap) -> Iterator[Definition]:
+    """Turn rows into characters and add enclosing names; drop those that coincide with or outlast their parent."""
+    enclosing: list[tuple[int, int, str]] = []
+    for first, last, name in rows:
+        while enclosing and enclosing[-1][1] < first:
+            enclosing.pop()
+        if enclosing and (last > enclosing[-1][1] or (first, last) == enclosing[-1][:2]):
             continue
-        around.append((first, last, name))
-        if len(around) <= _MAX_DEPTH:
-            yield lines.span(first + 1)[0], lines.span(last + 1)[1], tuple(part for _, _, part in around)
+        enclosing.append((first, last, name))
+        if len(enclosing) <= _MAX_DEPTH:
+            yield lines.span(first + 1)[0], lines.span(last + 1)[1], tuple(part for _, _, part in enclosing)

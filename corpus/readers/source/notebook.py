@@ -1,4 +1,4 @@
-"""Jupyter notebooks: each cell is a page, Markdown in blocks, code as it is, and what it printed."""
+"""Jupyter notebooks: each cell is a page, with Markdown in blocks, or verbatim code and its output."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from corpus.readers.plaintext.markdown import read_markdown
 from corpus.text.encodings import decode
 from corpus.types import BlockKind, Extracted
 
-# Of what a cell printed; more is a log, or data.
+# Limits on a cell's output; more is a log or data.
 _MAX_LINES, _MAX_CHARACTERS = 40, 4000
 _STYLES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
@@ -33,14 +33,14 @@ def read(path: str, data: bytes) -> Extracted:
             _add_markdown(builder, source)
         else:
             builder.block(source, BlockKind.CODE if cell.get("cell_type") == "code" else BlockKind.PARAGRAPH)
-            if printed := _shortened("".join(_outputs(cell))):
-                builder.block(f"Output:\n{printed}", BlockKind.CODE)
+            if output := _truncated("".join(_outputs(cell))):
+                builder.block(f"Output:\n{output}", BlockKind.CODE)
     return builder.build("application/x-ipynb+json", note=note)
 
 
 def _cells(notebook: Any) -> list[dict[str, Any]]:
     cells = notebook.get("cells") if isinstance(notebook, dict) else None
-    # Before version 4 they were parts of worksheets.
+    # Before version 4, cells were in worksheets.
     if cells is None and isinstance(notebook, dict) and isinstance(notebook.get("worksheets"), list):
         cells = [cell for sheet in notebook["worksheets"] for cell in sheet.get("cells", [])]
     if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
@@ -53,26 +53,26 @@ def _joined(text: object) -> str:
 
 
 def _outputs(cell: dict[str, Any]) -> Iterator[str]:
-    """What a cell printed or resulted in as text; what it showed as an image, and its warnings, are left out."""
+    """Yield what a cell printed and its result as text; images and standard error are left out."""
     outputs = cell.get("outputs")
     for output in outputs if isinstance(outputs, list) else ():
         if not isinstance(output, dict) or output.get("name", output.get("stream")) == "stderr":
             continue
-        # Before version 4 the forms of a result were beside each other.
+        # Before version 4, the formats of a result were directly in the output.
         data: dict[str, Any] = output
-        if isinstance(given := output.get("data"), dict):
-            data = given
+        if isinstance(nested := output.get("data"), dict):
+            data = nested
         if any(str(key).startswith(("image", "png", "jpeg", "svg")) for key in data):
             continue
         text = _joined(data.get("text/plain", data.get("text", "")))
         error = ": ".join(str(output[key]) for key in ("ename", "evalue") if output.get(key))
-        yield "".join(f"{one.rstrip()}\n" for one in (text, error) if one.strip())
+        yield "".join(f"{part.rstrip()}\n" for part in (text, error) if part.strip())
 
 
-def _shortened(text: str) -> str:
+def _truncated(text: str) -> str:
     whole = _STYLES.sub("", text[: 2 * _MAX_CHARACTERS]).rstrip()
-    short = "\n".join(whole.split("\n")[:_MAX_LINES])[:_MAX_CHARACTERS]
-    return short if short == whole else f"{short}\n…"
+    head = "\n".join(whole.split("\n")[:_MAX_LINES])[:_MAX_CHARACTERS]
+    return head if head == whole else f"{head}\n…"
 
 
 def _add_markdown(builder: DocumentBuilder, source: str) -> None:

@@ -1,4 +1,4 @@
-"""BibTeX: each entry is a document under its title, in plain words on the lines that it has in the file."""
+"""BibTeX: each entry is a document under its title, as plain text on the same lines as in the file."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _title(entry: str) -> str:
 
 
 def _fields(line: str) -> list[str]:
-    """The fields on a line in plain words, the first perhaps the rest of one that began above."""
+    """Return the fields on a line as plain text; the first may be the rest of one that began above."""
     found = []
     for part in _split(line):
         field = _FIELD.match(part)
@@ -73,7 +73,7 @@ def _fields(line: str) -> list[str]:
 
 
 def _split(line: str) -> list[str]:
-    """A line cut at the commas between fields."""
+    """Split a line at the commas between fields."""
     parts = []
     start = depth = 0
     quoted = False

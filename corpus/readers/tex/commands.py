@@ -1,4 +1,4 @@
-"""LaTeX in plain words: commands of layout go, accents become letters, formulas stay, with signs as characters."""
+"""LaTeX as plain text: layout commands are dropped, accents become letters, formulas stay, signs are characters."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _GREEK = (
     "alpha beta gamma delta epsilon varepsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi "
     "varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega"
 )
-_SIGNS_OF_MATHS = (
+_MATHS_SYMBOLS = (
     "times=× pm=± mp=∓ cdot=· div=÷ leq=≤ le=≤ geq=≥ ge=≥ neq=≠ ne=≠ approx=≈ sim=∼ equiv=≡ ll=≪ gg=≫ to=→ "
     "rightarrow=→ leftarrow=← infty=∞ partial=∂ sum=∑ prod=∏ int=∫ in=∈ circ=∘ degree=° textdegree=° celsius=°C "
     "textmu=μ micro=μ texttimes=× textpm=± permil=‰ ell=ℓ cup=∪ cap=∩ subset=⊂ forall=∀ exists=∃"
 )
 _SYMBOLS = {
     **dict(zip(_GREEK.split(), "αβγδϵεζηθικλμνξπρστυϕφχψωΓΔΘΛΞΠΣΦΨΩ", strict=True)),
-    **dict(pair.split("=") for pair in _SIGNS_OF_MATHS.split()),
+    **dict(pair.split("=") for pair in _MATHS_SYMBOLS.split()),
 }
 _SYMBOL = re.compile(rf"\\({'|'.join(_SYMBOLS)})(?![A-Za-z])")
 _DEGREE = re.compile(r"\^(?:\{\\circ\}|\\circ(?![A-Za-z]))")
@@ -55,7 +55,7 @@ _LINK = re.compile(r"\\href\{([^{}\n]*)\}\{([^{}\n]*)\}")
 _ENVIRONMENT = re.compile(r"\\(?:begin|end)\{[^{}\n]*\}(?:\[[^\]\n]{0,500}\])?")
 _COMMAND = re.compile(r"\\([A-Za-z]+)\*?[ \t]?")
 _ESCAPED = re.compile(r"\\([#$%&_{}])")
-# A narrow blank, and what shows nothing.
+# Narrow spaces, and commands that show nothing.
 _SPACE, _NOTHING = re.compile(r"\\[ ,;:>]"), re.compile(r"\\[!/@\-\[\]()]")
 _BREAK = re.compile(r"\\\\\*?(?:\[[^\]\n]{0,20}\])?")
 _SIGNS = {"---": "—", "--": "–", "``": "“", "''": "”", "~": " "}
@@ -68,7 +68,7 @@ _CLOSING = {"\\(": "\\)", "\\[": "\\]"}
 
 
 def plain_tex(line: str) -> str:
-    """Return one line of LaTeX in plain words, formulas in it as by `plain_formula` without their delimiters."""
+    """Return one line of LaTeX as plain text, its formulas as `plain_formula` returns them, without delimiters."""
     line = without_comment(line)
     if "$" not in line and "\\" not in line:
         return _plain(line)
@@ -81,7 +81,7 @@ def plain_tex(line: str) -> str:
 
 
 def plain_formula(formula: str) -> str:
-    """Return a formula as it is written, but letters, signs, blanks and raised numbers as such."""
+    """Return a formula as written, but with Greek letters, symbols, spaces and superscripts as characters."""
     if "^" in formula:
         formula = _POWER.sub(lambda found: (found[1] or found[2]).translate(_SUPERSCRIPTS), formula)
     if "\\" not in formula:
@@ -96,7 +96,7 @@ def without_comment(line: str) -> str:
 
 
 def _formulas(line: str) -> Iterator[tuple[int, int]]:
-    """The spans of formulas; a delimiter that is not closed is searched for once, as there may be a million."""
+    """Yield the spans of formulas; an unclosed delimiter is searched for only once, as there may be a million."""
     at = 0
     unclosed: set[str] = set()
     for mark in _OPENING.finditer(line):

@@ -1,4 +1,4 @@
-"""LaTeX source: sections as headings, in plain words on the lines that they have in the file."""
+"""LaTeX source: sections as headings, all as plain text on the same lines as in the file."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from corpus.types import BlockKind, Extracted
 
 _SECTIONS = ("part", "chapter", "section", "subsection", "subsubsection", "paragraph", "subparagraph")
 _SECTION = re.compile(rf"\s*\\({'|'.join(_SECTIONS)})\*?\s*(?:\[[^\]]{{0,500}}\])?\{{")
-# An abstract is a heading of the level of sections.
+# An abstract is a heading at the level of sections.
 _ABSTRACT_LEVEL = 3
 _TITLE = re.compile(r"\\title\s*(?:\[[^\]]{0,500}\])?\{")
-_MADE_TITLE = re.compile(r"\\(?:title|author|date)\s*(?:\[[^\]]{0,500}\])?\{")
+_TITLE_PAGE = re.compile(r"\\(?:title|author|date)\s*(?:\[[^\]]{0,500}\])?\{")
 _AND = re.compile(r"[ \t]*\\and(?![A-Za-z])")
 _DOCUMENT = r"\begin{document}"
 _BEGIN = re.compile(r"\\begin\{(\w+)\*?\}")
@@ -24,7 +24,7 @@ _UNSEEN = re.compile(r"\\label\{[^}]*\}|\\nonumber")
 _VERBATIM = frozenset({"verbatim", "lstlisting", "minted"})
 _MATHS = frozenset({"equation", "align", "gather", "multline", "eqnarray", "displaymath", "math", "alignat"})
 _TABLES = frozenset({"tabular", "tabularx", "longtable"})
-# Characters of the longest title, and of the names of authors.
+# Maximum length of a title, and of the names of authors.
 _MAX_TITLE, _MAX_AUTHORS = 1000, 5000
 _HEADING_LINES = 4
 
@@ -70,7 +70,7 @@ class _TexReader:
         if found := _SECTION.match(line):
             self._add_heading(number, found)
             return
-        if made := _MADE_TITLE.match(line):
+        if made := _TITLE_PAGE.match(line):
             self._builder.end_block()
             line = line[made.end() :]
         if begin := _BEGIN.search(line):
@@ -108,19 +108,19 @@ class _TexReader:
 
 
 def _argument(text: str, start: int) -> str:
-    """The text from behind an opening brace to its closing one."""
+    """Return the text after an opening brace, up to its closing one."""
     end = closing_brace(text, start, _MAX_TITLE)
     return text[start : end if end >= 0 else start + _MAX_TITLE]
 
 
 def _without_preamble(text: str) -> str:
-    """A text whose lines before the document are blank, except what its title page shows."""
+    """Blank the lines before the document, except for what its title page shows."""
     end = text.find(_DOCUMENT)
     if end < 0:
         return text
     parts = []
     at = 0
-    for found in _MADE_TITLE.finditer(text, 0, end if r"\maketitle" in text else 0):
+    for found in _TITLE_PAGE.finditer(text, 0, end if r"\maketitle" in text else 0):
         if found.start() < at:
             continue
         closing = closing_brace(text, found.end(), _MAX_AUTHORS)

@@ -1,13 +1,13 @@
-"""Commands with arguments replaced by what they show: the document's own, notes, quantities, cells of tables."""
+"""Replace commands with arguments by the text that they show: the document's own, notes, quantities, table cells."""
 
 from __future__ import annotations
 
 import re
 from typing import NamedTuple
 
-# What is replaced at most: the levels within each other, and characters of an argument, of one result and of all.
+# Limits on replacement: nested levels, and characters of an argument, of one result and of all.
 _MAX_DEPTH, _MAX_ARGUMENT, _MAX_RESULT, _MAX_WORK = 8, 5000, 10_000, 2_000_000
-_MAX_OWN = 1000
+_MAX_MACROS = 1000
 _TOKEN = re.compile(r"\\(?:begin\{[A-Za-z]+\*?\}|[A-Za-z]+\*?|.)|\$\$?[^$\n]*\$\$?", re.DOTALL)
 _DEFINITION = re.compile(r"\\(?:(?:re)?newcommand|providecommand|DeclareRobustCommand|[gex]?def)\b\*?")
 _DEFINED = re.compile(r"\s*\{?\s*\\([A-Za-z]+)\s*\}?\s*(?:\[([0-9])\]|((?:#[0-9])+))?\s*(?=\{)")
@@ -21,7 +21,7 @@ _UNITS = {"percent": r"\%", "celsius": "°C", "degreeCelsius": "°C", "degree": 
 
 
 class _Macro(NamedTuple):
-    """How many arguments it has, what it shows with #1 for the first, and whether it has options before them."""
+    """How many arguments a command has, what it shows (#1 is the first), and whether options come before them."""
 
     arguments: int
     shows: str
@@ -47,14 +47,14 @@ _SHOWN = {
 
 
 class Macros:
-    """Replaces commands, and keeps the definitions that it meets; a text keeps its number of lines."""
+    """Replaces commands, and collects the definitions that it meets; a text keeps its number of lines."""
 
     def __init__(self) -> None:
         self._macros = _SHOWN.copy()
         self._work = 0
 
     def expand(self, text: str, depth: int = 0) -> str:
-        """Return a text with its definitions left out and its commands replaced; what is too much stays as it is."""
+        """Return a text without definitions and with its commands replaced; what exceeds a limit stays unchanged."""
         parts = []
         at = 0
         for found in _TOKEN.finditer(text):
@@ -70,12 +70,12 @@ class Macros:
         return "".join([*parts, text[at:]])
 
     def without_notes(self, text: str) -> str:
-        """Return a text such as a title without the notes in it."""
+        """Return a text, such as a title, without the notes in it."""
         self._macros |= dict.fromkeys(("footnote", "thanks"), _NOTE._replace(shows=""))
         return self.expand(text)
 
     def _replace(self, text: str, found: re.Match[str], depth: int) -> tuple[int, str]:
-        """What a command shows, and where it ends; a command that is not known is its own."""
+        """Return where a command ends and what it shows; an unknown command shows itself."""
         if _DEFINITION.fullmatch(found[0]):
             return self._define(text, found)
         name = found[0][1:]
@@ -88,7 +88,7 @@ class Macros:
         end, given = self._arguments(text, options.end() if options else found.end(), count)
         if len(given) < count:
             return found.end(), found[0]
-        shown = _PARAMETER.sub(lambda one: given[int(one[1]) - 1] if int(one[1]) <= count else "", shows)
+        shown = _PARAMETER.sub(lambda match: given[int(match[1]) - 1] if int(match[1]) <= count else "", shows)
         self._work += len(shown)
         if len(shown) <= _MAX_RESULT:
             shown = _unit(shown) if is_unit else self.expand(shown, depth + 1)
@@ -99,15 +99,15 @@ class Macros:
         end, given = self._arguments(text, head.end(), 1) if head else (0, [])
         if head is None or not given:
             return found.end(), found[0]
-        # A command of LaTeX that is changed shows what it did.
-        if len(self._macros) < _MAX_OWN and (head[1] in self._macros or "renew" not in found[0]):
+        # A redefined command of LaTeX still shows what it did before.
+        if len(self._macros) < _MAX_MACROS and (head[1] in self._macros or "renew" not in found[0]):
             count = int(head[2] or 0) or len(head[3] or "") // 2
             body = given[0].replace("\n", " ").replace(r"\xspace", "")
             self._macros[head[1]] = _Macro(count, body, has_options=False)
         return end, ""
 
     def _arguments(self, text: str, at: int, count: int) -> tuple[int, list[str]]:
-        """The arguments in braces from a place on, and where the last ends; fewer than `count` where one is missing."""
+        """Return where the last argument in braces ends, and the arguments; fewer than `count` if one is missing."""
         given: list[str] = []
         while len(given) < count and (opening := _ARGUMENT.match(text, at)):
             end = closing_brace(text, opening.end(), _MAX_ARGUMENT)
@@ -120,7 +120,7 @@ class Macros:
 
 
 def closing_brace(text: str, start: int, limit: int) -> int:
-    """Return where the brace is that closes the one before `start`, within `limit` characters, or -1."""
+    """Return the position of the brace that closes the one before `start`, within `limit` characters, or -1."""
     depth = 1
     for found in _BRACE.finditer(text, start, start + limit):
         depth += (found[0] == "{") - (found[0] == "}")
@@ -130,7 +130,7 @@ def closing_brace(text: str, start: int, limit: int) -> int:
 
 
 def _unit(text: str) -> str:
-    r"""The names of a unit: `\kilo\gram\per\metre\squared` is "kilogram per metre²"."""
+    r"""Return the words for a unit: `\kilo\gram\per\metre\squared` is "kilogram per metre²"."""
 
     def name(found: re.Match[str]) -> str:
         word = found[1] or ""

@@ -1,4 +1,4 @@
-"""HTML: what a person reads of a page, without navigation, scripts and hidden text.
+"""HTML: the readable text of a page, without navigation, scripts and hidden text.
 
 lxml reports elements as events and no tree is built: text nested 200,000 elements deep is read in a second, where
 libxml2's tree silently ends at 2,048.
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from lxml import etree
 
 from corpus.readers.assemble.document_builder import DocumentBuilder, one_line
-from corpus.readers.web.about import stated
+from corpus.readers.web.about import meta_field
 from corpus.readers.web.source_lines import Fragment, LineBuffer
 from corpus.text.encodings import decode
 from corpus.types import BlockKind, Extracted
@@ -27,14 +27,14 @@ _LEFT_OUT = frozenset(
 _LEFT_OUT_ROLES = frozenset(
     ["navigation", "banner", "contentinfo", "search", "dialog", "alertdialog", "menu", "menubar"]
 )
-# Elements that are left out for what their class or id says.
+# Elements that may be left out because of their class or id.
 _WITH_CLASSES = frozenset(["div", "ul", "section", "span", "table"])
 _LEFT_OUT_CLASSES = re.compile(
     r"(?:^|[\s_-])(?:nav|navbar|navigation|menu|breadcrumbs?|cookie|cookies|advert|ads|share|social|"
     r"skip-link|toc|mw-editsection|noprint|footer|masthead)(?:$|[\s_-])",
     re.IGNORECASE,
 )
-# Inside the main content it is part of the text.
+# Left out too, except inside the main content, where it is part of the text.
 _SIDEBAR = re.compile(r"(?:^|[\s_-])sidebar(?:$|[\s_-])", re.IGNORECASE)
 _MAIN = re.compile(r"<(?:main|article)[\s>]|\brole\s*=\s*[\"']?main\b", re.IGNORECASE)
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
@@ -48,13 +48,13 @@ _BREAKING = frozenset(
     ]
 )
 _CHARSET = re.compile(rb"charset\s*=\s*[\"']?([\w-]+)")
-# Between a page's own title and the name of its site, and how such names end.
+# Separators between a page's own title and the name of its site, and how such names end.
 _SEPARATOR = re.compile(r"\s+[—–|·»-]\s+|\s*[|»·]\s*")
 _SITE = re.compile(r"\b(?:documentation|docs|manual|wiki|wikipedia)\b[^—–|·»]*$", re.IGNORECASE)
 _MAX_TITLE, _MAX_ANCHOR = 1000, 200
 # Of list items and of terms: deeper ones count as this deep.
 _MAX_DEPTH = 5
-# Characters a cell has on average in a table that only lays out the page.
+# Average characters per cell from which a table only lays out the page.
 _LAYOUT_CELL = 300
 
 
@@ -87,11 +87,11 @@ def add_html(builder: DocumentBuilder, text: str, *, level: int = 0) -> str:
     parser = etree.HTMLParser(target=page, encoding="utf-8", huge_tree=True, remove_pis=True)
     # Lone surrogates cannot be encoded.
     data = text.encode("utf-8", "replace")
-    # Line by line, as events do not say where they are; the lines of a part of another file are nothing to cite.
+    # Line by line, as events carry no position; a page inside another file has no lines to cite.
     for line in [data] if level else data.splitlines(keepends=True):
         page.line += not level
         parser.feed(line)
-    if data:  # of nothing, the parser says that it is damaged
+    if data:  # the parser reports empty input as damaged
         parser.close()
     title = _own_title(page.title[:_MAX_TITLE], page.first_heading)
     if not level:
@@ -100,7 +100,7 @@ def add_html(builder: DocumentBuilder, text: str, *, level: int = 0) -> str:
 
 
 def _own_title(title: str, heading: str) -> str:
-    """A page's title without the name of its site, as in "Widgets — Python 3.13 documentation"."""
+    """Return a page's title without the name of its site, as in "Widgets — Python 3.13 documentation"."""
     marks = list(_SEPARATOR.finditer(title))
     if heading and any(heading in (title[: mark.start()], title[mark.end() :]) for mark in marks):
         return heading
@@ -108,12 +108,12 @@ def _own_title(title: str, heading: str) -> str:
 
 
 class _Page:
-    """Takes the parser's events; it closes what a page left open, so that starts and ends come in pairs."""
+    """Takes the parser's events; the parser closes what a page left open, so that starts and ends come in pairs."""
 
     def __init__(self, builder: DocumentBuilder, level: int, *, has_main: bool) -> None:
         self.title = ""
         self.first_heading = ""
-        self.line = 0  # of the file: the last that the parser was given
+        self.line = 0  # the last line of the file that the parser was given
         self._builder = builder
         self._level = level
         self._has_main = has_main
@@ -122,17 +122,17 @@ class _Page:
         self._rows: list[list[Fragment]] = []
         # For each open definition list, whether its terms are headings.
         self._terms: list[bool] = []
-        # Open elements that break lines, paragraphs left out, and whether each is the main content.
+        # Open elements that break lines, except paragraphs, and whether each is the main content.
         self._open: list[tuple[str, bool]] = []
-        # How many are open: elements inside one that is left out, and others of a kind.
+        # Numbers of open elements: those inside one that is left out, and others by kind.
         self._left_out = self._in_main = self._lists = self._tables = self._pre = 0
         self._link = self._text.place()
         self._next_anchor = ""
-        # What the page states about itself, and on which line.
-        self._about: dict[tuple[str, str], int] = {}
+        # Metadata of the page, and the line of each.
+        self._metadata: dict[tuple[str, str], int] = {}
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        """An element begins."""
+        """Handle the start of an element."""
         self._text.line = self.line
         if self._left_out or self._is_left_out(tag, attributes):
             self._left_out += 1
@@ -153,7 +153,7 @@ class _Page:
                 self._note_anchor(name)
 
     def data(self, text: str) -> None:
-        """Text of the innermost open element, or a part of it."""
+        """Handle text of the innermost open element, or a part of it."""
         if self._title is not None:
             self._title.append(text)
         elif not self._left_out:
@@ -162,11 +162,11 @@ class _Page:
             self._text.line += text.count("\n")
 
     def comment(self, _: str) -> None:
-        """A comment ends."""
+        """Handle the end of a comment."""
         self._text.line = self.line
 
     def end(self, tag: str) -> None:
-        """An element ends."""
+        """Handle the end of an element."""
         self._text.line = self.line
         if self._left_out:
             self._left_out -= 1
@@ -174,7 +174,7 @@ class _Page:
             self.title = self.title or one_line("".join(self._title or ()))
             self._title = None
         elif tag == "head":
-            self._builder.front_matter(self._about)
+            self._builder.front_matter(self._metadata)
         elif tag == "a":
             if self._text.since(self._link).strip() in _PERMALINKS:
                 self._text.cut(self._link)
@@ -184,7 +184,7 @@ class _Page:
             self._end_block(tag)
 
     def close(self) -> None:
-        """The page ends."""
+        """Handle the end of the page."""
         self._flush()
 
     def _is_left_out(self, tag: str, attributes: Mapping[str, str]) -> bool:
@@ -202,7 +202,7 @@ class _Page:
         return tag in _WITH_CLASSES and bool(_LEFT_OUT_CLASSES.search(named) or (outside and _SIDEBAR.search(named)))
 
     def _note_anchor(self, name: str) -> None:
-        """Let the text that follows have this name; inside a block, that is the next block."""
+        """Make the text that follows a link target of this name; inside a block, that is the next block."""
         if len(name) > _MAX_ANCHOR or not name.isprintable() or self._tables or not self.line:
             return
         if self._text.is_blank():
@@ -213,8 +213,8 @@ class _Page:
     def _start_in_head(self, tag: str, attributes: Mapping[str, str]) -> None:
         if tag == "title":
             self._title = []
-        elif self.line and (field := stated(attributes)) is not None:
-            self._about.setdefault(field, self.line)
+        elif self.line and (field := meta_field(attributes)) is not None:
+            self._metadata.setdefault(field, self.line)
 
     def _start_block(self, tag: str, attributes: Mapping[str, str]) -> None:
         if self._pre:
@@ -254,7 +254,7 @@ class _Page:
         return self._level + len(_HEADINGS) + min(len(self._terms), _MAX_DEPTH)
 
     def _flush(self, heading: int = 0) -> None:
-        """Write the text since the last block, as what the open elements make of it."""
+        """Write the text since the last block, as the kind of block that the open elements imply."""
         text, lines = self._text.take()
         if not text.strip():
             return

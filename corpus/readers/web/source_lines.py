@@ -1,4 +1,4 @@
-"""Text of a page as the parser reports it, with the lines of the file that it is from."""
+"""Text of a page as the parser reports it, with the lines of the file that it comes from."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ _BLANKS = re.compile(r"\s+")
 
 
 class Fragment(NamedTuple):
-    """Text, and the lines of the file that it is from."""
+    """Text, and the lines of the file that it comes from."""
 
     text: str
     lines: Marks
 
 
 class LineBuffer:
-    """Collects the text of a block; `line` is that of the file on which the next text begins, 0 for no lines."""
+    """Collects the text of a block; `line` is the file line on which the next text begins, 0 for no lines."""
 
     def __init__(self) -> None:
         self.line = 0
         self._parts: list[str] = []
-        # Text with newlines as it is in the file, and where it begins.
+        # Text with its newlines in the file, and the line on which it begins.
         self._raw: list[tuple[int, str]] = []
 
     def add(self, text: str, *, verbatim: bool) -> None:
-        """Append text from the file, with its blanks only if `verbatim`."""
+        """Append text from the file, keeping its white space only if `verbatim`."""
         if self.line:
             self._raw.append((self.line, text))
-        self._parts.append(text if verbatim else _with_single_blanks(text))
+        self._parts.append(text if verbatim else _with_single_spaces(text))
 
     def insert(self, text: str) -> None:
         """Append text that stands for an element."""
@@ -58,7 +58,7 @@ class LineBuffer:
         del self._parts[place[0] :], self._raw[place[1] :]
 
     def take(self) -> Fragment:
-        """Return the text, and begin anew."""
+        """Return the text, and clear the buffer."""
         text, raw = "".join(self._parts), self._raw
         self._parts, self._raw = [], []
         if not raw or text.isspace():
@@ -79,7 +79,7 @@ def _marks(raw: list[tuple[int, str]]) -> Iterator[tuple[int, int]]:
                 seen += count
 
 
-def _with_single_blanks(text: str) -> str:
+def _with_single_spaces(text: str) -> str:
     if text.isspace():
         return " "
     return text if "  " not in text and text.isprintable() else _BLANKS.sub(" ", text)

@@ -1,4 +1,4 @@
-"""What holds for the passages of any text, large ones too."""
+"""Properties of the passages of any text, including large ones."""
 
 from __future__ import annotations
 
@@ -81,24 +81,24 @@ LIMITS = st.sampled_from([16, 30, 120, 254])
 @pytest.mark.parametrize("count_tokens", [count_real_tokens, count_words, count_characters])
 @settings(max_examples=200, deadline=None)
 @given(text=TEXTS, path=PATHS, max_tokens=LIMITS)
-def test_nothing_is_lost_doubled_or_too_long(count_tokens: CountTokens, text: str, path: str, max_tokens: int) -> None:
-    """Passages are exact slices that cover every visible character once, fit the encoder, and know their lines."""
+def test_nothing_is_lost_repeated_or_too_long(count_tokens: CountTokens, text: str, path: str, max_tokens: int) -> None:
+    """Passages are exact slices that cover every visible character once, fit the encoder and have the right lines."""
     check_passages(document(text, path=path), count_tokens=count_tokens, max_tokens=max_tokens)
 
 
 @given(st.lists(st.one_of(st.just("***"), st.integers(1, 70).map(lambda words: "word " * words)), max_size=12))
-def test_punctuation_alone_has_no_room_beside_it(blocks: list[str]) -> None:
-    """Where a passage holds nothing but punctuation, it would be too long together with its neighbour."""
+def test_punctuation_is_a_passage_only_where_no_neighbour_has_room(blocks: list[str]) -> None:
+    """A passage of nothing but punctuation would be too long together with its neighbour."""
     one = document("# T\n\n" + "\n\n".join(blocks), path="a.md")
     found = check_passages(one, count_tokens=count_words, max_tokens=30)
     for before, after in pairwise(found):
         if not any(map(str.isalnum, before.text[before.body :])) or not any(map(str.isalnum, after.text)):
-            # The context and the newline behind it take a token each.
+            # The context and the newline after it take a token each.
             assert count_words([one.text[before.start + before.body : after.end]])[0] > 28
 
 
 MARKDOWN, PLAIN = "a.md", "a.txt"
-# Each `n` a thousand bytes or so.
+# About a thousand bytes for each `n`.
 LARGE: dict[str, tuple[str, Callable[[int], str]]] = {
     "words in a line": (MARKDOWN, lambda n: "word " * 200 * n),
     "sentences in a line": (PLAIN, lambda n: "A sentence of some words here. " * 32 * n),
@@ -127,7 +127,7 @@ LARGE: dict[str, tuple[str, Callable[[int], str]]] = {
 
 @pytest.mark.parametrize("name", LARGE)
 def test_large_texts_take_linear_time(name: str) -> None:
-    """And each passage stays short enough to be shown."""
+    """Each passage stays short enough to be shown."""
     path, text = LARGE[name]
 
     def check(text: str) -> None:

@@ -16,8 +16,8 @@ def texts(text: str, *, path: str = "a.md", max_tokens: int = 254) -> list[str]:
     return [passage.text for passage in passages(text, path=path, max_tokens=max_tokens)]
 
 
-def test_a_passage_carries_what_gives_it_meaning() -> None:
-    """Heading lines stand in the text that is shown, and in the context in place of the text that is read."""
+def test_a_passage_has_its_headings() -> None:
+    """The text that is shown has the heading lines; the encoder reads the context in their place."""
     text = "# Guide\n\n## Taxis\n\nTake one.\n\nOr walk.\n\n## Trains\n\nEvery hour.\n"
     found = passages(text, path="a.md")
     assert found == (
@@ -45,8 +45,8 @@ def test_a_passage_carries_what_gives_it_meaning() -> None:
     assert encoder_text(found[0]) == "Guide › Taxis\nTake one.\n\nOr walk."
 
 
-def test_a_heading_that_no_context_repeats_is_read_as_text() -> None:
-    """Or nobody could find it: headings with nothing below them."""
+def test_a_heading_that_is_in_no_context_is_read_as_text() -> None:
+    """A heading with nothing below it could not be found otherwise."""
     (found,) = passages("# Guide\n\n## Lost\n\n## Taxis\n\nTake one.\n", path="a.md")
     assert (found.body, found.heading) == (0, ("Guide", "Taxis"))
     assert encoder_text(found) == "Guide › Taxis\n# Guide\n\n## Lost\n\n## Taxis\n\nTake one."
@@ -62,21 +62,13 @@ def test_many_headings_without_text_are_cut_like_text() -> None:
     assert len(passages("# Same\n" * 1000 + "\nBody.\n", path="a.md")) > 10
 
 
-def test_no_passage_crosses_a_heading() -> None:
-    assert texts("# A\n\na\n\n# B\n\nb\n\n# C\n\nc\n") == ["# A\n\na", "# B\n\nb", "# C\n\nc"]
-
-
-def test_small_blocks_stand_together_up_to_the_target() -> None:
-    """Of 120 tokens; a list stays with the line that introduces it."""
+def test_small_blocks_are_joined_up_to_the_target() -> None:
+    """The target is 120 tokens; a list stays with the line that introduces it."""
     paragraph = "word " * 49 + "end."
     assert len(texts("\n\n".join([paragraph] * 2))) == 1
     assert [len(piece.split()) for piece in texts("\n\n".join([paragraph] * 5))] == [100, 100, 50]
-    assert texts(
-        "The list is:\n- one\n- two\n\nAnother one, which stands by itself here.\n", path="a.txt", max_tokens=12
-    ) == [
-        "The list is:\n- one\n- two",
-        "Another one, which stands by itself here.",
-    ]
+    first, second = "The list is:\n- one\n- two", "Another one, which stands by itself here."
+    assert texts(f"{first}\n\n{second}\n", path="a.txt", max_tokens=12) == [first, second]
 
 
 LAUNDRY = ("a.txt", "Laundry\n"), ("a.txt", "4. Laundry\n"), ("a.md", "**Laundry**\n\n"), ("a.md", "__The day:__\n\n- ")
@@ -85,7 +77,7 @@ LAUNDRY = ("a.txt", "Laundry\n"), ("a.txt", "4. Laundry\n"), ("a.md", "**Laundry
 @pytest.mark.parametrize(("path", "line"), LAUNDRY)
 @pytest.mark.parametrize("sentences", [30, 36, 59, 100])
 def test_a_line_stays_with_what_it_introduces(path: str, line: str, sentences: int) -> None:
-    """Directly above its text, or in bold; whether that fills a passage or is cut."""
+    """A line in bold or right above its text does, whether the text fills a passage or is cut."""
     above, below = "rain " * 99 + "end.", "It was wet. " * sentences
     found = texts(f"# T\n\n{above}\n\n{line}{below}\n", path=path)
     assert found[0] == f"# T\n\n{above}"
@@ -93,19 +85,19 @@ def test_a_line_stays_with_what_it_introduces(path: str, line: str, sentences: i
 
 
 def test_a_line_among_short_lines_introduces_nothing() -> None:
-    """Such as those of an address; nor does one that ends like a sentence."""
+    """This holds for the lines of an address, and for a line that ends like a sentence."""
     above = "word " * 117
     assert texts(f"# T\n\n{above}end\nBirch Lane\nOld Town\n", path="a.txt")[-1] == "Old Town"
     assert texts(f"# T\n\n{above}end\nIt rains.\nWord word word word.\n", path="a.txt")[-1] == "Word word word word."
 
 
-def test_a_paragraph_stays_whole_up_to_a_size() -> None:
-    """180 tokens; a longer one is cut between sentences into pieces of about the same size."""
+def test_a_paragraph_of_up_to_180_tokens_stays_whole() -> None:
+    """A longer one is cut between sentences into pieces of about the same size."""
     assert [len(piece.split()) for piece in texts("One two three. " * 60)] == [180]
     assert [len(piece.split()) for piece in texts("One two three. " * 61)] == [93, 90]
 
 
-def test_pieces_of_a_list_item_carry_its_first_words() -> None:
+def test_pieces_of_a_list_item_have_its_first_words_as_a_heading() -> None:
     text = "# T\n\n- Exit A: " + "leads on and on. " * 30 + "\n  - one\n  - two\n"
     found = passages(text, path="a.md", max_tokens=60)
     assert [passage.heading for passage in found] == [("T",), ("T", "Exit A"), ("T", "Exit A"), ("T", "Exit A")]
@@ -113,8 +105,8 @@ def test_pieces_of_a_list_item_carry_its_first_words() -> None:
     assert found[3].text == "- one\n  - two"
 
 
-def test_pieces_of_a_table_carry_the_names_of_its_columns() -> None:
-    """In what the encoder reads; the headings that are cited stay as they are. Lines without bars have no columns."""
+def test_pieces_of_a_table_have_its_column_names_in_their_context() -> None:
+    """The headings that are cited do not change; lines without bars have no columns."""
     rows = "".join(f"| boat {n} | {n} EUR | pier {n} |\n" for n in range(20))
     found = passages(
         f"# Fees\n\n| Boat|Fee |  Where |\n|---|---|---|\n{rows}\nMore words.\n", path="a.md", max_tokens=60
@@ -127,8 +119,8 @@ def test_pieces_of_a_table_carry_the_names_of_its_columns() -> None:
     assert {passage.context for passage in found} == {"Fees"}, "names that leave no room"
 
 
-def test_nested_items_carry_the_item_above() -> None:
-    """Where a passage begins inside a list: the nearest item further out, none across a paragraph."""
+def test_nested_items_have_the_item_above_as_a_heading() -> None:
+    """A passage that begins inside a list has the nearest outer item, but none from before a paragraph."""
     items = "".join(f"  - this is nested item number {n}\n" for n in range(20))
     found = passages(f"# T\n\n- Exit A - the way\n{items}", path="a.md", max_tokens=60)
     assert [passage.heading for passage in found] == [("T",), ("T", "Exit A"), ("T", "Exit A")]
@@ -151,7 +143,7 @@ A, B, C = "A" * 100, "B" * 100, "C" * 30
         ("T", ("A", "A", "B"), "T › A › B"),
         ("T", ("T", ""), "T"),
         ("", (), ""),
-        # A long one loses its middle: title and innermost heading say most.
+        # A long one loses its middle: the title and the innermost heading matter most.
         ("T" * 90, (A, B, C), " › ".join(["T" * 90, B, C])),
         ("T" * 200, (A,), A),
         ("T" * 300, (), "T" * 240),
@@ -161,13 +153,13 @@ def test_a_context_names_each_heading_once(title: str, heading: tuple[str, ...],
     assert context_of(title, heading, count_tokens=count_words, max_tokens=254) == expected
 
 
-def test_a_context_takes_at_most_half_of_what_is_read() -> None:
+def test_a_context_takes_at_most_half_of_the_tokens() -> None:
     assert context_of("T" * 20, (), count_tokens=count_characters, max_tokens=40) == "T" * 20
     assert context_of("T" * 20, (), count_tokens=count_characters, max_tokens=39) == ""
 
 
 def test_punctuation_joins_its_neighbour() -> None:
-    """A rule is no passage of its own where there is room beside it in its section."""
+    """A rule is a passage only if its section has no passage with room for it."""
     long = "word " * 19 + "end."
     assert texts(f"# T\n\n{long}\n\n***\n\n{long}\n", max_tokens=30) == [f"# T\n\n{long}\n\n***", long]
     assert texts(f"***\n\n{'word ' * 199}end.\n", max_tokens=220) == [f"***\n\n{'word ' * 199}end."]
@@ -176,8 +168,8 @@ def test_punctuation_joins_its_neighbour() -> None:
     assert texts(f"# T\n\n{full}\n\n***\n", max_tokens=20) == [f"# T\n\n{full}", "***"]
 
 
-def test_a_tokenizer_that_counts_more_for_a_whole() -> None:
-    """Pieces are made smaller until each is read whole."""
+def test_a_tokenizer_that_counts_more_for_a_text_than_for_its_parts() -> None:
+    """Pieces are made smaller until each fits."""
 
     def count(texts: Sequence[str]) -> list[int]:
         return [len(words) + max(0, len(words) - 10) for words in map(str.split, texts)]
@@ -188,13 +180,13 @@ def test_a_tokenizer_that_counts_more_for_a_whole() -> None:
 
 
 def test_what_cannot_fit_is_still_a_passage() -> None:
-    """A character of more tokens than are read at all stands by itself; nothing is lost, nothing hangs."""
+    """A character of more tokens than the limit is a passage; nothing is lost and nothing hangs."""
     found = split(document("ab c"), count_tokens=lambda texts: [9 * len(text) for text in texts], max_tokens=2)
     assert [passage.text for passage in found] == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize("path", sorted(str(file.relative_to(SAMPLE)) for file in SAMPLE.rglob("*.*")))
-def test_the_sample_is_cut_well_at_any_size(path: str) -> None:
+def test_the_sample_can_be_cut_at_any_size(path: str) -> None:
     one = document((SAMPLE / path).read_text(encoding="utf-8"), path=path)
     for limit in (16, 60, 254):
         assert check_passages(one, count_tokens=count_real_tokens, max_tokens=limit)
@@ -202,8 +194,8 @@ def test_the_sample_is_cut_well_at_any_size(path: str) -> None:
     check_passages(one, count_tokens=count_characters, max_tokens=200)
 
 
-def test_the_sample_as_a_whole() -> None:
-    """Its number of passages changes only with intent: `corpus.chunking.splitter.VERSION` would have to be raised."""
+def test_the_number_of_passages_in_the_sample() -> None:
+    """If it changes, so that it has to be updated here, raise `corpus.chunking.splitter.VERSION` too."""
     files = sorted(SAMPLE.rglob("*.*"))
     made = [document(file.read_text(encoding="utf-8"), path=file.name) for file in files]
     sizes = [len(split(one, count_tokens=count_real_tokens, max_tokens=254)) for one in made]

@@ -1,4 +1,4 @@
-"""The pieces that are not cut."""
+"""Units, the smallest pieces of a text, and how they are joined."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def test_sentences_are_units() -> None:
 
 
 def test_lines_of_code_and_rows_are_units() -> None:
-    """With their indent; blank lines are none."""
+    """They keep their indent; blank lines are not units."""
     text = "if x. y:\n    z = 1\n \n\n\tw"
     assert units(text, kind=BlockKind.CODE) == [("if x. y:", 3), ("    z = 1", 3), ("\tw", 1)]
     assert units("| a | b |\n|---|---|", kind=BlockKind.TABLE) == [("| a | b |", 5), ("|---|---|", 1)]
 
 
 def test_a_long_sentence_is_cut_at_a_clause() -> None:
-    """In the second half of what fits; else at the last blank."""
+    """The clause must end in the second half of what fits; otherwise the cut is at the last space."""
     assert units("one two three four five, six seven eight nine") == [
         ("one two three four five, six seven", 7),
         ("eight nine", 2),
@@ -38,21 +38,21 @@ def test_a_long_word_is_cut_anywhere() -> None:
     assert found == [Unit(0, 9, 9), Unit(9, 18, 9), Unit(18, 25, 7)]
 
 
-def test_a_character_of_more_tokens_than_there_is_room_is_a_unit() -> None:
-    found = list(
-        units_of("ab", Block(BlockKind.PARAGRAPH, 0, 2), count=lambda texts: [9 * len(text) for text in texts], room=5)
+def test_a_character_with_too_many_tokens_is_a_unit() -> None:
+    found = units_of(
+        "ab", Block(BlockKind.PARAGRAPH, 0, 2), count=lambda texts: [9 * len(text) for text in texts], room=5
     )
     assert [(unit.start, unit.end) for unit in found] == [(0, 1), (1, 2)]
 
 
 def test_the_count_has_a_floor() -> None:
-    """A token for sixteen visible characters, however few the tokenizer sees; white space is free."""
+    """At least one token for sixteen visible characters, whatever the tokenizer says; white space is free."""
     count = bounded(count_words, 254)
     assert count(["a b c", "x" * 16, "x" * 17, "x" + " " * 100 + "y", ""]) == [3, 1, 2, 2, 0]
 
 
-def test_what_is_far_too_long_is_not_counted() -> None:
-    """Its floor is over the limit already, and a count of millions of characters is slow."""
+def test_a_text_that_is_far_too_long_is_not_counted() -> None:
+    """Its floor is over the limit already, and counting millions of characters is slow."""
     asked: list[str] = []
 
     def count(texts: list[str]) -> list[int]:
@@ -69,16 +69,13 @@ def pieces(*sizes: int, target: int, room: int) -> list[list[int]]:
 
 
 def test_pieces_are_of_about_the_same_size() -> None:
-    """No short rest at the end."""
+    """There is no short remainder; units that fit the target together are one piece."""
     assert pieces(*[5] * 10, target=20, room=100) == [[5] * 5, [5] * 5]
     assert pieces(*[5] * 9, target=20, room=100) == [[5] * 5, [5] * 4]
+    assert pieces(5, 5, target=20, room=100) == [[5, 5]]
+    assert pieces(target=20, room=100) == []
 
 
 def test_no_piece_is_larger_than_the_room() -> None:
     assert pieces(9, 9, 9, target=100, room=10) == [[9], [9], [9]]
     assert pieces(3, 30, 3, target=12, room=30) == [[3], [30], [3]]
-
-
-def test_what_fits_the_target_is_one_piece() -> None:
-    assert pieces(5, 5, target=20, room=100) == [[5, 5]]
-    assert pieces(target=20, room=100) == []

@@ -1,4 +1,4 @@
-"""Patterns of paths: written for one path, and what they spare a walk."""
+"""Patterns for paths: literal ones, and the folders that a walk need not enter."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def matches(line: str, path: str) -> bool:
 
 @settings(deadline=None)
 @given(PATHS, PATHS)
-def test_a_literal_pattern_is_of_one_path_and_what_lies_below(path: str, other: str) -> None:
+def test_a_literal_pattern_matches_one_path_and_everything_below_it(path: str, other: str) -> None:
     line = gitignore.literal_pattern(path)
     assert gitignore.valid_patterns([line]) == [line]
     assert matches(line, path)
@@ -48,8 +48,7 @@ def usable(line: str) -> bool:
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(PATTERNS.filter(usable), min_size=1, max_size=4), PATHS)
-def test_no_folder_is_spared_that_holds_what_is_taken_in(lines: list[str], path: str) -> None:
-    """Whatever file matches, the walk gets to it."""
+def test_no_folder_with_a_matching_file_is_passed_over(lines: list[str], path: str) -> None:
     reach = gitignore.FolderFilter(lines)
     if gitignore.compile_patterns(lines).match_file(path):
         parts = path.split("/")
@@ -57,7 +56,7 @@ def test_no_folder_is_spared_that_holds_what_is_taken_in(lines: list[str], path:
 
 
 @pytest.mark.parametrize(
-    ("lines", "held", "spared"),
+    ("lines", "entered", "passed_over"),
     [
         (["/a/b/**"], ["a/", "a/b/", "a/b/c/", "a/b/c/d/"], ["b/", "a/c/", "a/c/b/"]),
         (["/a/b.md"], ["a/"], ["b/", "a/c/"]),
@@ -72,6 +71,6 @@ def test_no_folder_is_spared_that_holds_what_is_taken_in(lines: list[str], path:
         (["# a comment alone"], ["a/"], []),
     ],
 )
-def test_which_folders_are_looked_into(lines: list[str], held: list[str], spared: list[str]) -> None:
+def test_which_folders_are_entered(lines: list[str], entered: list[str], passed_over: list[str]) -> None:
     reach = gitignore.FolderFilter(lines)
-    assert [folder for folder in (*held, *spared) if reach.may_contain_matches(folder)] == held
+    assert [folder for folder in (*entered, *passed_over) if reach.may_contain_matches(folder)] == entered

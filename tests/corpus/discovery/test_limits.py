@@ -37,11 +37,11 @@ def root(tmp_path: Path) -> Path:
 def test_walk_within_paths(
     root: Path, paths: tuple[str, ...], include: tuple[str, ...], taken: tuple[str, ...]
 ) -> None:
-    """Patterns apply in each folder; a file that is named need not match one."""
+    """Patterns apply in each folder; a file in `paths` need not match one."""
     assert [file.path for file in walk(root, include=include, paths=paths).files] == sorted(taken)
 
 
 def test_outermost() -> None:
-    """A path inside another one adds nothing; a folder with the same beginning is another."""
+    """Paths inside another are dropped; a folder whose name only begins the same is not inside."""
     assert outermost(["b/c.md", "a/x/", "a/", "a b/", "b/", "d.md", "d.md"]) == ("a b/", "a/", "b/", "d.md")
     assert outermost([]) == ()

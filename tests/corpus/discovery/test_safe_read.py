@@ -1,4 +1,4 @@
-"""Reading a file, whatever it is."""
+"""Reading any kind of file safely."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from corpus.formats import MAX_BYTES
 from tests.paths import REPOSITORY
 
 
-def reason(file: Path) -> Unreadable:
+def refusal(file: Path) -> tuple[str, bool, bool]:
+    """The reason, and whether the file is gone, or its state is unknown."""
     with pytest.raises(Unreadable) as caught:
         read_bytes(file.parent, file.name)
     assert str(caught.value) == caught.value.reason
-    return caught.value
+    return caught.value.reason, caught.value.gone, caught.value.unknown
 
 
 def descriptors() -> int:
@@ -29,11 +30,10 @@ def descriptors() -> int:
 
 
 def test_a_file_that_vanished(tmp_path: Path) -> None:
-    """Or whose folder became a file."""
+    """Also one whose folder became a file."""
     (tmp_path / "file").touch()
     for path in (tmp_path / "gone.md", tmp_path / "file" / "a.md"):
-        found = reason(path)
-        assert (found.reason, found.gone, found.unknown) == ("vanished while being read", True, False)
+        assert refusal(path) == ("vanished while being read", True, False)
 
 
 def test_special_files_are_refused_and_nothing_stays_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,13 +42,12 @@ def test_special_files_are_refused_and_nothing_stays_open(tmp_path: Path, monkey
     with socket.socket(socket.AF_UNIX) as server:
         server.bind("socket.md")
         for path in (Path("socket.md"), tmp_path, Path("/dev/zero")):
-            found = reason(path)
-            assert (found.reason, found.gone, found.unknown) == ("not a regular file", False, False)
+            assert refusal(path) == ("not a regular file", False, False)
     assert descriptors() == before
 
 
-def test_a_pipe_to_which_nobody_writes_is_refused_at_once(tmp_path: Path) -> None:
-    """In another process, as a plain open would wait for ever."""
+def test_a_pipe_without_a_writer_is_refused_at_once(tmp_path: Path) -> None:
+    """In another process, as a plain open would wait forever."""
     os.mkfifo(tmp_path / "fifo.md")
     program = (
         "import sys\nfrom pathlib import Path\nfrom corpus import read_bytes\nfrom corpus.errors import Unreadable\n"
@@ -60,15 +59,14 @@ def test_a_pipe_to_which_nobody_writes_is_refused_at_once(tmp_path: Path) -> Non
 
 
 def test_a_link_is_not_followed(tmp_path: Path) -> None:
-    """Even one put there after the walk."""
+    """Not even one created after the walk."""
     (tmp_path / "real.md").write_bytes(b"words")
     (tmp_path / "link.md").symlink_to("real.md")
-    found = reason(tmp_path / "link.md")
-    assert (found.reason, found.gone, found.unknown) == ("symbolic link, not followed", False, False)
+    assert refusal(tmp_path / "link.md") == ("symbolic link, not followed", False, False)
 
 
 def test_a_folder_that_became_a_link_is_not_followed(tmp_path: Path) -> None:
-    """Nothing outside the root is read, though the walk saw a folder there."""
+    """Nothing outside the root is read, even if the walk saw a folder there."""
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside" / "a.md").write_bytes(b"words")
     root = tmp_path / "root"
@@ -92,7 +90,7 @@ def test_a_path_that_leads_out_is_refused(tmp_path: Path, path: str) -> None:
 
 
 def test_a_path_longer_than_the_system_takes_is_read(tmp_path: Path) -> None:
-    """It is opened folder by folder."""
+    """The folders are opened one by one."""
     names = ["n" * 250] * 20
     at = os.open(tmp_path, os.O_RDONLY)
     for name in names:
@@ -107,20 +105,19 @@ def test_a_path_longer_than_the_system_takes_is_read(tmp_path: Path) -> None:
 
 
 def test_what_the_system_refuses_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is known about the file, so what is indexed of it still counts."""
+    """Nothing is known about the file, so what is in the index remains."""
 
     def refuse(*_: object) -> int:
         raise PermissionError(errno.EACCES, "Permission denied")
 
     monkeypatch.setattr(os, "open", refuse)
-    found = reason(tmp_path / "a.md")
-    assert (found.reason, found.gone, found.unknown) == ("cannot be read: Permission denied", False, True)
+    assert refusal(tmp_path / "a.md") == ("cannot be read: Permission denied", False, True)
 
 
 def test_the_cap_holds_for_a_file_that_grew(tmp_path: Path) -> None:
-    """One byte more than the cap is read, never the whole."""
+    """At most one byte more than the cap is read."""
     with (tmp_path / "sparse.txt").open("wb") as stream:
         stream.truncate(MAX_BYTES)
     assert len(read_bytes(tmp_path, "sparse.txt")) == MAX_BYTES
     os.truncate(tmp_path / "sparse.txt", 10 * 1024**3)
-    assert reason(tmp_path / "sparse.txt").reason == "larger than 8 MiB"
+    assert refusal(tmp_path / "sparse.txt")[0] == "larger than 8 MiB"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -27,12 +27,12 @@ def ignore(root: Path, path: str, lines: Iterable[str]) -> None:
     (root / path).write_text("\n".join(lines), encoding="utf-8")
 
 
-def found(root: Path, *, include: tuple[str, ...] = (), exclude: tuple[str, ...] = ()) -> list[str]:
+def found(root: Path, *, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> list[str]:
     return [file.path for file in walk(root, include=include, exclude=exclude).files]
 
 
 def test_files_come_in_the_order_of_their_paths(tmp_path: Path) -> None:
-    """Code points decide; composed and decomposed letters are two names; size and time come with each."""
+    """By code points; composed and decomposed letters are different names; each file has its size and time."""
     make(tmp_path, "b.md", "a/z.txt", "a.md", "a-b/c.md", "A.md", "a/b/c/d.rst", "-dash.md", "new\nline.md")
     make(tmp_path, "caf\u00e9.md", "cafe\u0301.md")
     os.utime(tmp_path / "A.md", ns=(5, 7))
@@ -53,14 +53,14 @@ def test_files_come_in_the_order_of_their_paths(tmp_path: Path) -> None:
 
 
 def test_hidden_files_and_folders_are_left_out_in_silence(tmp_path: Path) -> None:
-    """The index among them, and what Word and LibreOffice write beside a document that is open."""
+    """They include the index, and the lock files that Word and LibreOffice write while a document is open."""
     make(tmp_path, ".hidden.md", ".qa/index.md", ".git/a.md", "a/.b/c.md", "a/d.md", "~$d.docx", "a/.~lock.d.odt#")
     assert walk(tmp_path).skipped == ()
     assert found(tmp_path) == ["a/d.md"]
 
 
 def test_the_settings_of_the_collection_are_no_document(tmp_path: Path) -> None:
-    """Nor are they reported; a file of that name further down is one like any other."""
+    """They are not reported either; a file of that name in a subfolder is a document."""
     make(tmp_path, "qa.toml", "sub/qa.toml", "a.md")
     assert walk(tmp_path).skipped == ()
     assert found(tmp_path) == ["a.md", "sub/qa.toml"]
@@ -72,8 +72,8 @@ OTHERS = (
 )  # fmt: skip
 
 
-def test_what_no_person_wrote_is_left_out_and_counted(tmp_path: Path) -> None:
-    """Installed packages, environments, caches, lock files, minified code."""
+def test_generated_files_are_left_out_and_counted(tmp_path: Path) -> None:
+    """These are installed packages, environments, caches, lock files and minified code."""
     make(tmp_path, "a.md", "web/g.js", "package.json", *OTHERS)
     assert found(tmp_path) == ["a.md", "package.json", "web/g.js"]
     assert walk(tmp_path).left_out == (
@@ -84,7 +84,7 @@ def test_what_no_person_wrote_is_left_out_and_counted(tmp_path: Path) -> None:
         ("node_modules", 2),
         ("virtual environments", 2),
     )
-    # Whoever indexes the inside of one wants it.
+    # If the root is such a folder, its files are wanted.
     assert found(tmp_path / "env") == ["d.md", "pyvenv.cfg"]
 
 
@@ -100,13 +100,13 @@ def test_what_no_person_wrote_is_left_out_and_counted(tmp_path: Path) -> None:
         ("package-lock.json", ["web/package-lock.json"]),
     ],
 )
-def test_who_asks_for_it_by_name_gets_it(tmp_path: Path, pattern: str, expected: list[str]) -> None:
+def test_generated_files_can_be_included_by_name(tmp_path: Path, pattern: str, expected: list[str]) -> None:
     make(tmp_path, "a.md", *OTHERS)
-    assert [file.path for file in walk(tmp_path, include=[pattern]).files] == expected
+    assert found(tmp_path, include=[pattern]) == expected
 
 
-def test_paths_and_ignore_files_bring_it_back_too(tmp_path: Path) -> None:
-    """What they leave out themselves is not counted."""
+def test_paths_and_ignore_files_can_include_generated_files(tmp_path: Path) -> None:
+    """Files left out by ignore files are not counted."""
     make(tmp_path, "a.md", *OTHERS)
     asked = walk(tmp_path, paths=["venv/", "poetry.lock"])
     assert [file.path for file in asked.files] == ["poetry.lock", "venv/lib/c.md"]
@@ -120,8 +120,8 @@ def test_paths_and_ignore_files_bring_it_back_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [".gitignore", ".qaignore"])
-def test_ignore_files_leave_out_in_silence(tmp_path: Path, name: str) -> None:
-    """Files, folders with all below them, anchored paths, links, comments."""
+def test_ignored_files_are_left_out_in_silence(tmp_path: Path, name: str) -> None:
+    """Patterns may be for files, whole folders, anchored paths or links; comments are skipped."""
     make(tmp_path, "keep.md", "drop.md", "build/a.md", "sub/build/b.md", "sub/top.md", "top.md", "note.png")
     (tmp_path / "link.md").symlink_to("keep.md")
     ignore(tmp_path, name, ["# comment", "drop.md", "build/", "/top.md", "*.png", "link.md", ""])
@@ -159,7 +159,7 @@ def test_which_ignore_file_counts(tmp_path: Path, ignored: dict[str, list[str]],
     assert found(tmp_path) == expected
 
 
-def test_a_line_that_is_no_pattern_is_named_and_the_others_count(tmp_path: Path) -> None:
+def test_an_invalid_line_of_an_ignore_file_is_reported_and_the_others_count(tmp_path: Path) -> None:
     make(tmp_path, "a.md", "b.md", "c.md")
     ignore(tmp_path, ".gitignore", ["a.md", "!", "# comment", "c.md", "**/x/**/y/**/z"])
     reason = "ignore file has invalid patterns (line 2, 5)"
@@ -169,15 +169,15 @@ def test_a_line_that_is_no_pattern_is_named_and_the_others_count(tmp_path: Path)
     assert walk(tmp_path).skipped[0].reason.endswith("(line 1, 2, 3, 4, 5 and others)")
 
 
-def test_an_ignore_file_of_any_newlines_is_read(tmp_path: Path) -> None:
-    """With a byte order mark, as Windows editors write it."""
+def test_an_ignore_file_written_by_a_windows_editor_is_read(tmp_path: Path) -> None:
+    """It has a byte order mark and CRLF."""
     make(tmp_path, "a.md", "b.md", "c.md")
     (tmp_path / ".qaignore").write_bytes(b"\xef\xbb\xbfa.md\r\nb.md\r\n")
     assert found(tmp_path) == ["c.md"]
 
 
 def test_an_ignore_file_that_is_none_is_passed_over(tmp_path: Path) -> None:
-    """A FIFO is not waited for, and of a file of gigabytes no more than a megabyte is read."""
+    """A FIFO does not block the walk, and at most a megabyte of a huge file is read."""
     make(tmp_path, "a.md", "sub/b.md")
     os.mkfifo(tmp_path / ".gitignore")
     with (tmp_path / "sub" / ".gitignore").open("wb") as stream:
@@ -194,15 +194,14 @@ def test_patterns_of_an_ignore_file_are_capped(tmp_path: Path) -> None:
     assert found(tmp_path) == [f"a{MAX_PATTERNS}.md"]
 
 
-def test_patterns_of_many_stars_are_passed_over(tmp_path: Path) -> None:
-    """Of three in a name it is soon clear whether they match; of forty it would take centuries."""
+def test_patterns_with_many_stars_are_refused(tmp_path: Path) -> None:
+    """Three stars in a name are matched quickly; forty would take centuries."""
     names = ["a" * 250, "a" * 245 + "b.md", "aXaXb.md"]
     for name in names:
         (tmp_path / name).touch()
     ignore(tmp_path, ".gitignore", ["*a" * 40 + "*c", "**/x/**/y/**", "*a*X*b.md", "*a*a*c"])
+    assert walk(tmp_path).skipped == (SkippedFile(".gitignore", "ignore file has invalid patterns (line 1, 2)"),)
     assert found(tmp_path) == ["a" * 250, "a" * 245 + "b.md"]
-    (skipped,) = walk(tmp_path).skipped
-    assert skipped == SkippedFile(".gitignore", "ignore file has invalid patterns (line 1, 2)")
 
 
 def test_an_ignore_file_behind_a_link_is_not_read(tmp_path: Path) -> None:
@@ -213,7 +212,7 @@ def test_an_ignore_file_behind_a_link_is_not_read(tmp_path: Path) -> None:
 
 
 def test_links_are_not_followed(tmp_path: Path) -> None:
-    """To files, to folders, in a loop, out of the root, or to nothing; a hard link is a file of its own."""
+    """Whether they lead to a file, a folder, in a loop, out of the root or nowhere; a hard link is a separate file."""
     root = tmp_path / "root"
     make(root, "a.md", "sub/b.md")
     make(tmp_path, "outside.md")
@@ -228,13 +227,13 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     )
 
 
-def test_special_files_are_named(tmp_path: Path) -> None:
+def test_special_files_are_reported(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.md")
     assert walk(tmp_path).skipped == (SkippedFile("pipe.md", "not a regular file"),)
 
 
 def test_names_that_are_not_utf_8_are_named_as_bytes(tmp_path: Path) -> None:
-    """Folders too; what is below them is not visited."""
+    """This also holds for folders, which are not entered."""
     bad = os.fsencode(tmp_path) + b"/caf\xe9"
     os.mkdir(bad)  # noqa: PTH102 - a name of bytes
     Path(os.fsdecode(bad + b"/a.md")).touch()
@@ -243,7 +242,7 @@ def test_names_that_are_not_utf_8_are_named_as_bytes(tmp_path: Path) -> None:
 
 
 def test_include_and_exclude(tmp_path: Path) -> None:
-    """Patterns of .gitignore; exclude wins, and what include leaves out is not named."""
+    """Both take patterns as in .gitignore; exclude wins, and files that include leaves out are not reported."""
     make(tmp_path, "a.md", "b.txt", "c.png", "sub/a.md", "sub/c.md", "old/a.md")
     assert found(tmp_path, include=("*.md",)) == ["a.md", "old/a.md", "sub/a.md", "sub/c.md"]
     assert found(tmp_path, include=("*.md",), exclude=("old/", "/a.md")) == ["sub/a.md", "sub/c.md"]
@@ -255,7 +254,7 @@ def test_include_and_exclude(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("pattern", ["!", "\\"])
-def test_a_pattern_that_cannot_be_meant(tmp_path: Path, pattern: str) -> None:
+def test_an_invalid_pattern_is_an_error(tmp_path: Path, pattern: str) -> None:
     with pytest.raises(UsageError, match=r"^Invalid git pattern: .* Patterns are written as in \.gitignore\.$"):
         walk(tmp_path, include=(pattern,))
     with pytest.raises(UsageError):
@@ -267,8 +266,8 @@ def test_a_file_over_the_cap_is_named_unread(tmp_path: Path) -> None:
         stream.truncate(MAX_BYTES)
     with (tmp_path / "b.txt").open("wb") as stream:
         stream.truncate(MAX_BYTES + 1)
-    assert found(tmp_path) == ["a.txt"]
     assert walk(tmp_path).skipped == (SkippedFile("b.txt", "larger than 8 MiB (8,388,609 bytes)"),)
+    assert found(tmp_path) == ["a.txt"]
 
 
 def test_a_root_that_cannot_be_read(tmp_path: Path) -> None:
@@ -280,7 +279,7 @@ def test_a_root_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The others are walked; nothing is known about what is in it."""
+    """The others are walked."""
     make(tmp_path, "a.md", "locked/b.md", "open/c.md")
     scandir = os.scandir
 
@@ -296,7 +295,7 @@ def test_a_folder_that_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pyte
     )
 
 
-def test_an_entry_that_cannot_be_looked_at_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_entry_that_cannot_be_examined_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make(tmp_path, "a.md")
     scandir = os.scandir
 
@@ -312,8 +311,8 @@ def test_an_entry_that_cannot_be_looked_at_is_named(tmp_path: Path, monkeypatch:
             yield [*found, Entry()]
 
     monkeypatch.setattr(os, "scandir", entries)
-    assert found(tmp_path) == ["a.md"]
     assert walk(tmp_path).skipped == (SkippedFile("b.md", "cannot be read: Input/output error", unreadable=True),)
+    assert found(tmp_path) == ["a.md"]
 
 
 def test_a_deep_tree_is_walked(tmp_path: Path) -> None:
@@ -323,8 +322,8 @@ def test_a_deep_tree_is_walked(tmp_path: Path) -> None:
     assert found(tmp_path) == [folder + "a.md"]
 
 
-def test_the_folders_looked_into_are_told(tmp_path: Path) -> None:
-    """Not those that are hidden, ignored, excluded or out of every pattern's reach."""
+def test_the_folders_entered_are_listed(tmp_path: Path) -> None:
+    """Folders that are hidden, ignored, excluded or out of reach of every pattern are not entered."""
     make(tmp_path, "a/b/c.md", "d/e.md", ".git/f.md", "build/g.md", "old/h.md")
     ignore(tmp_path, ".gitignore", ["build/"])
     assert walk(tmp_path, exclude=["old/"]).folders == ("", "a/", "a/b/", "d/")

@@ -1,4 +1,4 @@
-"""One file becomes a document."""
+"""Reading a file as a document."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TEXT = "# Title\n\nBody, naïve.\n"
 
 
 def test_a_file_becomes_a_document(tmp_path: Path) -> None:
-    """Bytes, digest and text come from one reading."""
+    """Its digest and its text come from the same read."""
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.md").write_bytes(TEXT.encode())
     assert load.load(tmp_path, "notes/a.md") == Document(
@@ -27,22 +27,19 @@ def test_a_file_becomes_a_document(tmp_path: Path) -> None:
         sha256="193a16fbe5823cdbe86792d044ec4c106994fe283b27f9cd4546049835c569fc",
         media_type="text/markdown",
         title="Title",
-        blocks=(
-            Block(BlockKind.HEADING, 0, 7, ("Title",)),
-            Block(BlockKind.PARAGRAPH, 9, 21, ("Title",)),
-        ),
+        blocks=(Block(BlockKind.HEADING, 0, 7, ("Title",)), Block(BlockKind.PARAGRAPH, 9, 21, ("Title",))),
     )
 
 
 def test_a_byte_order_mark_stays_in_the_text() -> None:
-    """So that offsets count in the file; nothing is made of it."""
+    """Offsets are those of the file; no block contains the mark."""
     one = parse("a.txt", b"\xef\xbb\xbfWords here.\n")
     assert one.text == "\ufeffWords here.\n"
     assert one.blocks == (Block(BlockKind.PARAGRAPH, 1, 12),)
     assert parse("a.md", b"\xef\xbb\xbf").blocks == ()
 
 
-def test_newlines_are_untouched() -> None:
+def test_newlines_are_unchanged() -> None:
     assert parse("a.txt", b"one\r\ntwo\rthree\n").text == "one\r\ntwo\rthree\n"
 
 
@@ -55,8 +52,8 @@ def test_newlines_are_untouched() -> None:
         ("a.pdf", b"", "empty"),
     ],
 )
-def test_what_no_reader_reads_has_a_reason(name: str, data: bytes, reason: str, tmp_path: Path) -> None:
-    """The same from the walk, where the name tells."""
+def test_files_that_no_reader_can_read_have_a_reason(name: str, data: bytes, reason: str, tmp_path: Path) -> None:
+    """The walk gives the same reason if the name is enough to know."""
     (tmp_path / name).write_bytes(data)
     with pytest.raises(Unreadable) as caught:
         load.load(tmp_path, name)
@@ -77,7 +74,7 @@ def test_what_no_reader_reads_has_a_reason(name: str, data: bytes, reason: str, 
         (b"words " * 200_000, "larger than 1 MiB"),
     ],
 )
-def test_what_is_text_by_its_content_is_read_whatever_its_name(tmp_path: Path, data: bytes, outcome: str) -> None:
+def test_a_file_whose_content_is_text_is_read_whatever_its_name(tmp_path: Path, data: bytes, outcome: str) -> None:
     (tmp_path / "a.nfo").write_bytes(data)
     try:
         found = load.load(tmp_path, "a.nfo").text
@@ -95,14 +92,14 @@ def test_what_is_text_by_its_content_is_read_whatever_its_name(tmp_path: Path, d
         ("a.Rmd", "text/markdown", BlockKind.HEADING),
     ],
 )
-def test_scripts_and_settings_are_no_prose(path: str, media_type: str, kind: BlockKind) -> None:
-    """Their comments are no headings."""
+def test_comments_of_scripts_and_settings_are_not_headings(path: str, media_type: str, kind: BlockKind) -> None:
+    """Files of Markdown dialects have headings."""
     found = parse(path, b"# Herons\n\nstand: still\n")
     assert (found.media_type, found.blocks[0].kind) == (media_type, kind)
 
 
-def test_a_compressed_text_is_read_as_what_it_is(tmp_path: Path) -> None:
-    """Also one of several parts; what is cited is the digest of the file as it is."""
+def test_a_compressed_text_is_read_in_its_own_format(tmp_path: Path) -> None:
+    """It may have several members; the digest is that of the compressed file."""
     data = gzip.compress(b"# Herons\n\n", mtime=0) + gzip.compress(b"They stand still.\n", mtime=0)
     found = parse("a.md.gz", data)
     assert (found.text, found.title, found.path) == ("# Herons\n\nThey stand still.\n", "Herons", "a.md.gz")
@@ -135,10 +132,10 @@ def test_a_compressed_file_is_read_within_limits(path: str, data: bytes, why: st
         ("a.txt", [".foo=markdown"], "text/plain", "Herons"),
     ],
 )
-def test_a_collection_may_say_how_files_are_read(
+def test_settings_can_choose_the_format_of_files(
     tmp_path: Path, path: str, formats: list[str], media_type: str, title: str
 ) -> None:
-    """By suffix or by name, also against what the name says otherwise."""
+    """They name a suffix or a file, and override the usual format."""
     data = b"# Herons\n\nThey stand still.\n"
     (tmp_path / path).write_bytes(gzip.compress(data, mtime=0) if path.endswith(".gz") else data)
     assert [file.path for file in walk(tmp_path, formats=formats).files] == [path]
@@ -147,7 +144,7 @@ def test_a_collection_may_say_how_files_are_read(
 
 
 def test_bytes_and_lines_are_capped() -> None:
-    """Each line costs a kilobyte while it is read."""
+    """Lines are capped too, as each takes a kilobyte of memory while it is read."""
     with pytest.raises(Unreadable, match=r"^larger than 8 MiB$"):
         parse("a.txt", b"x" * (MAX_BYTES + 1))
     assert len(parse("a.txt", b"\n" * MAX_LINES).text) == MAX_LINES

@@ -1,4 +1,4 @@
-"""The process that reads files: its limits, its deaths, and that it is only there when it is needed."""
+"""The process that reads files: its limits, how it may die, and that it exists only while it is needed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.corpus.readers.samples import archives
 from tests.corpus.readers.samples.files import FILES
 from tests.paths import REPOSITORY
 
-# Inflates to more than the process has memory for, within what one part may have: XML takes many times its size.
+# Within the limit for one part, but needs more memory than the process has: XML takes many times its size.
 LARGE = archives.docx("<w:p/>" * 4_500_000)
 
 
@@ -32,14 +32,14 @@ def refusal(sandbox: Sandbox, path: str, data: bytes) -> tuple[str, bool]:
 
 
 def run(program: str, *arguments: str, cwd: Path = REPOSITORY) -> str:
-    """What a program prints, which may kill itself."""
+    """The output of a program, which may kill itself."""
     command = [sys.executable, "-c", program, *arguments]
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=600, check=False)
     return done.stdout
 
 
 def children() -> set[str]:
-    """The processes that this one has started and that are still there."""
+    """The child processes of this one that are still running."""
     found: set[str] = set()
     for task in Path("/proc/self/task").iterdir():
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a thread may have ended by now
@@ -64,8 +64,8 @@ def test_a_file_that_needs_too_much_processor_time_is_left_out_and_the_next_is_r
         assert is_read(sandbox)
 
 
-def test_each_file_has_the_processor_time_for_itself() -> None:
-    """One process reads many that take longer together."""
+def test_the_processor_time_is_limited_per_file() -> None:
+    """One process reads many files, which may take longer in total."""
     with Sandbox(seconds=1) as sandbox:
         child = child_of(sandbox)
         used = 0.0
@@ -81,7 +81,7 @@ def test_a_reader_that_hangs_is_ended_by_the_clock() -> None:
         child = child_of(sandbox)
         os.kill(child, signal.SIGSTOP)
         sandbox._patience = 0.5
-        # So that without a clock the test fails, but does not hang.
+        # If the timeout did not work, the test would fail and not hang.
         end = threading.Timer(60, os.kill, (child, signal.SIGKILL))
         end.start()
         assert refusal(sandbox, "lakes.tsv", FILES["lakes.tsv"]) == ("took longer than 0.5 s to read", True)
@@ -89,7 +89,7 @@ def test_a_reader_that_hangs_is_ended_by_the_clock() -> None:
 
 
 def test_a_busy_machine_loses_no_file() -> None:
-    """One that waits several times its processor time for the machine is read all the same."""
+    """Time that the process waits for a processor does not count."""
     with Sandbox(seconds=1) as sandbox:
         child = child_of(sandbox)
         os.kill(child, signal.SIGSTOP)
@@ -103,14 +103,14 @@ def test_a_file_that_needs_too_much_memory_is_left_out_and_the_next_is_read() ->
         assert is_read(sandbox)
 
 
-def test_a_file_is_refused_for_its_content_for_good() -> None:
+def test_a_file_refused_for_its_content_is_not_tried_again() -> None:
     with Sandbox() as sandbox:
         assert refusal(sandbox, "a.json", b"{") == ("damaged: not valid JSON", False)
         assert refusal(sandbox, "a.json", b"[" * 100_000) == ("nested too deeply", False)
 
 
 def test_the_process_may_be_killed_between_files() -> None:
-    """As by a system short of memory: the next file is read by another."""
+    """A system short of memory may do that: another process reads the next file."""
     with Sandbox() as sandbox:
         child = child_of(sandbox)
         os.kill(child, signal.SIGKILL)
@@ -118,34 +118,35 @@ def test_the_process_may_be_killed_between_files() -> None:
         assert str(child) not in children()
 
 
-def test_nothing_is_left_running() -> None:
+def test_a_closed_sandbox_leaves_no_process_and_reads_nothing() -> None:
     before = children()
     with Sandbox() as sandbox:
-        sandbox.read("lakes.tsv", FILES["lakes.tsv"])
+        assert is_read(sandbox)
         assert len(children() - before) == 1
+    assert children() == before
+    assert refusal(sandbox, "lakes.tsv", FILES["lakes.tsv"]) == ("cancelled", True)
     assert children() == before
 
 
-def test_it_ends_when_the_one_that_asks_is_killed(tmp_path: Path) -> None:
-    """No process is left behind that waits for files."""
+def test_it_ends_when_the_one_that_asks_is_killed() -> None:
+    """No process is left waiting for files."""
     program = (
-        "import os, sys, time\nfrom corpus.loading.sandbox import Sandbox\nsandbox = Sandbox()\n"
+        "import os\nfrom corpus.loading.sandbox import Sandbox\nsandbox = Sandbox()\n"
         "sandbox.read('a.tsv', b'a\\tb\\n1\\t2\\n')\n"
         "print(sandbox._process.pid, flush=True)\nos.kill(os.getpid(), 9)\n"
     )
-    found = run(program)
-    state = Path(f"/proc/{int(found)}/stat")
-    # It may end between any two looks at it.
+    state = Path(f"/proc/{int(run(program))}/stat")
+    # The process may end at any time.
     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
         for _ in range(6000):
             if ") Z" in state.read_text():
                 return
             time.sleep(0.1)
-        pytest.fail("it is still there")
+        pytest.fail("it is still running")
 
 
 def test_a_folder_of_text_starts_no_process(tmp_path: Path) -> None:
-    """Nor imports what starts one, so that a question over notes costs what it did."""
+    """It does not import what would start one either, so that a question about notes costs no more."""
     program = (
         "import sys\nfrom pathlib import Path\nfrom corpus import load_all, walk\n"
         "root = Path(sys.argv[1])\nprint([one.outcome.text for one in load_all(root, walk(root).files)])\n"
@@ -154,25 +155,23 @@ def test_a_folder_of_text_starts_no_process(tmp_path: Path) -> None:
         "print(Path('/proc/self/task/%d/children' % __import__('os').getpid()).read_text())\n"
     )
     (tmp_path / "a.md").write_text("Words.\n", encoding="utf-8")
-    found = run(program, str(tmp_path))
-    assert found == "['Words.\\n']\n[]\n\n"
+    assert run(program, str(tmp_path)) == "['Words.\\n']\n[]\n\n"
 
 
-def test_libraries_that_parse_are_imported_by_the_other_process_alone(tmp_path: Path) -> None:
+def test_only_the_other_process_imports_parsers(tmp_path: Path) -> None:
     program = (
         "import sys\nfrom pathlib import Path\nfrom corpus.loading.load import load\n"
         "print(len(load(Path(sys.argv[1]), 'paper.pdf').pages), 'pypdfium2' in sys.modules)\n"
     )
     (tmp_path / "paper.pdf").write_bytes(FILES["paper.pdf"])
-    found = run(program, str(tmp_path))
-    assert found == "3 False\n"
+    assert run(program, str(tmp_path)) == "3 False\n"
 
 
 READ_TABLE = "from corpus.loading.sandbox import Sandbox\nprint(Sandbox().read('a.tsv', b'a\\tb\\n1\\t2\\n').text)\n"
 
 
-def test_it_imports_nothing_of_the_working_directory_or_beside_its_program(tmp_path: Path) -> None:
-    """Modules there with the names of those that it needs are left alone."""
+def test_it_imports_nothing_from_the_working_directory_or_its_own_folder(tmp_path: Path) -> None:
+    """Modules there may have the names of modules that it needs."""
     shutil.copytree(REPOSITORY / "corpus", tmp_path / "package" / "corpus", ignore=shutil.ignore_patterns("sample"))
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -183,8 +182,8 @@ def test_it_imports_nothing_of_the_working_directory_or_beside_its_program(tmp_p
     assert run(program, cwd=elsewhere) == "a: 1\nb: 2\n"
 
 
-def test_what_a_library_prints_is_no_answer(tmp_path: Path) -> None:
-    """Whether by Python or by C."""
+def test_output_printed_by_a_library_is_ignored(tmp_path: Path) -> None:
+    """It may be printed by Python or written to the descriptor."""
     shutil.copytree(REPOSITORY / "corpus", tmp_path / "corpus", ignore=shutil.ignore_patterns("sample"))
     reader = tmp_path / "corpus" / "readers" / "records" / "csv_rows.py"
     noise = "import os\nprint('noise', flush=True)\nos.write(1, b'more noise')\n"
@@ -192,24 +191,12 @@ def test_what_a_library_prints_is_no_answer(tmp_path: Path) -> None:
     assert run(READ_TABLE, cwd=tmp_path) == "a: 1\nb: 2\n"
 
 
-def test_where_no_process_can_be_started_nothing_is_forgotten(tmp_path: Path) -> None:
-    """As where there are no descriptors left: what the index knew of the file is kept."""
+def test_if_no_process_can_be_started_the_file_is_unknown() -> None:
+    """Here because no descriptors are left; what the index has of the file is then kept."""
     program = (
         "import resource, sys\nfrom corpus.errors import Unreadable\nfrom corpus.loading.sandbox import Sandbox\n"
         "resource.setrlimit(resource.RLIMIT_NOFILE, (4, 4))\n"
         "try:\n    Sandbox().read('a.tsv', b'a\\tb\\n1\\t2\\n')\n"
         "except Unreadable as error:\n    print(error.reason, error.unknown)\n"
     )
-    found = run(program)
-    assert found == "cannot be read: no process can be started (Too many open files) True\n"
-
-
-def test_a_sandbox_that_was_closed_reads_nothing(tmp_path: Path) -> None:
-    sandbox = Sandbox()
-    sandbox.read("lakes.tsv", FILES["lakes.tsv"])
-    before = children()
-    sandbox.close()
-    with pytest.raises(Unreadable) as caught:
-        sandbox.read("lakes.tsv", FILES["lakes.tsv"])
-    assert (caught.value.reason, caught.value.unknown) == ("cancelled", True)
-    assert len(children()) == len(before) - 1
+    assert run(program) == "cannot be read: no process can be started (Too many open files) True\n"

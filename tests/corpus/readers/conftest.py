@@ -1,4 +1,4 @@
-"""One process that reads for all tests of readers, within less than a build allows."""
+"""One reading process for all tests of readers, with lower limits than a build has."""
 
 from __future__ import annotations
 

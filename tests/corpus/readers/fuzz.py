@@ -1,6 +1,6 @@
 """Damaged files of every format: none may hang, crash or stop a build.
 
-`python -m tests.corpus.readers.fuzz --files 2000` (a format).
+`python -m tests.corpus.readers.fuzz --files 2000` reads 2000 of each format.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PIECES = (
 
 
 def mutate(data: bytes, chance: random.Random) -> bytes:
-    """A few changes at random: bits, bytes, pieces gone, doubled, moved or put in, the end cut off."""
+    """Make a few random changes: flip bits, set bytes, delete, repeat, overwrite or insert pieces, cut off the end."""
     found = bytearray(data)
     for _ in range(chance.choice((1, 1, 2, 5, 20))):
         if not found:
@@ -53,15 +53,15 @@ def mutate(data: bytes, chance: random.Random) -> bytes:
 
 
 def mutate_inside(data: bytes, chance: random.Random) -> bytes:
-    """The same to one part of an archive, which is whole itself."""
+    """Mutate one part of an archive that itself stays valid."""
     parts = archives.parts_of(data)
     name = chance.choice(list(parts))
     return archives.changed(data, name, mutate(parts[name], chance))
 
 
 def run(sample: Sample, count: int, *, seed: int, sandbox: Sandbox) -> Counter[str]:
-    """Read so many damaged copies of a file and count the outcomes; what is read must split as any document does."""
-    chance = random.Random(f"{sample.path} {seed}")  # noqa: S311 - repeatable, which is the point
+    """Read `count` damaged copies of a file and count the outcomes; those that can be read must give valid passages."""
+    chance = random.Random(f"{sample.path} {seed}")  # noqa: S311 - must be repeatable
     outcomes: Counter[str] = Counter()
     for _ in range(count):
         inside = sample.data.startswith(b"PK") and chance.random() < 0.7
@@ -77,9 +77,9 @@ def run(sample: Sample, count: int, *, seed: int, sandbox: Sandbox) -> Counter[s
 
 
 def main() -> int:
-    """Run the long form; 1 if a file made its reader hang or die."""
+    """Run the long form; return 1 if a file made its reader hang or die."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--files", type=int, default=2000, help="a format")
+    options.add_argument("--files", type=int, default=2000, help="number for each format")
     options.add_argument("--seed", type=int, default=0)
     options.add_argument("--only", default="", help="the name of one sample")
     given = options.parse_args()

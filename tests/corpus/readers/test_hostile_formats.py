@@ -1,4 +1,4 @@
-"""Every format: hostile, damaged, empty and misnamed files are read or refused with a reason, within limits."""
+"""Hostile, damaged, empty and misnamed files of every format are read, or refused with a reason, within limits."""
 
 from __future__ import annotations
 
@@ -25,13 +25,12 @@ from tests.documents import check_passages, count_words
 from tests.encoders import BagEncoder
 from tests.growth import check_growth
 
-# A suffix of each kind.
+# One suffix for each media type.
 KINDS = sorted({kind.media_type: suffix for suffix in SUFFIXES if (kind := format_of(f"a{suffix}"))}.values())
 NEVER_EMPTY = {
     *(".pdf", ".ipynb", ".eml", ".mbox", ".docx", ".pptx", ".xlsx", ".odt", ".ods", ".odp", ".epub"),
     *(".doc", ".xls", ".ppt", ".rtf"),
 }
-WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
 
 def nested(opening: str, closing: str = "", *, count: int = 100_000, head: str = "", inner: str = "deep") -> bytes:
@@ -39,7 +38,7 @@ def nested(opening: str, closing: str = "", *, count: int = 100_000, head: str =
 
 
 def nested_mail(depth: int) -> bytes:
-    """Messages with parts that are messages."""
+    """A message with parts in parts."""
     heads = [f'Content-Type: multipart/mixed; boundary="b{n}"\n\n--b{n}\n' for n in range(depth)]
     return ("From: a@b.org\nSubject: Deep\n" + "".join(heads) + "Content-Type: text/plain\n\ndeep words\n").encode()
 
@@ -75,7 +74,7 @@ DEEP = {
 
 @pytest.mark.parametrize("path", DEEP)
 def test_what_is_nested_deeply_is_no_harm(path: str, sandbox: Sandbox) -> None:
-    """Read, or refused as such."""
+    """It is read, or refused as nested too deeply."""
     found = outcome(sandbox, path, DEEP[path])
     assert found == "nested too deeply" or len(found) > 2 or path == "a.json"
 
@@ -84,7 +83,7 @@ def again(piece: str, *, head: str = "") -> Callable[[int], bytes]:
     return lambda size: (head + piece * (size // len(piece))).encode()
 
 
-# Each took quadratic time before it was looked at, or might in a reader that is written carelessly.
+# Each once took quadratic time, or might in a carelessly written reader.
 LINES = {
     "formulas.tex": again(r"\("),
     "other-formulas.tex": again(r"\["),
@@ -150,20 +149,20 @@ LINES = {
 
 @pytest.mark.parametrize("path", LINES)
 def test_time_grows_with_size_alone(path: str) -> None:
-    """Of a file most of which is one line."""
+    """Most of the file is one line."""
     kind = confirm(path, LINES[path](1000))
 
     def read(data: bytes) -> None:
         with contextlib.suppress(Unreadable):
             reader_for(kind.reader)(path, data)
 
-    # The grammar of Kotlin is quadratic by itself: .15 s for this file.
+    # The grammar of Kotlin is quadratic: .15 s for this file.
     check_growth(read, LINES[path](25_000), LINES[path](100_000))
 
 
 @pytest.mark.parametrize("suffix", KINDS)
 def test_one_long_line_is_read_or_has_a_reason(suffix: str, sandbox: Sandbox) -> None:
-    """A quarter of a megabyte without a line end, in each format; passages are bounded."""
+    """It is a quarter of a megabyte; passages are bounded."""
     found, reason = attempt(sandbox, f"a{suffix}", b"water " * 42_000)
     if found is None:
         assert reason.startswith(("content does not match its name", "damaged"))
@@ -173,7 +172,7 @@ def test_one_long_line_is_read_or_has_a_reason(suffix: str, sandbox: Sandbox) ->
 
 @pytest.mark.parametrize("suffix", KINDS)
 def test_blank_files_are_no_error_but_for_formats_that_are_never_blank(suffix: str, sandbox: Sandbox) -> None:
-    """Empty, a byte order mark, blanks."""
+    """They are empty, or have a byte order mark or white space alone."""
     for data in (b"", b"\xef\xbb\xbf", b" \t\r\n\x0c\n", b"\xff\xfe", b"\xef\xbb\xbf \n"):
         found, reason = attempt(sandbox, f"a{suffix}", data)
         if found is None:
@@ -202,7 +201,7 @@ def test_no_damage_hangs_or_crashes_a_reader(sample: Sample, sandbox: Sandbox) -
         ("paper.txt", "paper.pdf", "application/pdf"),
         ("page.md", "page.html", "text/html"),
         ("page", "page.html", "text/html"),
-        ("letter.txt", "swans.docx", WORD),
+        ("letter.txt", "swans.docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
         ("letter.docx", "ice.odt", "application/vnd.oasis.opendocument.text"),
         ("saved.pdf", "page.html", "text/html"),
         ("novel.docx", "ferry.epub", "application/epub+zip"),
@@ -219,11 +218,6 @@ def test_content_counts_for_more_than_the_name(name: str, sample: str, media_typ
     [
         ("a.pdf", b"just words", "content does not match its name: not a PDF file"),
         ("a.docx", b"just words", "content does not match its name: not a DOCX file"),
-        (
-            "a.docx",
-            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600),
-            "damaged, or not a document of Word, Excel or PowerPoint",
-        ),
         ("a.xlsx", archives.pack({"a.txt": "words"}), "archive is not a supported document"),
         ("a.ipynb", b'{"cells": 3}', "content does not match its name: not a notebook"),
         ("a.json", b'{"cells": ', "damaged: not valid JSON"),
@@ -237,7 +231,7 @@ def test_a_file_that_is_not_what_its_name_says_is_refused(name: str, data: bytes
 
 
 def test_the_build_goes_on(tmp_path: Path) -> None:
-    """Hostile files in one folder each have a reason, and the healthy one is found."""
+    """Each hostile file in a folder has a reason, and the healthy one is found."""
     (tmp_path / "healthy.md").write_text("# Otters\n\nThe otter sleeps in a burrow.\n", encoding="utf-8")
     for path, part in MAIN.items():
         (tmp_path / f"bomb-{path}").write_bytes(changed(FILES[path], part, b" " * (MAX_PART + 1)))

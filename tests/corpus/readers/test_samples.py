@@ -1,4 +1,4 @@
-"""Every format: what is taken out of a file, where an answer is cited, and that a damaged copy does no harm."""
+"""Every format: what is extracted from a file, how an answer is cited, and that a damaged copy does no harm."""
 
 from __future__ import annotations
 
@@ -11,18 +11,16 @@ from corpus.loading.load import parse
 from corpus.loading.sandbox import Sandbox
 from qa import Retriever, build_index
 from qa.collection.show import show
-from tests.corpus.readers.samples.files import SAMPLES, Sample
+from tests.corpus.readers.samples.files import FILES, SAMPLES, Sample
 from tests.corpus.readers.samples.listing import EXPECTED, listing
 from tests.corpus.readers.samples.texts import NOTES, PROGRAMS
 from tests.documents import check_passages, count_words
 from tests.encoders import BagEncoder
 
-EACH = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.path)
-
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of all formats, each with a damaged copy, and the index of it."""
+    """A folder with a file of each format and a damaged copy of it."""
     folder = tmp_path_factory.mktemp("formats")
     for sample in SAMPLES:
         (folder / sample.path).write_bytes(sample.data)
@@ -31,29 +29,26 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def damaged(sample: Sample) -> bytes:
-    """The first half of a file, of a text with a picture behind it."""
+    """The first half of a file; of a text, the beginning with a picture after it."""
     half = sample.data[: len(sample.data) // 2]
     kind = format_of(sample.path)
     return half if kind is not None and kind.magic else half[:1000] + b"\0" * 300 + b"\x89PNG\xff\xfe" * 300
 
 
-@EACH
-def test_what_is_taken_out_is_exactly_this(sample: Sample, sandbox: Sandbox) -> None:
-    """Text, title, headings, pages; after an intended change run `python -m tests.corpus.readers.samples.listing`."""
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.path)
+def test_a_sample_is_extracted_as_expected(sample: Sample, sandbox: Sandbox) -> None:
+    """After an intended change run `python -m tests.corpus.readers.samples.listing`.
+
+    Passages are as for any document, and each has the page of its first words.
+    """
     found = parse(sample.path, sample.data, sandbox=sandbox)
     assert listing(found) == (EXPECTED / f"{sample.path}.txt").read_text(encoding="utf-8")
-
-
-@EACH
-def test_passages_hold_what_holds_for_any(sample: Sample, sandbox: Sandbox) -> None:
-    """Slices are exact and nothing is lost; a passage's page is that of its first words."""
-    found = parse(sample.path, sample.data, sandbox=sandbox)
     for passage in check_passages(found, count_tokens=count_words, max_tokens=40):
         assert passage.page == found.page_of(passage.start + passage.body)
 
 
 def test_every_format_has_a_sample() -> None:
-    """By its media type: suffixes that share one share a reader."""
+    """Suffixes with the same media type have the same reader, so one sample is enough."""
     formats = {suffix: format_of(f"a{suffix}") for suffix in SUFFIXES}
     assert {kind.media_type for kind in formats.values() if kind} == {
         kind.media_type for sample in SAMPLES if (kind := format_of(sample.path))
@@ -61,20 +56,17 @@ def test_every_format_has_a_sample() -> None:
 
 
 @pytest.mark.parametrize("path", ["gauges.py", "sluice.js", *(path for path, *_ in (*NOTES, *PROGRAMS))])
-def test_what_is_text_is_cited_in_the_file_itself(path: str, sandbox: Sandbox) -> None:
-    (data,) = (sample.data for sample in SAMPLES if sample.path == path)
-    assert parse(path, data, sandbox=sandbox).text == data.decode()
+def test_text_formats_are_not_changed(path: str, sandbox: Sandbox) -> None:
+    assert parse(path, FILES[path], sandbox=sandbox).text == FILES[path].decode()
 
 
 @pytest.mark.parametrize("path", ["papers.bib", "weirs.tex"])
-def test_lines_keep_their_numbers(path: str, sandbox: Sandbox) -> None:
-    """Of formats whose text is cleaned line by line."""
-    (data,) = (sample.data for sample in SAMPLES if sample.path == path)
-    assert parse(path, data, sandbox=sandbox).text.count("\n") == data.count(b"\n") + 1
+def test_formats_cleaned_line_by_line_keep_their_line_numbers(path: str, sandbox: Sandbox) -> None:
+    assert parse(path, FILES[path], sandbox=sandbox).text.count("\n") == FILES[path].count(b"\n") + 1
 
 
 def test_a_folder_of_all_formats_answers(root: Path) -> None:
-    """Each file answers its question with the place a person would look; each damaged copy is left out and named."""
+    """Each file answers its question and is cited at the right place; each damaged copy is left out and reported."""
     encoder = BagEncoder()
     report = build_index(root, encoder=encoder)
     # Five of them hold two records each.

@@ -1,4 +1,4 @@
-"""Text files in other encodings than UTF-8: read, and said so."""
+"""Text files in encodings other than UTF-8 are read, and a note says so."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ POLISH = (
     ],
 )
 def test_the_encoding_is_told_and_said(text: str, encoding: str, note: str) -> None:
-    """The text is whole, to the character, so that spans count in it as in what Python reads."""
+    """Every character is kept, so that offsets are those of the text as Python reads it."""
     assert decode(text.encode(encoding)) == (text.removeprefix("\ufeff"), note)
 
 
@@ -55,7 +55,7 @@ def test_a_line_in_another_encoding_spoils_only_itself() -> None:
     ],
 )
 def test_lone_surrogates_never_get_into_a_text(data: bytes, text: str) -> None:
-    """Which neither SQLite nor JSON can hold exactly; here as UTF-8 would write them if it could."""
+    """Neither SQLite nor JSON can store one exactly; the bytes are what UTF-8 would be for it."""
     found, note = decode(data)
     assert found == text
     assert note

@@ -9,7 +9,7 @@ from corpus.text.headings import (
     could_be_heading,
     heading_title,
     infer_headings,
-    is_sure,
+    is_clear_heading,
     is_title_case,
     is_upper,
 )
@@ -18,24 +18,17 @@ BODY = "This paragraph is long enough to be a body of text. " * 5
 
 
 def paths(*texts: str) -> list[tuple[str, ...] | None]:
-    """What is inferred where every line but the bodies stands alone."""
+    """The heading paths inferred if every line but the body text has blank lines around it."""
     return infer_headings([HeadingCandidate(text, alone=text != BODY) for text in texts])
 
 
 @pytest.mark.parametrize(
     "line",
     [
-        "Taxis",
-        "TAXIS",
-        "Which exit?",
-        "From the airport and the city",
-        "The Great Escape Plan.",
-        "3.2 Results",
+        *("Taxis", "TAXIS", "Which exit?", "From the airport and the city", "The Great Escape Plan.", "3.2 Results"),
         "概要です要約",
-        "Q&A: Answers",
-        "Counting: A Survey",
-        "Herons: How We Counted",
-        "Rivers: Notes From Many Boats",
+        # Titles with a colon
+        *("Q&A: Answers", "Counting: A Survey", "Herons: How We Counted", "Rivers: Notes From Many Boats"),
         "Meadows: which of them, and why?",
     ],
 )
@@ -46,39 +39,23 @@ def test_short_lines_that_look_like_headings(line: str) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "x",
-        "ok",
-        "a b",
-        "",
-        "12:30",
-        "lower case begins it",
-        "Ends with a comma,",
-        "To be continued…",
-        "Run for your life!",
-        "This is only a sentence.",
-        "Sentence.",
-        "“Quoted words",
-        "| Cell |",
-        "See https://example.org",
-        "Write to me@example.org",
-        "Ann Lee, Bo Xu and Cy Day",
-        "Authors: Kim Lee and Bo Xu",
-        "By Kim Lee & Bo Xu",
-        "Ann Lee, Bo Xu.",
-        "Present: Dr. Ann Lee (chair), Bo Xu, Cy Day (minutes)",
-        "Main door: Ann Lee, Bo Xu",
-        "Excused: Bo Xu",
+        # Too short, or too long
+        *("x", "ok", "a b", "", "12:30", "Word " * 19, "W" * 121),
+        # Sentences, quotes, table rows
+        *("lower case begins it", "Ends with a comma,", "To be continued…", "Run for your life!"),
+        *("This is only a sentence.", "Sentence.", "“Quoted words", "| Cell |"),
+        # Addresses, lists of names, labels
+        *("See https://example.org", "Write to me@example.org"),
+        *("Ann Lee, Bo Xu and Cy Day", "Authors: Kim Lee and Bo Xu", "By Kim Lee & Bo Xu", "Ann Lee, Bo Xu."),
+        *("Present: Dr. Ann Lee (chair), Bo Xu, Cy Day (minutes)", "Main door: Ann Lee, Bo Xu", "Excused: Bo Xu"),
         "Next meeting: 16 January",
-        "Word " * 19,
-        "W" * 121,
     ],
 )
-def test_short_lines_that_are_no_headings(line: str) -> None:
-    """Sentences, quotes, table rows, addresses, lists of names, single letters, long lines."""
+def test_short_lines_that_are_not_headings(line: str) -> None:
     assert not could_be_heading(line)
 
 
-def test_capitals_are_told_by_letters_alone() -> None:
+def test_only_letters_count_towards_upper_case() -> None:
     assert is_upper("PART 2: RULES")
     assert not is_upper("ABC 123")
     assert not is_upper("PART two")
@@ -90,11 +67,11 @@ def test_small_words_do_not_count_for_title_case() -> None:
     assert not is_title_case("of the 12")
 
 
-def test_a_long_line_is_sure_only_as_a_title_or_a_question() -> None:
-    assert is_sure("Which of the many ways into the hall is best?")
-    assert is_sure("Robust Learning of Very Deep Models From Very Few Clean Labels")
-    assert is_sure("Getting around the halls")
-    assert not is_sure("Getting around the halls of the venue in the rain")
+def test_a_long_line_is_clearly_a_heading_only_as_a_title_or_a_question() -> None:
+    assert is_clear_heading("Which of the many ways into the hall is best?")
+    assert is_clear_heading("Robust Learning of Very Deep Models From Very Few Clean Labels")
+    assert is_clear_heading("Getting around the halls")
+    assert not is_clear_heading("Getting around the halls of the venue in the rain")
 
 
 def test_a_title_is_one_line_without_its_colon() -> None:
@@ -120,18 +97,11 @@ SENTENCES = (
         # "Context" recurs under every topic; a question that follows it is its sibling.
         (
             ["Adam", "Context", BODY, "What went wrong?", BODY, "Heads", "Context", BODY, "Was it really?", BODY],
-            [
-                "Adam",
-                "Adam/Context",
-                "Adam/What went wrong?",
-                "Heads",
-                "Heads/Context",
-                "Heads/Was it really?",
-            ],
+            ["Adam", "Adam/Context", "Adam/What went wrong?", "Heads", "Heads/Context", "Heads/Was it really?"],
         ),
-        # Without a topic it is on its own.
+        # Without a topic it has no parent.
         (["Context", BODY, "Context", BODY], ["Context", "Context"]),
-        # A heading right above another is its parent, and that of those that follow.
+        # A heading right above another is its parent, and the parent of those that follow.
         (
             ["Opening Words", BODY, "Transport", "Taxis", BODY, "Trains", BODY],
             ["Opening Words", "Transport", "Transport/Taxis", "Transport/Trains"],
@@ -141,7 +111,7 @@ SENTENCES = (
             ["Opening", BODY, "Transport", "Taxis", BODY, "Food", "Lunch", BODY],
             ["Opening", "Transport", "Transport/Taxis", "Food", "Food/Lunch"],
         ),
-        # Short lines at the start of a document are its title, subtitle and menu, but no parents.
+        # Short lines at the start of a document are its title, subtitle and menu, not parents.
         (
             ["My Great Notes", "A Subtitle Here", "Menu", BODY, "First Topic", BODY],
             ["My Great Notes", "A Subtitle Here", "Menu", "First Topic"],
@@ -155,7 +125,7 @@ SENTENCES = (
         # On a page of abstracts, lines like sentences are titles; among paragraphs they are text.
         ([text for title in SENTENCES for text in (title, BODY)], list(SENTENCES)),
         ([BODY, BODY, BODY, SENTENCES[0], BODY], []),
-        # There, a title may be longer than headings are elsewhere.
+        # On such a page, a title may be longer than headings elsewhere.
         (["Herons and Otters", BODY, LONG_TITLE, BODY, "Dippers", BODY], ["Herons and Otters", LONG_TITLE, "Dippers"]),
         (["Herons and Otters", BODY, LONG_TITLE + ".", BODY, "Dippers", BODY], ["Herons and Otters", "Dippers"]),
         ([BODY, BODY, BODY, LONG_TITLE, BODY], []),
@@ -168,7 +138,7 @@ def test_which_lines_are_headings_and_how_they_nest(texts: list[str], expected: 
 
 
 def test_marked_headings_switch_inference_off() -> None:
-    """Two marks are enough: short lines of such a document are only short."""
+    """Two marked headings are enough: other short lines are then text."""
     body = HeadingCandidate(BODY, alone=False)
     lines = [HeadingCandidate("Guide", alone=True, level=1), HeadingCandidate("Note This", alone=True), body]
     assert infer_headings(lines) == [("Guide",), ("Guide", "Note This"), None]
@@ -188,6 +158,6 @@ def test_marked_headings_nest_by_level() -> None:
     ]
 
 
-def test_lines_inside_text_and_items_are_no_headings() -> None:
+def test_lines_inside_text_and_items_are_not_headings() -> None:
     lines = [HeadingCandidate("Some Title", alone=False), HeadingCandidate("Item Title", alone=True, leaf=True)]
     assert infer_headings([*lines, HeadingCandidate(BODY, alone=False)]) == [None, None, None]

@@ -19,6 +19,6 @@ from corpus.text.path_words import path_words
         ("---.md", ""),
     ],
 )
-def test_words_stand_in_order_without_the_suffix(path: str, words: str) -> None:
-    """Case, digits and punctuation part words; the suffix of the file is no word."""
+def test_words_are_in_order_and_exclude_the_suffix(path: str, words: str) -> None:
+    """Words are split at punctuation, digits and changes of case."""
     assert path_words(path) == words

@@ -1,4 +1,4 @@
-"""Cells of a line, and the gutters that they leave free."""
+"""The cells of a line, and the gutters between them."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import NamedTuple
 
 from corpus.readers.pdf.page.line import Line
 
-# In line heights: the least gap between cells, and what a gutter has at least where lines are one below the other.
+# In line heights: the smallest gap between cells of a line, and the smallest gutter that lines share.
 _GAP, GUTTER = 0.45, 0.38
-# The blank of a typewriter is wider than others.
+# Typewriter fonts have wider spaces.
 _TYPED_GAP = 0.8
 _TYPEWRITER = re.compile(r"cour|mono?l?-|mono|typewriter|cmtt|tt\d|consol|menlo|-tt", re.IGNORECASE)
-# Characters: no line of a table is longer; longer lines are no headings, and their gaps are not counted.
+# In characters: the longest line of a table, and the longest whose gaps count, as longer ones are no headings.
 _MAX_LINE, _SHORT = 300, 160
-# So many gaps, none of them wide, in a line of which this share are small letters are those of justified prose.
+# At least this many gaps, none wide, in a line with more than this share of lower case are justified prose.
 _MANY, _PROSE = 4, 0.6
 _FAR = 1e6
-# A number, perhaps with its unit, or what stands for one.
+# A number, perhaps with its unit, or a placeholder such as a dash, a tick or "yes".
 _VALUE = re.compile(r"[<>≤≥~≈±+−–—-]{0,2}\s?[$€£]?[\d.]\d*.*|[–—−-]+|[✓✔✗✘×]|n/?a|yes|no", re.IGNORECASE | re.DOTALL)
 _MAX_LETTERS = 6
 
-# From and to, in points.
+# Left and right edge, in points.
 Interval = tuple[float, float]
 
 
@@ -38,13 +38,13 @@ class Cell(NamedTuple):
 
 
 def cells_of(line: Line) -> list[Cell]:
-    """The parts of a line between which there is clearly more than a blank; counts the wide gaps of the line."""
+    """Split a line at gaps clearly wider than a space, and set its number of wide gaps."""
     text, boxes, size = line.text, line.boxes, line.size
     if len(text) > _MAX_LINE:
         return [Cell(0, len(text), line.left, line.right)]
-    least = size * (_TYPED_GAP if is_typewriter(line.font) else _GAP)
-    gaps = [(boxes[i + 1][0] - boxes[i - 1][2], i) for i in _blanks(text)]
-    ends = [i for gap, i in gaps if gap > least]
+    min_gap = size * (_TYPED_GAP if is_typewriter(line.font) else _GAP)
+    gaps = [(boxes[i + 1][0] - boxes[i - 1][2], i) for i in _spaces(text)]
+    ends = [i for gap, i in gaps if gap > min_gap]
     wide = sum([gap > size for gap, _ in gaps]) if ends else 0
     line.gaps = wide if len(text) <= _SHORT else 0
     if not wide and len(ends) >= _MANY and sum(map(str.islower, text)) > _PROSE * len(text):
@@ -54,7 +54,7 @@ def cells_of(line: Line) -> list[Cell]:
     ]
 
 
-def _blanks(text: str) -> Iterator[int]:
+def _spaces(text: str) -> Iterator[int]:
     at = text.find(" ", 1)
     while at > 0:
         yield at
@@ -63,25 +63,25 @@ def _blanks(text: str) -> Iterator[int]:
 
 @lru_cache(1024)
 def is_typewriter(font: str) -> bool:
-    """Whether a font's letters are all of one width, by its name."""
+    """Whether a font is monospaced, judged by its name."""
     return _TYPEWRITER.search(font) is not None
 
 
 def free(cells: Sequence[Cell]) -> list[Interval]:
-    """Where a line has no cell: left of it, between its cells, and right of it."""
+    """Return where a line has no cell: left of, between and right of its cells."""
     edges = [(-_FAR, -_FAR), *((cell.left, cell.right) for cell in cells), (_FAR, _FAR)]
     return [(before[1], after[0]) for before, after in pairwise(edges)]
 
 
-def common(some: Sequence[Interval], others: Sequence[Interval], least: float) -> list[Interval]:
-    """Where both are free, if it is as wide as `least`."""
+def common(first: Sequence[Interval], second: Sequence[Interval], least: float) -> list[Interval]:
+    """Intersect two lists of intervals; parts narrower than `least` are dropped."""
     found: list[Interval] = []
     i = j = 0
-    while i < len(some) and j < len(others):
-        left, right = max(some[i][0], others[j][0]), min(some[i][1], others[j][1])
+    while i < len(first) and j < len(second):
+        left, right = max(first[i][0], second[j][0]), min(first[i][1], second[j][1])
         if right - left >= least:
             found.append((left, right))
-        if some[i][1] < others[j][1]:
+        if first[i][1] < second[j][1]:
             i += 1
         else:
             j += 1
@@ -89,5 +89,5 @@ def common(some: Sequence[Interval], others: Sequence[Interval], least: float) -
 
 
 def is_value(text: str) -> bool:
-    """Whether a cell holds a number, or what stands for one."""
+    """Whether a cell is a number or a placeholder for one."""
     return len(text) <= 30 and bool(_VALUE.fullmatch(text)) and sum(map(str.isalpha, text)) <= _MAX_LETTERS

@@ -16,11 +16,11 @@ import pypdfium2.raw as pdfium
 # Left, bottom, right, top in points from the page's lower left corner.
 Box = tuple[float, float, float, float]
 
-# Marks a word broken at the end of a line; PDFium gives 2 for it.
+# Marks a word hyphenated at the end of a line; PDFium's code for it is 2.
 HYPHEN = "\ufffe"
 _PDFIUM_HYPHEN = 2
-# One character in so many is compared with what PDFium gives for it alone.
-_CHECKED = 16
+# Every so many characters, the bulk text is compared with PDFium's result for that character alone.
+_CHECK_EVERY = 16
 _UNSURE = re.compile(r"[\x00\x02\ufffd]")
 _DOUBLE = ctypes.sizeof(ctypes.c_double)
 
@@ -28,7 +28,7 @@ _DOUBLE = ctypes.sizeof(ctypes.c_double)
 def characters(page: Any, count: int) -> tuple[str, list[Box]]:
     """Return the characters of a text page and their boxes.
 
-    There are millions in a book, so that the calls for boxes are made by `map`, without interpreter steps between.
+    A book has millions, so `map` makes the calls for boxes, without interpreter steps in between.
     """
     edges = array("d", bytes(4 * _DOUBLE * count))
     at, _ = edges.buffer_info()
@@ -39,12 +39,12 @@ def characters(page: Any, count: int) -> tuple[str, list[Box]]:
 
 
 def _letters(page: Any, count: int) -> str:
-    """All characters at once where each is one UTF-16 unit, else one by one."""
+    """Fetch all characters at once if each is one UTF-16 unit, else one by one."""
     units = (ctypes.c_ushort * (2 * count + 2))()
     if pdfium.FPDFText_GetText(page, 0, count, units) == count + 1:
         text = bytes(units)[: 2 * count].decode("utf-16-le", "replace")
-        checked = range(0, count, _CHECKED)
-        same = text[::_CHECKED] == "".join(_letter(pdfium.FPDFText_GetUnicode(page, i)) for i in checked)
+        checked = range(0, count, _CHECK_EVERY)
+        same = text[::_CHECK_EVERY] == "".join(_letter(pdfium.FPDFText_GetUnicode(page, i)) for i in checked)
         if len(text) == count and same and not _UNSURE.search(text):
             return text
     return "".join(_letter(pdfium.FPDFText_GetUnicode(page, i)) for i in range(count))
@@ -54,8 +54,8 @@ def _letters(page: Any, count: int) -> str:
 def _get_box() -> Callable[..., int]:
     """`FPDFText_GetCharBox` with plain addresses for left, right, bottom, top."""
     address = ctypes.cast(pdfium.FPDFText_GetCharBox, ctypes.c_void_p).value
-    kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, *[ctypes.c_void_p] * 4)
-    function: Callable[..., int] = kind(address or 0)
+    prototype = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, *[ctypes.c_void_p] * 4)
+    function: Callable[..., int] = prototype(address or 0)
     return function
 
 

@@ -1,4 +1,4 @@
-"""Whether lines with gutters between their cells are a table: by rules, or by short cells and numbers."""
+"""Decide whether lines that share gutters are a table: by rules, or by short cells and numbers."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from statistics import mean, median, pstdev
 from corpus.readers.pdf.page.cells import Cell, Interval, is_typewriter, is_value
 from corpus.readers.pdf.page.line import Line
 
-# In line heights: the distance of lines that overlap, and how wide gutters are in the mean where there are no rules.
+# In line heights: lines closer than the first overlap; the mean gutter of a table without rules is at least the second.
 _OVERLAP, _WIDE = 0.6, 0.9
-# Characters of cells where there are no rules: of most, and of nine in ten.
+# Longest cells of a table without rules, in characters: at the median, and at the 90th percentile.
 _SHORT, _LONGEST = 20, 40
-# Share of the cells of a column that are numbers.
+# At least this share of the cells in a column of values are numbers.
 _NUMBERS = 0.6
-# So many letters at least tell a typewriter's, whose distances differ by this share at most.
+# Fewer distances between letters prove nothing; those of monospaced letters vary by less than this share.
 _MIN_STEPS, _EQUAL = 4, 0.1
 _WORD = re.compile(r"[^\W\d_]{3}")
 _LABEL = re.compile(r"\W|\(?\w{1,3}[.):]|\[\w+\]")
@@ -25,13 +25,13 @@ _LABEL = re.compile(r"\W|\(?\w{1,3}[.):]|\[\w+\]")
 
 @dataclass(frozen=True, slots=True)
 class AlignedLines:
-    """Lines with common gutters, which may be a table.
+    """Lines that share gutters and may be a table.
 
     Attributes:
-        lines: From top to bottom.
-        cells: Of each line.
-        texts: What each line says in each column; () of one across columns.
-        gutters: Between columns.
+        lines: The lines, from top to bottom.
+        cells: Cells of each line.
+        texts: Text of each line in each column; () for a line across columns.
+        gutters: Gaps between columns.
         drawn: Heights of the rules that are as wide as the lines.
     """
 
@@ -42,12 +42,12 @@ class AlignedLines:
     drawn: Sequence[float]
 
 
-def is_table(found: AlignedLines) -> bool:
-    """Whether lines are a table, and no code, list or figure."""
-    rows = [row for row in found.texts if row]
-    size = median(line.size for line in found.lines)
-    alike = _is_ruled(rows, found.drawn) or _is_plain(rows, found.gutters, size)
-    return alike and _has_words(rows) and not _overlap(found.lines, found.texts) and not _is_code(found)
+def is_table(aligned: AlignedLines) -> bool:
+    """Whether lines are a table rather than code, a list or a figure."""
+    rows = [row for row in aligned.texts if row]
+    size = median(line.size for line in aligned.lines)
+    has_form = _is_ruled(rows, aligned.drawn) or _is_unruled(rows, aligned.gutters, size)
+    return has_form and _has_words(rows) and not _overlap(aligned.lines, aligned.texts) and not _is_code(aligned)
 
 
 def _is_ruled(rows: Sequence[Sequence[str]], drawn: Sequence[float]) -> bool:
@@ -56,7 +56,7 @@ def _is_ruled(rows: Sequence[Sequence[str]], drawn: Sequence[float]) -> bool:
     return min(len(drawn), len(full)) >= least
 
 
-def _is_plain(rows: Sequence[Sequence[str]], gutters: Sequence[Interval], size: float) -> bool:
+def _is_unruled(rows: Sequence[Sequence[str]], gutters: Sequence[Interval], size: float) -> bool:
     """Whether lines without rules are a table: three columns, one of them of values, short cells, wide gutters."""
     columns = len(gutters) + 1
     full = [row for row in rows if sum(map(bool, row)) > columns / 2]
@@ -64,12 +64,12 @@ def _is_plain(rows: Sequence[Sequence[str]], gutters: Sequence[Interval], size: 
         return False
     lengths = sorted(len(text) for row in rows for text in row if text)
     short = median(lengths) <= _SHORT and lengths[int(0.9 * len(lengths))] <= _LONGEST
-    valued = [
+    are_values = [
         sum(map(is_value, filled)) >= _NUMBERS * len(filled)
         for column in zip(*full[1:], strict=True)
         if (filled := [text for text in column if text])
     ]
-    return short and any(valued[1:]) and not _is_listing(full)
+    return short and any(are_values[1:]) and not _is_listing(full)
 
 
 def _has_words(rows: Sequence[Sequence[str]]) -> bool:
@@ -77,18 +77,18 @@ def _has_words(rows: Sequence[Sequence[str]]) -> bool:
     return words >= max(2, len(rows) / 2)
 
 
-def _is_code(found: AlignedLines) -> bool:
-    """Whether most lines are typed, or counted from one to the next."""
-    lines, split = found.lines, found.cells
-    typed = [_is_typed(line, cells[-1]) for line, cells in zip(lines, split, strict=True) if is_typewriter(line.font)]
-    firsts = [line.text[cells[0].start : cells[0].end] for line, cells in zip(lines, split, strict=True)]
+def _is_code(aligned: AlignedLines) -> bool:
+    """Whether most lines are monospaced, or numbered consecutively."""
+    lines, rows = aligned.lines, aligned.cells
+    typed = [_is_monospaced(line, row[-1]) for line, row in zip(lines, rows, strict=True) if is_typewriter(line.font)]
+    firsts = [line.text[row[0].start : row[0].end] for line, row in zip(lines, rows, strict=True)]
     numbers = [int(text) for text in firsts if text.isdecimal()]
-    counted = firsts[0].isdecimal() and len(numbers) > max(1, len(lines) / 2)
-    return sum(typed) > len(lines) / 2 or (counted and all(below - above == 1 for above, below in pairwise(numbers)))
+    numbered = firsts[0].isdecimal() and len(numbers) > max(1, len(lines) / 2)
+    return sum(typed) > len(lines) / 2 or (numbered and all(below - above == 1 for above, below in pairwise(numbers)))
 
 
-def _is_typed(line: Line, cell: Cell) -> bool:
-    """Whether the letters of a cell are equally far apart."""
+def _is_monospaced(line: Line, cell: Cell) -> bool:
+    """Whether the letters of a cell are evenly spaced."""
     middles = [
         (line.boxes[i][0] + line.boxes[i][2]) / 2 if line.text[i].isalnum() else None
         for i in range(cell.start, cell.end)
@@ -98,7 +98,7 @@ def _is_typed(line: Line, cell: Cell) -> bool:
 
 
 def _is_listing(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether rows are a table of contents or a list: marks at the left, numbers that count on at the right."""
+    """Whether rows are a table of contents or a list: labels on the left, or ascending numbers on the right."""
     last = [row[-1] for row in rows if row[-1]]
     pages = [int(text) for text in last if text.isdecimal()]
     if len(rows[0]) <= 4 and len(pages) >= 0.8 * len(last) and pages == sorted(pages):
@@ -107,7 +107,7 @@ def _is_listing(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _overlap(lines: Sequence[Line], texts: Sequence[Sequence[str]]) -> bool:
-    """Whether cells of a column overlap: two tables are side by side."""
+    """Whether cells of a column overlap, as in two tables side by side."""
     return any(
         above.bottom - below.bottom < _OVERLAP * below.size and any(map(all, zip(*cells, strict=True)))
         for (above, below), cells in zip(pairwise(lines), pairwise(texts), strict=True)

@@ -1,4 +1,4 @@
-"""Where the lines of a page leave the same gutters free, one below the other."""
+"""Find consecutive lines of a page that share the gutters between their cells."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from statistics import median
 from corpus.readers.pdf.page.cells import GUTTER, Cell, Interval, cells_of, common, free
 from corpus.readers.pdf.page.line import Line
 
-# In line heights: how far apart baselines of a table are at most, and those of one row.
+# In line heights: the largest distance between baselines in a table, and within one row.
 _MAX_STEP, _TIGHT = 3.0, 1.45
-# How much further apart than the rows before it a line is that does not belong to them, and how much sizes differ.
+# A line this many times further down than the rows above is not part of them; the largest relative difference in size.
 _FURTHER, _SIZES = 1.6, 0.3
-# Lines of which one might begin a table better than the one before it.
+# How many lines are tried as the first of a table.
 _LOOK_AHEAD = 3
-# Lines with cells on both sides of a gutter, and of one that is narrower than a line is high.
+# The fewest lines with cells on both sides of a gutter, and of a gutter narrower than the line height.
 _MIN_WIDE, _MIN_NARROW = 2, 3
 _LEADERS = re.compile(r"(?:[.·…] ?){4}|_{4}")
 _CAPTION = re.compile(r"(?:table|tab\.|tabelle|tableau|fig(?:ure|\.)|abb(?:ildung|\.)) ?[\dIVXA-Z]", re.IGNORECASE)
@@ -26,7 +26,7 @@ _CAPTION = re.compile(r"(?:table|tab\.|tabelle|tableau|fig(?:ure|\.)|abb(?:ildun
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Lines `start` up to `end` of a page, the gutters between their columns, and the lines across these."""
+    """Lines `start` up to `end` of a page, the gutters between their columns, and the lines across columns."""
 
     start: int
     end: int
@@ -35,12 +35,12 @@ class Grid:
 
     @property
     def score(self) -> int:
-        """How much it explains."""
+        """Number of gutters, times the lines that have them."""
         return len(self.gutters) * (self.end - self.start - len(self.across))
 
 
 class GridFinder:
-    """Finds grids among the lines of a page, whose cells are `cells`."""
+    """Finds grids among the lines of a page; `cells` are the cells of each line."""
 
     def __init__(self, lines: Sequence[Line]) -> None:
         self.cells = [cells_of(line) for line in lines]
@@ -53,17 +53,17 @@ class GridFinder:
         self._found: dict[int, Grid | None] = {}
 
     def best(self, at: int) -> Grid | None:
-        """Return the largest grid that begins at a line or, as that may be across its columns, just below."""
+        """Return the largest grid that begins at a line or, as that may lie across its columns, just below."""
         if len(self.cells[at]) < 2 or sum(self._wide[at : at + _LOOK_AHEAD + 1]) < _MIN_WIDE:
             return None
         for start in range(at, min(at + _LOOK_AHEAD, len(self._lines))):
             if start not in self._found:
                 self._found[start] = self._grid(start)
-        some = (self._found.get(start) for start in range(at, at + _LOOK_AHEAD))
-        return max((grid for grid in some if grid), key=lambda grid: grid.score, default=None)
+        grids = (self._found.get(start) for start in range(at, at + _LOOK_AHEAD))
+        return max((grid for grid in grids if grid), key=lambda grid: grid.score, default=None)
 
     def _grid(self, start: int) -> Grid | None:
-        if len(self.cells[start]) < 2 or _is_other(self._lines[start]):
+        if len(self.cells[start]) < 2 or _is_caption_or_form(self._lines[start]):
             return None
         gutters = self._gutters(start)
         spanning: set[int] = set()
@@ -74,9 +74,9 @@ class GridFinder:
             is_second = end == start + 1 and len(self.cells[end]) > 1
             width = 0 if end - start > _MIN_NARROW else self._lines[end].size
             steps.append(self._lines[end - 1].bottom - self._lines[end].bottom)
-            if len(left) > 2 and (is_second or _keeps(gutters, left, width)):
+            if len(left) > 2 and (is_second or _all_overlap(gutters, left, width)):
                 gutters = left
-            elif end - 1 not in spanning and self._goes_on(end, gutters, steps):
+            elif end - 1 not in spanning and self._has_row_below(end, gutters, steps):
                 spanning.add(end)
             else:
                 break
@@ -84,12 +84,12 @@ class GridFinder:
         return self._trimmed(start, end, gutters[1:-1], spanning) if end > start + 1 else None
 
     def _trimmed(self, start: int, end: int, gutters: Sequence[Interval], spanning: set[int]) -> Grid | None:
-        """The grid without gutters and lines at its ends that are none of its own."""
+        """Return the grid without unsupported gutters, and without lines at its ends that do not belong to it."""
         inner = self._supported(start, end, gutters)
-        while inner and end > start + 1 and (end - 1 in spanning or not self._is_last(end - 1, inner)):
+        while inner and end > start + 1 and (end - 1 in spanning or not self._can_be_last(end - 1, inner)):
             end -= 1
             spanning.discard(end)
-        while inner and end > start + 1 and self._is_above(start, inner):
+        while inner and end > start + 1 and self._is_heading_above(start, inner):
             start += 1
         return Grid(start, end, inner, frozenset(spanning)) if inner and end > start + 1 else None
 
@@ -102,7 +102,7 @@ class GridFinder:
         return common(gutters, self._gutters(at), GUTTER * self._lines[at].size)
 
     def _supported(self, start: int, end: int, gutters: Sequence[Interval]) -> tuple[Interval, ...]:
-        """The gutters with cells on both sides in some lines; narrow ones in more."""
+        """Return the gutters with cells on both sides in enough lines; narrow ones need more lines."""
         size = median(line.size for line in self._lines[start:end])
         kept = list(gutters) if end - start >= _MIN_NARROW or any(b - a >= size for a, b in gutters) else []
         wide = _MIN_WIDE if end - start > _MIN_NARROW else 1
@@ -120,24 +120,24 @@ class GridFinder:
         return tuple(kept)
 
     def _follows(self, at: int, steps: Sequence[float]) -> bool:
-        """Whether a line is near enough below the one before it, in letters as large."""
+        """Whether a line is close below the one before it, in letters of about the same size."""
         before, line = self._lines[at - 1], self._lines[at]
         step = before.bottom - line.bottom
         if not 0 < step <= _MAX_STEP * line.size or before.column != line.column:
             return False
         if len(steps) > 1 and step > _FURTHER * max(median(steps), line.size):
             return False
-        return abs(before.size - line.size) <= _SIZES * line.size and not _is_other(line)
+        return abs(before.size - line.size) <= _SIZES * line.size and not _is_caption_or_form(line)
 
-    def _goes_on(self, at: int, gutters: Sequence[Interval], steps: Sequence[float]) -> bool:
+    def _has_row_below(self, at: int, gutters: Sequence[Interval], steps: Sequence[float]) -> bool:
         """Whether a line across columns has rows of the same table below it."""
         if at + 1 >= len(self._lines) or len(self.cells[at + 1]) < 3 or len(gutters) < 4:
             return False
         fewer = len(self.cells[at]) < len(self.cells[at + 1])
         return fewer and self._follows(at + 1, steps) and len(self._common(gutters, at + 1)) >= len(gutters)
 
-    def _is_last(self, at: int, gutters: Sequence[Interval]) -> bool:
-        """Whether a line may be the last: one of a single cell is so if it goes on with the cell above."""
+    def _can_be_last(self, at: int, gutters: Sequence[Interval]) -> bool:
+        """Whether a line may end a grid; a single cell may if it continues the cell above."""
         if len(self.cells[at]) > 1:
             return True
         (cell,) = self.cells[at]
@@ -145,30 +145,30 @@ class GridFinder:
         tight = above.bottom - line.bottom <= _TIGHT * line.size and above.bold == line.bold
         return tight and (bisect([left for left, _ in gutters], cell.left) > 0 or line.text[0].islower())
 
-    def _is_above(self, at: int, gutters: Sequence[Interval]) -> bool:
-        """Whether a line is a heading above a table, not its first line."""
+    def _is_heading_above(self, at: int, gutters: Sequence[Interval]) -> bool:
+        """Whether a line is a heading above a table rather than its first line."""
         first, second = (sum(map(bool, columns(self.cells[at + more], gutters))) for more in (0, 1))
         line = self._lines[at + 1]
         far = self._lines[at].bottom - line.bottom > _TIGHT * line.size
         return far and first < second and first <= max(1, (len(gutters) + 1) / 2)
 
 
-def _keeps(gutters: Sequence[Interval], left: Sequence[Interval], width: float) -> bool:
-    """Whether no gutter of some width is gone."""
+def _all_overlap(gutters: Sequence[Interval], left: Sequence[Interval], width: float) -> bool:
+    """Whether each gutter at least `width` wide overlaps one of those that are left."""
     return all(
         any(one[0] < right and one[1] > start for one in left) for start, right in gutters if right - start >= width
     )
 
 
-def _is_other(line: Line) -> bool:
-    """Whether a line is of a table of contents, of a form or a caption."""
+def _is_caption_or_form(line: Line) -> bool:
+    """Whether a line is a caption, or from a table of contents or a form."""
     return _LEADERS.search(line.text) is not None or _CAPTION.match(line.text) is not None
 
 
 def columns(cells: Sequence[Cell], gutters: Sequence[Interval]) -> list[list[Cell]]:
-    """The cells of a line in each column."""
+    """Assign the cells of a line to columns."""
     middles = [(left + right) / 2 for left, right in gutters]
-    found: list[list[Cell]] = [[] for _ in range(len(gutters) + 1)]
+    in_columns: list[list[Cell]] = [[] for _ in range(len(gutters) + 1)]
     for cell in cells:
-        found[bisect(middles, (cell.left + cell.right) / 2)].append(cell)
-    return found
+        in_columns[bisect(middles, (cell.left + cell.right) / 2)].append(cell)
+    return in_columns

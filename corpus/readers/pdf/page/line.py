@@ -13,15 +13,15 @@ class Line:
     """Text on one baseline.
 
     Attributes:
-        text: With `HYPHEN` at its end where a word continues in the next line.
-        boxes: Of each character of `text`.
+        text: Ends in `HYPHEN` if a word continues on the next line.
+        boxes: Box of each character of `text`.
         size: Height of its font, in points.
         bold: Whether its font is bold.
-        font: Name of the font that it begins in.
-        gaps: How many wide gaps are in it, if it is short.
-        column: Number of its column in reading order; 0 where the page has one.
+        font: Name of the font in which it begins.
+        gaps: Number of wide gaps in it, if it is short.
+        column: Number of its column in reading order; 0 if the page has only one.
         page: Number of its page, from 0.
-        table: Number of the table on its page that it is a row of, with bars between cells; 0 for none.
+        table: If it is a row of a table, with bars between cells, the table's number on the page; else 0.
         left: Where its first character begins.
         right: Where its last character ends.
         bottom: Median lower edge of its characters.

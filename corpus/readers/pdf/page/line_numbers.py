@@ -1,4 +1,4 @@
-"""Numbers of lines in the margins of a manuscript, which are not part of its text."""
+"""Recognise line numbers in the margin of a manuscript, which are not part of its text."""
 
 from __future__ import annotations
 
@@ -12,49 +12,49 @@ from corpus.readers.pdf.page.characters import Box
 Run = tuple[int, int]
 
 _NUMBER = re.compile(r"\s*(\d{1,4})(?=\s|$)\s*")
-# A page has at least so many, this share of which count on by one.
+# A page has at least this many line numbers, and at least this share of the steps between them are 1.
 _MIN_NUMBERS, _MIN_IN_ORDER = 8, 0.85
-# In points: how far apart their right edges are at most, as they may be aligned at the left.
+# In points: how far apart their right edges may be, as the numbers may be left-aligned.
 _ALIGNED = 8.0
 # Share of other text that may lie further out, such as a running head.
 _MAX_OUTSIDE = 0.05
 
 
 def without_line_numbers(runs: Sequence[Run], letters: str, boxes: Sequence[Box]) -> Iterator[Run]:
-    """Yield runs of characters without the numbers that count the lines of a page in its margin."""
-    found = sorted(_numbers(runs, letters, boxes), key=lambda one: one[0])
-    ends: dict[int, int] = {}
-    for group in _aligned(found):
-        ordered = sorted(group, key=lambda one: -boxes[one[2] - 1][1])
+    """Yield the runs of characters of a page without the line numbers in its margin."""
+    numbers = sorted(_numbers(runs, letters, boxes), key=lambda number: number[0])
+    number_ends: dict[int, int] = {}
+    for group in _aligned(numbers):
+        ordered = sorted(group, key=lambda number: -boxes[number[2] - 1][1])
         steps = [below[1] - above[1] for above, below in pairwise(ordered)]
-        counting = len(ordered) >= _MIN_NUMBERS and steps.count(1) >= _MIN_IN_ORDER * len(steps)
-        if counting and _is_margin(ordered, runs, boxes):
-            ends |= {first: end for _, _, end, first in ordered}
+        is_consecutive = len(ordered) >= _MIN_NUMBERS and steps.count(1) >= _MIN_IN_ORDER * len(steps)
+        if is_consecutive and _is_margin(ordered, runs, boxes):
+            number_ends |= {first: end for _, _, end, first in ordered}
     for first, end in runs:
-        if (start := ends.get(first, first)) < end:
+        if (start := number_ends.get(first, first)) < end:
             yield start, end
 
 
 def _numbers(runs: Sequence[Run], letters: str, boxes: Sequence[Box]) -> Iterator[tuple[float, int, int, int]]:
-    """Right edge, value, end and beginning of the numbers that runs begin with."""
+    """Yield right edge, value, end and start of each number that begins a run."""
     for first, end in runs:
         if found := _NUMBER.match(letters, first, end):
             yield boxes[found.end(1) - 1][2], int(found[1]), found.end(), first
 
 
-def _aligned(found: Sequence[tuple[float, int, int, int]]) -> Iterator[list[tuple[float, int, int, int]]]:
+def _aligned(numbers: Sequence[tuple[float, int, int, int]]) -> Iterator[list[tuple[float, int, int, int]]]:
     group: list[tuple[float, int, int, int]] = []
-    for one in found:
-        if group and one[0] - group[0][0] > _ALIGNED:
+    for number in numbers:
+        if group and number[0] - group[0][0] > _ALIGNED:
             yield group
             group = []
-        group.append(one)
+        group.append(number)
     if group:
         yield group
 
 
 def _is_margin(group: Sequence[tuple[float, int, int, int]], runs: Sequence[Run], boxes: Sequence[Box]) -> bool:
-    """Whether numbers are left of all other text, or right of it."""
+    """Whether numbers are to the left or to the right of nearly all other text."""
     after = {first: end for _, _, end, first in group}
     rest = [(after.get(first, first), end) for first, end in runs]
     left = max(edge for edge, _, _, _ in group)

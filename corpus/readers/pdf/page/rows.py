@@ -1,4 +1,4 @@
-"""The rows of a table from its lines: cells that go on in the next line are whole, and bars are between cells."""
+"""Join the lines of a table into rows, with cells of several lines whole and bars between cells."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from corpus.readers.pdf.page.cells import Cell, is_value
 from corpus.readers.pdf.page.characters import Box
 from corpus.readers.pdf.page.line import Line
 
-# In line heights: how far apart the lines of one cell are at most.
+# In line heights: the largest distance between lines of one cell.
 _TIGHT = 1.45
-# How many lines the names of columns have at most.
-_MAX_NAMES = 3
-# Rules are between rows if there are so many rows at least.
+# The most lines that column names take up.
+_MAX_HEADER_LINES = 3
+# Rules can separate all rows only in a table of at least this many rows.
 _MIN_BANDS = 3
-# In line heights, the distance of lines that overlap; the share of that of two rows that lines of one have at most.
+# Lines closer than this, in line heights, overlap; lines of one row are closer than this share of the row spacing.
 _OVERLAP, _CLOSER = 0.8, 0.85
-# Shows that the first cell of a row is empty; readers of rows with bars would miss it otherwise.
+# Stands for an empty first cell, which readers of rows with bars would miss otherwise.
 _EMPTY = "–"
 
 Columns = Sequence[Sequence[Cell]]
 
 
-def goes_on(above: Sequence[Line], below: Sequence[Line]) -> bool:
-    """Whether rows are of the same table as those above: as many cells, and no names of columns."""
+def continues_table(above: Sequence[Line], below: Sequence[Line]) -> bool:
+    """Whether rows continue the table above: they have as many cells, and do not begin with column names."""
     cells = below[0].text.split(" | ")
     return (
         bool(above) and len(cells) == max(row.text.count(" | ") + 1 for row in above) and any(map(is_value, cells[1:]))
@@ -34,20 +34,20 @@ def goes_on(above: Sequence[Line], below: Sequence[Line]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """Lines from top to bottom, and what their cells say.
+    """The lines of a table from top to bottom, and the text of their cells.
 
     Attributes:
-        texts: Of each line, in each column; () of one across columns.
+        texts: Text of each line in each column; () for a line across columns.
         values: Columns of numbers.
-        names: How many lines at the top have the names of the columns.
-        bands: Of each line, how many rules are above it.
-        banded: Whether rules are between all rows.
+        header_lines: Number of lines at the top with column names.
+        bands: Number of rules above each line.
+        banded: Whether rules separate all rows.
     """
 
     lines: Sequence[Line]
     texts: Sequence[Sequence[str]]
     values: frozenset[int]
-    names: int
+    header_lines: int
     bands: Sequence[int]
     banded: bool
 
@@ -55,18 +55,18 @@ class _Table:
 def rows_of(
     lines: Sequence[Line], cells: Sequence[Columns], texts: Sequence[Sequence[str]], drawn: Sequence[float]
 ) -> list[Line]:
-    """The rows of a table.
+    """Join the lines of a table into rows.
 
     Args:
-        lines: Those of the table, from top to bottom.
-        cells: Of each line, in each column; () of one across columns.
-        texts: The same as text.
+        lines: Lines of the table, from top to bottom.
+        cells: Cells of each line in each column; () for a line across columns.
+        texts: The text of these cells.
         drawn: Heights of the rules across the table.
     """
     values = _value_columns([row for row in texts if row])
     bands = [sum(y > line.bottom + 0.3 * line.size for y in drawn) for line in lines]
     banded = _is_banded(bands, texts, values)
-    table = _Table(lines, texts, values, _names(lines, texts, values, bands), bands, banded)
+    table = _Table(lines, texts, values, _count_header_lines(lines, texts, values, bands), bands, banded)
     groups: list[list[int]] = []
     for at in range(len(lines)):
         if groups and texts[at] and texts[groups[-1][-1]] and _is_same_row(table, groups[-1], at):
@@ -77,7 +77,7 @@ def rows_of(
 
 
 def _is_banded(bands: Sequence[int], texts: Sequence[Sequence[str]], values: frozenset[int]) -> bool:
-    """Whether rules are between all rows: no two lines between the same rules have a number in the same column."""
+    """Whether rules separate all rows: no two lines between the same rules have a number in the same column."""
     groups: dict[int, list[Sequence[str]]] = {}
     for band, row in zip(bands, texts, strict=True):
         groups.setdefault(band, []).append(row)
@@ -85,26 +85,28 @@ def _is_banded(bands: Sequence[int], texts: Sequence[Sequence[str]], values: fro
         return False
     several = [group for group in groups.values() if len(group) > 1]
     return all(
-        sum(is_value(row[number]) for row in group) <= 1 and not all(all(row) for row in group)
+        sum(is_value(row[column]) for row in group) <= 1 and not all(all(row) for row in group)
         for group in several
-        for number in values or (0,)
+        for column in values or (0,)
     )
 
 
 def _value_columns(texts: Sequence[Sequence[str]]) -> frozenset[int]:
-    found = set()
+    numeric = set()
     for number, column in enumerate(zip(*texts[1:], strict=True)):
         filled = [text for text in column if text]
         if filled and sum(map(is_value, filled)) >= 0.5 * len(filled):
-            found.add(number)
-    return frozenset(found)
+            numeric.add(number)
+    return frozenset(numeric)
 
 
-def _names(lines: Sequence[Line], texts: Sequence[Sequence[str]], values: frozenset[int], bands: Sequence[int]) -> int:
-    """How many lines at the top have the names of the columns: up to a rule, a gap or the first number."""
-    for at, row in enumerate(texts[: _MAX_NAMES + 1]):
-        numbers = [row[number] for number in values if row and is_value(row[number])]
-        if not row or any(not text.startswith("(") for text in numbers):
+def _count_header_lines(
+    lines: Sequence[Line], texts: Sequence[Sequence[str]], values: frozenset[int], bands: Sequence[int]
+) -> int:
+    """Count the lines at the top with column names: up to a rule, a gap or the first number."""
+    for at, row in enumerate(texts[: _MAX_HEADER_LINES + 1]):
+        numeric = [row[column] for column in values if row and is_value(row[column])]
+        if not row or any(not text.startswith("(") for text in numeric):
             return at if values else 1
         if at and (bands[at] != bands[at - 1] or lines[at - 1].bottom - lines[at].bottom > _TIGHT * lines[at].size):
             return at
@@ -112,27 +114,27 @@ def _names(lines: Sequence[Line], texts: Sequence[Sequence[str]], values: frozen
 
 
 def _is_same_row(table: _Table, group: Sequence[int], at: int) -> bool:
-    """Whether a line goes on with cells of the row above it."""
+    """Whether a line continues cells of the row above it."""
     lines, texts = table.lines, table.texts
     step = lines[at - 1].bottom - lines[at].bottom
     if table.banded:
         return table.bands[at] == table.bands[at - 1]
     if table.bands[at] != table.bands[at - 1] or step > _TIGHT * lines[at].size:
         return False
-    filled = {number for number, text in enumerate(texts[at]) if text}
-    had = {number for row in group for number, text in enumerate(texts[row]) if text}
-    if at < table.names or (step < _OVERLAP * lines[at].size and not filled & had):
+    filled = {column for column, text in enumerate(texts[at]) if text}
+    filled_above = {column for row in group for column, text in enumerate(texts[row]) if text}
+    if at < table.header_lines or (step < _OVERLAP * lines[at].size and not filled & filled_above):
         return True
-    stacked = any(number in table.values and is_value(texts[at][number]) for number in filled & had)
-    if group[0] < table.names or stacked or not filled <= had:
+    stacked = any(column in table.values and is_value(texts[at][column]) for column in filled & filled_above)
+    if group[0] < table.header_lines or stacked or not filled <= filled_above:
         return False
-    goes_on = texts[at][0][:1].islower() and table.values and not filled & table.values
-    few = len(filled) <= len(texts[at]) / 2
-    return bool(goes_on) or (few and (not texts[at][0] or step < _CLOSER * _row_step(lines, texts)))
+    continues_text = texts[at][0][:1].islower() and table.values and not filled & table.values
+    is_sparse = len(filled) <= len(texts[at]) / 2
+    return bool(continues_text) or (is_sparse and (not texts[at][0] or step < _CLOSER * _row_step(lines, texts)))
 
 
 def _row_step(lines: Sequence[Line], texts: Sequence[Sequence[str]]) -> float:
-    """The usual distance of two rows, by lines that have most of their cells."""
+    """Median distance between rows, judged by lines with most cells filled."""
     full = [line.bottom for line, row in zip(lines, texts, strict=True) if sum(map(bool, row)) > len(row) / 2 and row]
     steps = sorted(above - below for above, below in pairwise(full))
     return steps[len(steps) // 2] if steps else 0.0

@@ -1,4 +1,4 @@
-"""Lines that are drawn across a page, such as those above and below the rows of a table."""
+"""Rules: lines drawn across a page, such as those above and below the rows of a table."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import pypdfium2.raw as pdfium
 
-# Of a drawing with more parts none is looked at.
-_MAX_PARTS = 4000
-# In points: how thick a rule is at most, how long at least, and how far apart parts of one are.
+# A page with more drawn objects is not searched for rules.
+_MAX_OBJECTS = 4000
+# In points: the thickest and the shortest rule, and how far apart in height the parts of one may be.
 _THICK, _LONG, _SAME = 2.5, 6.0, 2.0
-# Share of the width of a table that a rule has at least.
+# A rule covers at least this share of a table's width.
 _SHARE = 0.7
-# Share of its width, and points, by which a rule is wider than a table at most.
+# On either side, a rule extends beyond a table by at most this share of the table's width plus this many points.
 _BEYOND, _MARGIN = 0.12, 12.0
 
 
@@ -27,9 +27,9 @@ class Rule(NamedTuple):
 
 
 def rules_of(page: Any) -> list[Rule]:
-    """The horizontal lines of a page, from top to bottom."""
+    """Return the horizontal rules of a page, from top to bottom."""
     count = pdfium.FPDFPage_CountObjects(page.raw)
-    return sorted(_rules(page.raw, count), reverse=True) if count <= _MAX_PARTS else []
+    return sorted(_rules(page.raw, count), reverse=True) if count <= _MAX_OBJECTS else []
 
 
 def _rules(page: Any, count: int) -> Iterator[Rule]:
@@ -46,21 +46,21 @@ def _rules(page: Any, count: int) -> Iterator[Rule]:
 
 
 def across(rules: Sequence[Rule], left: float, right: float, low: float, high: float) -> list[float]:
-    """Heights of the rules that are between two heights and as wide as a table, from top to bottom."""
-    found: list[float] = []
-    at: list[Rule] = []
+    """Return the heights, from top to bottom, of the rules from `low` to `high` that are as wide as a table."""
+    heights: list[float] = []
+    at_height: list[Rule] = []
     for rule in [*(one for one in rules if low <= one.y <= high), None]:
-        if at and (rule is None or at[0].y - rule.y > _SAME):
-            if _is_across(at, left, right):
-                found.append(at[0].y)
-            at = []
+        if at_height and (rule is None or at_height[0].y - rule.y > _SAME):
+            if _is_across(at_height, left, right):
+                heights.append(at_height[0].y)
+            at_height = []
         if rule is not None:
-            at.append(rule)
-    return found
+            at_height.append(rule)
+    return heights
 
 
 def _is_across(rules: Sequence[Rule], left: float, right: float) -> bool:
-    """Whether rules on one height begin and end where a table does, and are nowhere far apart."""
+    """Whether rules at one height cover most of a table's width, and do not extend far beyond it."""
     beyond = _BEYOND * (right - left) + _MARGIN
     near = [rule for rule in rules if rule.right > left - beyond and rule.left < right + beyond]
     if not near or min(rule.left for rule in near) < left - beyond or max(rule.right for rule in near) > right + beyond:

@@ -1,4 +1,4 @@
-"""Raised and lowered characters: within the line that they belong to, and marks of notes apart from their word."""
+"""Superscripts and subscripts: join them to their line, and separate footnote marks from words."""
 
 from __future__ import annotations
 
@@ -10,52 +10,52 @@ from operator import attrgetter
 from corpus.readers.pdf.page.characters import Box
 from corpus.readers.pdf.page.line import Line
 
-# Characters of a piece that may be a script, and of the line that it may be in; how high it is in that line's height.
-_LONGEST, _LINE, _SMALLER = 8, 20, 0.8
-# In the height of the line: how far a script's lower edge is above or below that of the line, how far it is beside it,
-# and from where on a character within a line is raised.
+# In characters: the longest script, and the shortest line it can be joined to; a script's size relative to the line.
+_MAX_SCRIPT, _MIN_LINE, _MAX_SIZE = 8, 20, 0.8
+# In line heights: how far a script's lower edge may be above or below that of the line, how far it may be beside the
+# line, and from where on a character within a line is raised.
 _ABOVE, _BELOW, _BESIDE, _RAISED = 0.75, 0.5, 0.5, 0.2
-# In the same: how far apart what is at the same place begins.
+# In line heights: left edges this close are at the same place.
 _SAME = 0.1
 _SUPERSCRIPTS = str.maketrans("0123456789-−+", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁻⁺")
 _SIGNS = frozenset("-−+")
 _BETWEEN = _SIGNS | frozenset(",/∗*†‡§¶")
 _CLOSING = ".,;:)]"
-# A mark is raised behind such a word; "m²", "10⁷", "21st" and "XVIe" are whole.
+# A mark is separated from such a word; "m²", "10⁷", "21st" and "XVIe" stay whole.
 _WORD = re.compile(r"[^\W\d_]{2}[^\W\d_A-Z]$")
 
 _bottom = attrgetter("bottom")
 
 
 def in_their_lines(pieces: Sequence[Line]) -> list[Line]:
-    """Put small pieces that are drawn above or below a line, such as stacked exponents, where they belong in it."""
-    lines = sorted((piece for piece in pieces if len(piece.text) >= _LINE), key=_bottom)
+    """Insert small pieces drawn above or below a line, such as stacked exponents, at their place in it."""
+    lines = sorted((piece for piece in pieces if len(piece.text) >= _MIN_LINE), key=_bottom)
     reach = max((line.size for line in lines), default=0.0)
     placed = set()
-    # From top to bottom, so that an index is put before the exponent above it.
-    for one in sorted((piece for piece in pieces if len(piece.text) <= _LONGEST), key=_bottom, reverse=True):
-        first = bisect_left(lines, one.bottom - _ABOVE * reach, key=_bottom)
-        end = bisect_right(lines, one.bottom + _BELOW * reach, key=_bottom)
-        around = [line for line in lines[first:end] if _is_script(one, line)]
-        if around:
-            _put_in(min(around, key=lambda line: abs(one.bottom - line.bottom)), one)
-            placed.add(id(one))
+    # From top to bottom, so that a subscript comes before the superscript above it.
+    for script in sorted((piece for piece in pieces if len(piece.text) <= _MAX_SCRIPT), key=_bottom, reverse=True):
+        first = bisect_left(lines, script.bottom - _ABOVE * reach, key=_bottom)
+        end = bisect_right(lines, script.bottom + _BELOW * reach, key=_bottom)
+        candidates = [line for line in lines[first:end] if _is_script(script, line)]
+        if candidates:
+            _insert(min(candidates, key=lambda line: abs(script.bottom - line.bottom)), script)
+            placed.add(id(script))
     return [piece for piece in pieces if id(piece) not in placed]
 
 
-def _is_script(one: Line, line: Line) -> bool:
+def _is_script(script: Line, line: Line) -> bool:
     return (
-        one.size <= _SMALLER * line.size
-        and -_BELOW * line.size < one.bottom - line.bottom < _ABOVE * line.size
-        and line.left - _BESIDE * line.size < one.left < line.right + _BESIDE * line.size
+        script.size <= _MAX_SIZE * line.size
+        and -_BELOW * line.size < script.bottom - line.bottom < _ABOVE * line.size
+        and line.left - _BESIDE * line.size < script.left < line.right + _BESIDE * line.size
     )
 
 
-def _put_in(line: Line, script: Line) -> None:
+def _insert(line: Line, script: Line) -> None:
     at = next((i for i, box in enumerate(line.boxes) if box[0] > script.left - _SAME * line.size), len(line.text))
     after = at
     if line.text[at - 1 : at] == " ":
-        # The blank is the place of the script, and one behind it if a word follows.
+        # The script replaces the space, which stays behind it if a word follows.
         at -= 1
         after = at + (line.text[at + 1 : at + 2] in _CLOSING)
     line.text = line.text[:at] + script.text + line.text[after:]
@@ -64,23 +64,23 @@ def _put_in(line: Line, script: Line) -> None:
 
 
 def with_marks_apart(line: Line) -> Line:
-    """Write raised digits as such, and put a blank between a raised mark and the word before or behind it."""
+    """Write raised digits as superscripts, and put a space between a raised mark and the word before or after it."""
     for first, end in reversed(list(_raised(line))):
-        mark, behind = line.text[first:end], line.text[end : end + 1]
-        glued = behind.isalnum()
-        if behind == "/" or (glued and not mark.isdigit() and (first or len(mark) > 1)):  # "1/2", "LATEX"
+        mark, following = line.text[first:end], line.text[end : end + 1]
+        is_joined = following.isalnum()
+        if following == "/" or (is_joined and not mark.isdigit() and (first or len(mark) > 1)):  # "1/2", "LATEX"
             continue
         if "/" not in mark and any(map(str.isdigit, mark)):
             line.text = line.text[:first] + mark.translate(_SUPERSCRIPTS) + line.text[end:]
-        if glued and not first:
-            _insert_blank(line, end)
-        elif not glued and mark[0].isalnum() and _WORD.search(line.text, max(0, first - 3), first):
-            _insert_blank(line, first)
+        if is_joined and not first:
+            _insert_space(line, end)
+        elif not is_joined and mark[0].isalnum() and _WORD.search(line.text, max(0, first - 3), first):
+            _insert_space(line, first)
     return line
 
 
 def _raised(line: Line) -> Iterator[tuple[int, int]]:
-    """Where raised letters and digits are, with what is between them."""
+    """Yield the spans of raised letters and digits, with the punctuation between them."""
     floor = line.bottom + _RAISED * line.size
     run: list[int] = []
     for i in [i for i, box in enumerate(line.boxes) if box[1] > floor]:
@@ -100,8 +100,8 @@ def _marks(text: str, run: list[int]) -> Iterator[tuple[int, int]]:
         yield run[0], run[-1] + 1
 
 
-def _insert_blank(line: Line, at: int) -> None:
-    before, behind = line.boxes[at - 1], line.boxes[at]
-    blank: Box = (before[2], behind[1], behind[0], behind[3])
+def _insert_space(line: Line, at: int) -> None:
+    before, after = line.boxes[at - 1], line.boxes[at]
+    space: Box = (before[2], after[1], after[0], after[3])
     line.text = f"{line.text[:at]} {line.text[at:]}"
-    line.boxes.insert(at, blank)
+    line.boxes.insert(at, space)

@@ -1,4 +1,4 @@
-"""The tables of a page: where they are, by the gutters between their columns, as rows with bars between cells."""
+"""Find the tables of a page by the gutters between columns; write them as rows with bars between cells."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from statistics import median
 from corpus.readers.pdf.page.evidence import AlignedLines, is_table
 from corpus.readers.pdf.page.grid import Grid, GridFinder, columns
 from corpus.readers.pdf.page.line import Line
-from corpus.readers.pdf.page.rows import goes_on, rows_of
+from corpus.readers.pdf.page.rows import continues_table, rows_of
 from corpus.readers.pdf.page.rules import Rule, across
 
-# In line heights: how far above and below the lines of a table its rules are.
+# In line heights: how far above and below a table's lines its rules may be.
 _BEYOND = 1.5
 
 
 def with_tables(lines: Sequence[Line], find_rules: Callable[[], list[Rule]]) -> Iterator[Line]:
-    """The lines of a page in order; those of a table are its rows, with bars between cells."""
+    """Yield the lines of a page in order, those of a table joined into rows with bars between cells."""
     finder = GridFinder(lines)
     rules: list[Rule] | None = None
     at = number = 0
@@ -33,7 +33,7 @@ def with_tables(lines: Sequence[Line], find_rules: Callable[[], list[Rule]]) -> 
             at += 1
             continue
         yield from lines[at : grid.start]
-        if at < grid.start or not goes_on(last, rows):
+        if at < grid.start or not continues_table(last, rows):
             number += 1
         for row in rows:
             row.table = number
@@ -42,7 +42,7 @@ def with_tables(lines: Sequence[Line], find_rules: Callable[[], list[Rule]]) -> 
 
 
 def _rows(lines: Sequence[Line], finder: GridFinder, grid: Grid, rules: Sequence[Rule]) -> list[Line]:
-    """The rows of a grid; none if it is no table."""
+    """Return the rows of a grid; none if it is not a table."""
     some, parts = lines[grid.start : grid.end], finder.cells[grid.start : grid.end]
     split = [[] if grid.start + at in grid.across else columns(cells, grid.gutters) for at, cells in enumerate(parts)]
     texts = [

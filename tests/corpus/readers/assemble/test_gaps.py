@@ -1,4 +1,4 @@
-"""What no block covers becomes one."""
+"""Text outside all blocks becomes a block."""
 
 from __future__ import annotations
 
@@ -8,10 +8,7 @@ from corpus.types import Block, BlockKind
 
 def test_gaps_become_paragraphs_under_the_heading_above() -> None:
     text = "x  # T\nlost\n- item  \ntail"
-    found = fill_gaps(
-        text,
-        [Block(BlockKind.ITEM, 12, 20, ("T",), 1), Block(BlockKind.HEADING, 3, 6, ("T",))],
-    )
+    found = fill_gaps(text, [Block(BlockKind.ITEM, 12, 20, ("T",), 1), Block(BlockKind.HEADING, 3, 6, ("T",))])
     assert found == (
         Block(BlockKind.PARAGRAPH, 0, 1),
         Block(BlockKind.HEADING, 3, 6, ("T",)),
@@ -22,13 +19,8 @@ def test_gaps_become_paragraphs_under_the_heading_above() -> None:
 
 
 def test_overlaps_are_cut_and_blank_blocks_dropped() -> None:
-    """The earlier block keeps what two claim."""
-    blocks = [
-        Block(BlockKind.PARAGRAPH, 0, 3),
-        Block(BlockKind.CODE, 1, 5),
-        Block(BlockKind.CODE, 2, 4),
-        Block(BlockKind.CODE, 5, 7),
-    ]
+    """Where two blocks overlap, the earlier one keeps the text."""
+    blocks = [Block(BlockKind.PARAGRAPH, 0, 3), *(Block(BlockKind.CODE, *span) for span in ((1, 5), (2, 4), (5, 7)))]
     assert fill_gaps("abcde  ", blocks) == (Block(BlockKind.PARAGRAPH, 0, 3), Block(BlockKind.CODE, 3, 5))
 
 

@@ -1,4 +1,4 @@
-"""Formats of before 2007: what the libraries cannot read, or are not there to read."""
+"""Office formats from before 2007 and Rich Text: content that cannot be read, or not without the extra."""
 
 from __future__ import annotations
 
@@ -18,28 +18,21 @@ OLD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)
 @pytest.mark.parametrize(
     ("path", "module", "why"),
     [
-        (
-            "rafts.doc",
-            "office_oxide",
-            'a format of Office before 2007; save it as .docx, or: pip install "qa-passages[office]"',
-        ),
-        (
-            "pegs.ppt",
-            "office_oxide",
-            'a format of Office before 2007; save it as .pptx, or: pip install "qa-passages[office]"',
-        ),
-        ("winch.rtf", "striprtf.striprtf", 'Rich Text; save it as .docx, or: pip install "qa-passages[office]"'),
+        ("rafts.doc", "office_oxide", "an Office format from before 2007; save it as .docx"),
+        ("pegs.ppt", "office_oxide", "an Office format from before 2007; save it as .pptx"),
+        ("winch.rtf", "striprtf.striprtf", "Rich Text; save it as .docx"),
     ],
 )
-def test_without_the_extra_the_reason_names_it(
+def test_without_the_extra_the_reason_says_how_to_install_it(
     path: str, module: str, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And the next build tries again, as it may be there by then."""
+    """The next build tries again, as it may be installed by then."""
     monkeypatch.setitem(sys.modules, module, None)
     name = "office.rtf" if path.endswith(".rtf") else "office.office97"
     with pytest.raises(Unreadable) as caught:
         reader_for(name)(path, FILES[path])
-    assert (caught.value.reason, caught.value.unknown) == (why, True)
+    reason = f'{why}, or: pip install "qa-passages[office]"'
+    assert (caught.value.reason, caught.value.unknown) == (reason, True)
 
 
 @pytest.mark.parametrize("name", ["letter.txt", "letter.docx", "letter.xls", "letter"])
@@ -52,13 +45,14 @@ def test_content_counts_for_more_than_the_name(name: str, sandbox: Sandbox) -> N
     ("path", "data", "why"),
     [
         ("a.doc", OLD, "damaged, or not a document of Word, Excel or PowerPoint"),
+        ("a.docx", OLD, "damaged, or not a document of Word, Excel or PowerPoint"),
         ("a.docx", OLD + "EncryptedPackage".encode("utf-16-le"), "encrypted"),
         ("a.doc", OLD + "WordDocument".encode("utf-16-le"), "encrypted or damaged: cannot be opened as a DOC file"),
         ("a.rtf", FILES["winch.rtf"][:300], "damaged: its end is missing"),
         ("a.rtf", b"just words", "content does not match its name: not a RTF file"),
     ],
 )
-def test_what_cannot_be_read_has_its_reason(path: str, data: bytes, why: str, sandbox: Sandbox) -> None:
+def test_files_that_cannot_be_read_have_a_reason(path: str, data: bytes, why: str, sandbox: Sandbox) -> None:
     assert outcome(sandbox, path, data) == why
 
 

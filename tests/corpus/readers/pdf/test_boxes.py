@@ -1,4 +1,4 @@
-"""Where an answering sentence stands on the page of a PDF."""
+"""The boxes of an answering sentence on the page of a PDF."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SECOND = "An otter was seen below the weir of Pillnitz in two win~ters out of th
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A paper of two pages, the sentence about the otter on two lines of the second, and a note."""
+    """A paper of two pages, with the sentence about the otter on two lines of the second, and a note."""
     pages = [
         [pdf.Words(60, 700, FIRST)],
         [*pdf.column(60, 600, SECOND, room=280), pdf.Words(60, 500, "Nothing else was seen.")],
@@ -32,8 +32,8 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_sentence_has_a_box_a_line(root: Path) -> None:
-    """Of the letters themselves, in points from the upper left corner, even where a word is broken."""
+def test_a_sentence_has_a_box_for_each_line(root: Path) -> None:
+    """It encloses the letters, in points from the upper left corner, even if a word is broken."""
     with Retriever.open(root, encoder=BagEncoder()) as retriever, BoxFinder(root) as finder:
         plain = retriever.ask("Where was an otter seen?", k=1)
         found = finder.fill(plain)
@@ -58,19 +58,17 @@ def test_the_command_line_gives_boxes_in_its_json(root: Path, monkeypatch: pytes
     assert [box["page"] for box in json.loads(done.stdout)["passages"][0]["highlights"][0]["boxes"]] == [2, 2]
 
 
-def test_what_is_no_pdf_or_has_changed_has_no_boxes(root: Path) -> None:
+def test_files_that_are_not_pdfs_or_have_changed_have_no_boxes(root: Path) -> None:
     with Retriever.open(root, encoder=BagEncoder()) as retriever, BoxFinder(root) as finder:
         note = retriever.ask("Are swans white?", k=1)
         assert finder.fill(note) == note
         paper = retriever.ask("Where was an otter seen?", k=1)
-        other_place = [[], pdf.column(60, 400, SECOND, room=280)]
-        (root / "weir.pdf").write_bytes(pdf.make(other_place))
+        (root / "weir.pdf").write_bytes(pdf.make([[], pdf.column(60, 400, SECOND, room=280)]))
         assert finder.fill(paper) == paper
 
 
-def test_what_is_not_on_the_page_has_no_boxes() -> None:
+def test_words_that_are_not_on_the_page_have_no_boxes(sandbox: Sandbox) -> None:
     data = pdf.make([[pdf.Words(60, 700, FIRST)]])
-    with Sandbox() as sandbox:
-        assert sandbox.boxes(data, [(1, "No such words."), (9, FIRST), (1, "…")]) == [(), (), ()]
-        with pytest.raises(Unreadable, match=r"^damaged or truncated: cannot be opened as a PDF$"):
-            sandbox.boxes(data[:100], [(1, FIRST)])
+    assert sandbox.boxes(data, [(1, "No such words."), (9, FIRST), (1, "…")]) == [(), (), ()]
+    with pytest.raises(Unreadable, match=r"^damaged or truncated: cannot be opened as a PDF$"):
+        sandbox.boxes(data[:100], [(1, FIRST)])

@@ -1,4 +1,4 @@
-"""The characters of a page, taken from PDFium in few calls."""
+"""The characters of a page, got from PDFium in few calls."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from corpus.readers.pdf.page.characters import HYPHEN, characters
 from tests.corpus.readers.samples.files import paper
 
 
-def test_characters_of_a_page_are_those_that_the_library_gives_one_by_one() -> None:
-    """With broken words and Hebrew among them; so are their boxes."""
+def test_characters_and_boxes_are_those_that_the_library_gives_one_by_one() -> None:
+    """The pages have broken words and Hebrew."""
     document = pypdfium2.PdfDocument(paper())
     broken = 0
     for number in range(len(document)):

@@ -1,4 +1,4 @@
-"""Scans: read where Tesseract is installed, else refused with a reason that names it."""
+"""Scans are read if Tesseract is installed, or else refused with a reason that names it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from corpus.errors import Unreadable
 from corpus.loading.load import load, parse
 from corpus.loading.sandbox import Sandbox
 from corpus.readers.pdf.picture import draw
+from corpus.types import Extracted
 from tests.corpus.readers.samples.files import FILES
 
 WHY = "no text found; probably a scan, which qa index --full reads once Tesseract is installed"
-# Says what it was asked, then what it "sees", once it has got a picture of the right size.
+# Prints what it was asked and the size of the picture, then what it "sees".
 STAND_IN = """#!/bin/sh
 if [ "$1" = --list-langs ]; then printf 'List of languages:\\ndeu\\neng\\nosd\\n'; exit; fi
 head -c 13 >/dev/null; size=$(wc -c)
@@ -28,7 +29,7 @@ printf 'Words of %s, asked for\\nwith %s %s.\\n\\nThe her-\\nons.\\n\\f' "$size"
 
 
 def scan(*pages: int, scanned: Collection[int] | None = None) -> bytes:
-    """Pages of a sample as pictures, all of them or those that are scanned."""
+    """Pages of a sample, as pictures unless only some are `scanned`."""
     source, made = pypdfium2.PdfDocument(FILES["paper.pdf"]), pypdfium2.PdfDocument.new()
     for number in pages:
         if scanned is not None and number not in scanned:
@@ -46,12 +47,18 @@ def scan(*pages: int, scanned: Collection[int] | None = None) -> bytes:
     return data.getvalue()
 
 
+def read(data: bytes) -> Extracted:
+    """Read a PDF in a new process, which has the environment of this moment."""
+    with Sandbox() as sandbox:
+        return sandbox.read("scan.pdf", data)
+
+
 def test_without_tesseract_the_reason_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for variable, value in (("PATH", str(tmp_path)), ("QA_OCR", "")):
         with monkeypatch.context() as patch:
             patch.setenv(variable, value)
-            with Sandbox() as sandbox, pytest.raises(Unreadable) as caught:
-                sandbox.read("scan.pdf", scan(0))
+            with pytest.raises(Unreadable) as caught:
+                read(scan(0))
             assert (caught.value.reason, caught.value.unknown) == (WHY, False)
 
 
@@ -65,9 +72,8 @@ def tesseract(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("tesseract")
 def test_tesseract_gets_each_page_and_the_languages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All that are installed, or those that the user names; each page may take as long as a file."""
-    with Sandbox() as sandbox:
-        found = sandbox.read("scan.pdf", scan(0, 1))
+    """The languages are all that are installed, or those in QA_OCR."""
+    found = read(scan(0, 1))
     page = "Words of {}, asked for with -l deu+eng.\n\nThe herons."
     width, height = pypdfium2.PdfDocument(scan(0))[0].get_size()
     size = -(-width * 300 // 72) * -(-height * 300 // 72)
@@ -76,32 +82,29 @@ def test_tesseract_gets_each_page_and_the_languages(monkeypatch: pytest.MonkeyPa
     assert found.text == f"{shown}\n\n{shown}"
     assert (found.pages, found.note) == ((0, len(shown) + 2), "a scan, read by Tesseract (deu+eng)")
     monkeypatch.setenv("QA_OCR", "lat")
-    with Sandbox() as sandbox:
-        assert "with -l lat." in sandbox.read("scan.pdf", scan(0)).text
+    assert "with -l lat." in read(scan(0)).text
 
 
 @pytest.mark.usefixtures("tesseract")
 def test_only_the_pages_without_text_are_scans(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is recognised is between the pages before and behind it."""
+    """Recognised text comes between the pages before and after it."""
     data = scan(0, 1, 2, scanned=[1])
-    with Sandbox() as sandbox:
-        found = sandbox.read("a.pdf", data)
+    found = read(data)
     whole = parse("paper.pdf", FILES["paper.pdf"])
     first, second, third = (found.text[start:end] for start, end in pairwise([*found.pages, len(found.text)]))
-    assert "ended in Words of" in first  # a sentence goes on from the first page
+    assert "ended in Words of" in first  # a sentence continues from the first page
     assert second.strip() == "The herons."
     assert third.strip() == whole.text[slice(*whole.page_span(3) or ())].strip()
     assert found.note == "1 of 3 pages is a scan, read by Tesseract (deu+eng)"
     monkeypatch.setenv("QA_OCR", "")
-    with Sandbox() as sandbox:
-        found = sandbox.read("a.pdf", data)
+    found = read(data)
     assert found.note == "1 of 3 pages is a scan, which qa index --full reads once Tesseract is installed"
     assert found.pages[1] == found.pages[2]
 
 
 @pytest.mark.usefixtures("tesseract")
-def test_pictures_are_read_where_the_settings_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder of photographs is not, and nothing that is named so but is no picture."""
+def test_pictures_are_read_if_the_settings_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Photographs are not read by default, and neither is a file that only has the name of a picture."""
     (tmp_path / "page.png").write_bytes(draw(FILES["paper.pdf"], 1).png)
     (tmp_path / "text.png").write_text("Words")
     assert [skip.reason for skip in walk(tmp_path).skipped if "png" in skip.path] == ["format not supported"] * 2
@@ -118,14 +121,12 @@ def test_pictures_are_read_where_the_settings_say_so(tmp_path: Path, monkeypatch
 @pytest.mark.skipif(shutil.which("tesseract") is None, reason="Tesseract is not installed")
 def test_a_scan_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("QA_OCR", "eng")
-    with Sandbox() as sandbox:
-        found = sandbox.read("scan.pdf", scan(2))
-    assert "The observers thank the ferryman" in found.text
+    assert "The observers thank the ferryman" in read(scan(2)).text
 
 
 @pytest.mark.skipif(shutil.which("tesseract") is None, reason="Tesseract is not installed")
 def test_a_picture_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of several pages, too."""
+    """It may have several pages."""
     monkeypatch.setenv("QA_OCR", "eng")
     source = pypdfium2.PdfDocument(FILES["paper.pdf"])
     pages = [source[number].render(scale=3).to_pil() for number in (2, 2)]

@@ -1,4 +1,4 @@
-"""What the look of a page says: where a paragraph goes on, what is a heading, what belongs to a figure."""
+"""What the layout of a page shows: where a paragraph continues, what is a heading, what belongs to a figure."""
 
 from __future__ import annotations
 
@@ -10,72 +10,66 @@ import pytest
 from corpus.loading.sandbox import Sandbox
 from corpus.readers.pdf.pdf import read
 from corpus.types import BlockKind, Extracted
-from tests.corpus.readers.outcome import outcome
-from tests.corpus.readers.samples import pdf
+from tests.corpus.readers.outcome import block_texts, outcome
 from tests.corpus.readers.samples.pdf import Words, column, line, make, width
 
-ONE_LINE = [pdf.Words(60, 700, "Words on a page that is long enough.")]
+ONE_LINE = [Words(60, 700, "Words on a page that is long enough.")]
 BODY = "Gauges on the bank are read at noon, and what they show is written down with care by whoever is there. " * 4
 FILLER = "The gauge at the weir was read every morning, and the level went into a book that nobody opened again. "
 
 
-def paper(*lines: pdf.Words) -> Extracted:
-    """A page of these lines, then a page of text with five numbered headings that says what headings look like."""
-    second: list[pdf.Words] = []
+def words_of(page: Sequence[Words]) -> str:
+    """The text that is read from a page, with single spaces."""
+    return " ".join(read("a.pdf", make([page])).text.split())
+
+
+def paper(*lines: Words) -> Extracted:
+    """A page of these lines, then one with five numbered headings, which show what headings look like."""
+    second: list[Words] = []
     for i in range(5):
-        second.append(pdf.Words(60, 720 - 120 * i, f"{i + 1} Reading gauges", 12, bold=True))
-        second += pdf.column(60, 700 - 120 * i, FILLER * 3, room=460)
-    return read("paper.pdf", pdf.make([lines, second]))
+        second.append(Words(60, 720 - 120 * i, f"{i + 1} Reading gauges", 12, bold=True))
+        second += column(60, 700 - 120 * i, FILLER * 3, room=460)
+    return read("paper.pdf", make([lines, second]))
 
 
-def texts(found: Extracted, kind: BlockKind) -> Sequence[str]:
-    return [found.text[block.start : block.end] for block in found.blocks if block.kind is kind]
-
-
-def test_a_sentence_goes_on_in_another_font() -> None:
-    """A line in a typewriter's font is of another height; a word broken before it is whole again."""
+def test_a_sentence_continues_in_another_font() -> None:
+    """A line in a typewriter font has another height; a word broken before it is joined."""
     found = paper(
-        pdf.Words(60, 700, "Everything that we measured in these years, and the programs for it, are kept at the"),
-        pdf.Words(60, 688, "example.org/gauges and may be used by all", 9, typed=True),
-        pdf.Words(60, 600, "Nobody had thought before that the level of the river could be told from sounds at a dis-"),
-        pdf.Words(60, 588, "tance.example.org", 9, typed=True),
+        Words(60, 700, "Everything that we measured in these years, and the programs for it, are kept at the"),
+        Words(60, 688, "example.org/gauges and may be used by all", 9, typed=True),
+        Words(60, 600, "Nobody had thought before that the level of the river could be told from sounds at a dis-"),
+        Words(60, 588, "tance.example.org", 9, typed=True),
     )
-    first, second, *_ = texts(found, BlockKind.PARAGRAPH)
+    first, second, *_ = block_texts(found, BlockKind.PARAGRAPH)
     assert first.endswith("are kept at the example.org/gauges and may be used by all")
     assert second.endswith("from sounds at a distance.example.org")
 
 
-def test_a_short_line_above_another_font_ends() -> None:
-    """Where a line is not full, what follows in another font is something else, such as code below it."""
+def test_a_short_line_above_another_font_ends_a_paragraph() -> None:
+    """If a line is not full, text that follows in another font is separate, such as code."""
     found = paper(
-        pdf.Words(60, 700, "Everything that we measured in these years, and the programs for it, is kept there."),
-        pdf.Words(60, 688, "To read one call"),
-        pdf.Words(60, 676, "gauge.read(now) of the module with the name of the river", 9, typed=True),
+        Words(60, 700, "Everything that we measured in these years, and the programs for it, is kept there."),
+        Words(60, 688, "To read one call"),
+        Words(60, 676, "gauge.read(now) of the module with the name of the river", 9, typed=True),
     )
-    assert texts(found, BlockKind.PARAGRAPH)[1].startswith("gauge.read(now)")
+    assert block_texts(found, BlockKind.PARAGRAPH)[1].startswith("gauge.read(now)")
 
 
-def test_the_head_of_a_table_is_no_heading() -> None:
-    """Nor is the bold name of an axis in another font than headings have, where headings are numbered."""
-    head = [pdf.Words(60 + 90 * i, 700, word, 12, bold=True) for i, word in enumerate(("Station", "Level", "Flow"))]
+def test_the_head_of_a_table_is_not_a_heading() -> None:
+    """If headings are numbered, neither is the name of an axis in another font."""
+    head = [Words(60 + 90 * i, 700, word, 12, bold=True) for i, word in enumerate(("Station", "Level", "Flow"))]
+    found = paper(*head, Words(60, 640, "Model Sizes", 14, typed=True), *column(60, 600, FILLER * 3, room=460))
+    assert block_texts(found, BlockKind.HEADING) == [f"{i + 1} Reading gauges" for i in range(5)]
+
+
+def test_the_words_of_a_figure_are_one_block() -> None:
+    """Each has a line; they are not separate paragraphs."""
     found = paper(
-        *head,
-        pdf.Words(60, 640, "Model Sizes", 14, typed=True),
-        *pdf.column(60, 600, FILLER * 3, room=460),
+        *column(60, 720, FILLER * 3, room=460),
+        *(Words(100, 600, "Level"), Words(300, 560, "0.5"), Words(120, 520, "Pillnitz")),
+        *column(60, 480, FILLER * 3, room=460),
     )
-    assert texts(found, BlockKind.HEADING) == [f"{i + 1} Reading gauges" for i in range(5)]
-
-
-def test_the_words_of_a_figure_stay_together() -> None:
-    """One block with a line each, not a paragraph each."""
-    found = paper(
-        *pdf.column(60, 720, FILLER * 3, room=460),
-        pdf.Words(100, 600, "Level"),
-        pdf.Words(300, 560, "0.5"),
-        pdf.Words(120, 520, "Pillnitz"),
-        *pdf.column(60, 480, FILLER * 3, room=460),
-    )
-    assert texts(found, BlockKind.TABLE) == ["Level\n0.5\nPillnitz"]
+    assert block_texts(found, BlockKind.TABLE) == ["Level\n0.5\nPillnitz"]
 
 
 @pytest.mark.parametrize(
@@ -85,25 +79,19 @@ def test_the_words_of_a_figure_stay_together() -> None:
         (("Then it was read.", "12", " Nobody saw it."), "Then it was read.¹² Nobody saw it."),
         (("Jan Migchielsen", "a,1", ", Ann Lee", "b", " and others"), "Jan Migchielsen a,¹, Ann Lee b and others"),
         (("", "3", "We read it in March and again in May."), "³ We read it in March and again in May."),
-        # What is no mark stays whole.
-        (
-            ("They counted 10", "7", " m", "2", " in the 21", "st", " year."),
-            "They counted 10⁷ m² in the 21st year.",
-        ),
-        (
-            ("As L", "A", "TEX sets the half, that is ", "1/2", " of it."),
-            "As LATEX sets the half, that is 1/2 of it.",
-        ),
+        # Exponents and ordinals are not marks.
+        (("They counted 10", "7", " m", "2", " in the 21", "st", " year."), "They counted 10⁷ m² in the 21st year."),
+        (("As L", "A", "TEX sets the half, that is ", "1/2", " of it."), "As LATEX sets the half, that is 1/2 of it."),
     ],
 )
-def test_a_raised_mark_is_no_part_of_its_word(parts: tuple[str, ...], expected: str) -> None:
-    """Nor of the number before it: 10⁷ is not 107."""
+def test_a_raised_mark_is_not_part_of_its_word(parts: tuple[str, ...], expected: str) -> None:
+    """It is not part of a number either: 10⁷ is not 107."""
     found = paper(*column(60, 700, FILLER.strip(), room=460), *line(60, 600, *parts))
-    assert texts(found, BlockKind.PARAGRAPH)[1] == expected
+    assert block_texts(found, BlockKind.PARAGRAPH)[1] == expected
 
 
-def test_what_is_drawn_above_and_below_a_line_is_part_of_it() -> None:
-    """An exponent above an index, drawn after the line: the sentence goes on behind them."""
+def test_an_exponent_above_an_index_is_part_of_the_line() -> None:
+    """Both are drawn after the line; the sentence continues after them."""
     first, second = "The mode has the volume of 4 pi r", " as was told, and so it leaves the small"
     x = 60 + width(first, 10)
     found = paper(
@@ -113,85 +101,77 @@ def test_what_is_drawn_above_and_below_a_line_is_part_of_it() -> None:
         Words(x + 5, 700, second),
         Words(60, 688, "sphere through the field around it, which nobody saw."),
     )
-    (paragraph, *_) = texts(found, BlockKind.PARAGRAPH)
+    paragraph = block_texts(found, BlockKind.PARAGRAPH)[0]
     assert paragraph.startswith("The mode has the volume of 4 pi r0³ as was told, and so it leaves the small sphere")
 
 
 def test_a_short_last_column_is_a_column() -> None:
-    """Of the last page of a paper; the cells of a table, and short lines at the right, are none."""
+    """The last page of a paper may have one; table cells and short lines at the right are not columns."""
     left = column(54, 700, BODY * 4, room=235)
-    right = column(
-        318, 697, "Mills were not measured in that year, as everyone was at the weir to count boats.", room=235
-    )
-    text = " ".join(read("a.pdf", make([[*left, *right]])).text.split())
-    assert "Mills were not measured in that year, as everyone was at the weir to count boats." in text
-    above = column(54, 760, BODY, room=500)
-    text = " ".join(read("a.pdf", make([[*above, Words(540, 775, "7"), *left, *right]])).text.split())
-    assert text.endswith("Mills were not measured in that year, as everyone was at the weir to count boats.")
+    mills = "Mills were not measured in that year, as everyone was at the weir to count boats."
+    right = column(318, 697, mills, room=235)
+    assert mills in words_of([*left, *right])
+    assert words_of([*column(54, 760, BODY, room=500), Words(540, 775, "7"), *left, *right]).endswith(mills)
     cells = [Words(400, line.y, "12 boats") for line in left[::6]]
-    text = " ".join(read("a.pdf", make([[*left, *cells]])).text.split())
-    assert text.endswith(left[-1].text)
+    assert words_of([*left, *cells]).endswith(left[-1].text)
 
 
 def test_three_columns_are_read_one_after_the_other() -> None:
-    """As in the index of a book, below a line across; in a table of three columns rows are read."""
+    """They may be below a line across the page, as in an index; a table of three columns is read by rows."""
     places = {"A": 60, "B": 229, "C": 398}
     columns = chain.from_iterable(column(x, 640, f"{name} heron {BODY}", room=154) for name, x in places.items())
-    text = read("a.pdf", make([[*column(60, 700, BODY[:150], room=492), *columns]])).text
-    assert " ".join(text.split()) == " ".join(f"{BODY[:150]} A heron {BODY} B heron {BODY} C heron {BODY}".split())
+    text = words_of([*column(60, 700, BODY[:150], room=492), *columns])
+    assert text == " ".join(f"{BODY[:150]} A heron {BODY} B heron {BODY} C heron {BODY}".split())
     cells = [Words(x, 640 - 12 * row, f"{row} {name}") for name, x in places.items() for row in range(20)]
-    assert " ".join(read("a.pdf", make([cells])).text.split()).startswith("0 A 0 B 0 C 1 A 1 B 1 C")
+    assert words_of(cells).startswith("0 A 0 B 0 C 1 A 1 B 1 C")
 
 
 def test_the_parts_of_a_line_across_columns_stay_together() -> None:
-    """Such as the authors: the one at the left is not below the others, but before them."""
+    """For example, the author at the left comes before the others, not below them."""
     first, others = Words(176, 679.8, "Jos Migchielsen"), Words(251, 680, ", Ann Radhakrishnan, Valentin Rajagopal")
     columns = [*column(54, 600, BODY * 2, room=235), *column(318, 600, BODY * 2, room=235)]
-    text = read("a.pdf", make([[others, *columns, first]])).text
-    assert text.startswith("Jos Migchielsen , Ann Radhakrishnan, Valentin Rajagopal")
+    assert words_of([others, *columns, first]).startswith("Jos Migchielsen , Ann Radhakrishnan, Valentin Rajagopal")
 
 
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (pdf.make([ONE_LINE], locked=True), "encrypted"),
-        (pdf.make([ONE_LINE])[:120], "damaged or truncated: cannot be opened as a PDF"),
-        # The list of pages has itself among them.
-        (pdf.make([ONE_LINE]).replace(b"/Kids [10 0 R]", b"/Kids [2 0 R ]"), "damaged: page 1 cannot be opened"),
+        (make([ONE_LINE], locked=True), "encrypted"),
+        (make([ONE_LINE])[:120], "damaged or truncated: cannot be opened as a PDF"),
+        # The list of pages contains itself.
+        (make([ONE_LINE]).replace(b"/Kids [10 0 R]", b"/Kids [2 0 R ]"), "damaged: page 1 cannot be opened"),
     ],
     ids=["locked", "cut", "circle"],
 )
 def test_a_pdf_without_text_that_can_be_read_is_refused(data: bytes, reason: str, sandbox: Sandbox) -> None:
     assert outcome(sandbox, "a.pdf", data) == reason
-    assert outcome(sandbox, "a.pdf", pdf.make([ONE_LINE])) == ONE_LINE[0].text
+    assert outcome(sandbox, "a.pdf", make([ONE_LINE])) == ONE_LINE[0].text
 
 
 def numbered(lines: list[Words], *, x: float, first: int = 1) -> list[Words]:
-    """Lines with a small number each, in a margin."""
+    """Lines, each with a small number in the margin."""
     numbers = [Words(x, line.y, str(first + i), 6) for i, line in enumerate(lines)]
     return [word for pair in zip(numbers, lines, strict=True) for word in pair]
 
 
-def test_numbers_of_lines_are_left_out() -> None:
-    """In the margin of each page; the text keeps its order and its sentences."""
-    margin = 70
+def test_line_numbers_in_the_margin_are_left_out() -> None:
+    """The text keeps its order and its sentences."""
     lines = column(90, 650, (BODY * 3).strip(), room=440)
-    pages = [numbered(lines, x=margin), numbered(lines, x=margin, first=len(lines) + 1)]
+    pages = [numbered(lines, x=70), numbered(lines, x=70, first=len(lines) + 1)]
     text = read("a.pdf", make(pages)).text
     assert not any(letter.isdigit() for letter in text)
     assert " ".join(text.split()).count("by whoever is there. Gauges on the bank") == 23
 
 
-def test_numbers_in_a_table_are_part_of_it() -> None:
-    """Those that do not count on, and those that stand below other text at the left."""
+def test_other_numbers_at_the_left_are_kept() -> None:
+    """They are those that are not consecutive, and those below other text."""
     rows = [Words(90, 700 - 14 * i, f"{number} weirs", 10) for i, number in enumerate((3, 9, 4, 1, 8, 2, 7, 5, 6, 11))]
-    assert "3 weirs 9 weirs" in read("a.pdf", make([rows])).text
+    assert "3 weirs 9 weirs" in words_of(rows)
     head = [Words(60, 760 - 14 * i, "Weirs of the upper river by number", 10) for i in range(3)]
-    counted = numbered(column(90, 700, BODY.strip() + BODY.strip(), room=300), x=70)
-    assert "1 Gauges" in read("a.pdf", make([[*head, *counted]])).text.replace("\n", " ")
+    assert "1 Gauges" in words_of([*head, *numbered(column(90, 700, BODY.strip() * 2, room=300), x=70)])
 
 
-def test_a_formula_is_no_heading_and_numbered_capitals_are() -> None:
+def test_a_formula_is_not_a_heading_but_numbered_capitals_are() -> None:
     words = [
         Words(60, 740, "A Long Title of the Paper", 20, bold=True),
         Words(60, 700, "1. MANUSCRIPT STYLES"),
@@ -202,36 +182,37 @@ def test_a_formula_is_no_heading_and_numbered_capitals_are() -> None:
         *column(60, 488, BODY, room=400),
     ]
     found = read("a.pdf", make([words]))
-    heads = [found.text[block.start : block.end] for block in found.blocks if block.kind is BlockKind.HEADING]
-    assert heads == ["A Long Title of the Paper", "1. MANUSCRIPT STYLES", "2.1. FLOATS"]
+    assert block_texts(found, BlockKind.HEADING) == ["A Long Title of the Paper", "1. MANUSCRIPT STYLES", "2.1. FLOATS"]
+
+
+LONG_TITLE = "Weirs in Winter: a long survey"
 
 
 @pytest.mark.parametrize(
     ("stated", "lines", "title"),
     [
         ("", [Words(60, 740, "Weir FAQ", 22, bold=True), Words(60, 700, "Ida Gray and the Weir Team", 14)], "Weir FAQ"),
-        ("", [Words(60, 740, "Weirs in Winter:", 18, bold=True), Words(60, 710, "a long survey*", 18)], None),
+        ("", [Words(60, 740, "Weirs in Winter:", 18, bold=True), Words(60, 710, "a long survey*", 18)], LONG_TITLE),
         ("", [Words(60, 740, "Weirs in Winter and Spring", 10, bold=True)], "Weirs in Winter and Spring"),
         ("weirs_final_v3", [Words(60, 740, "Weirs in Winter and Spring", 18)], "Weirs in Winter and Spring"),
         ("Elsevier", [Words(60, 740, "Weirs in Winter and Spring", 18)], "Weirs in Winter and Spring"),
         ("Of Weirs", [Words(60, 740, "Weirs in Winter and Spring", 18)], "Of Weirs"),
-        # Sizes differ by the noise of their floats.
+        # The sizes differ by a rounding error.
         ("", [Words(60, 740, "Of All Weirs", 18), Words(60, 560, "All of the Notes", 18.01)], "Of All Weirs"),
         ("", [], ""),
     ],
 )
-def test_a_title_is_stated_plausibly_or_printed_largest(stated: str, lines: list[Words], title: str | None) -> None:
+def test_the_title_is_plausible_metadata_or_the_largest_text(stated: str, lines: list[Words], title: str) -> None:
     page = [*lines, *column(60, 650, BODY, room=400), Words(60, 500, "References", 10, bold=True)]
-    wanted = "Weirs in Winter: a long survey" if title is None else title
-    assert read("a.pdf", make([page], title=stated)).title == wanted
+    assert read("a.pdf", make([page], title=stated)).title == title
 
 
 def test_the_bullets_of_office_programs_begin_items() -> None:
-    """They are private characters of a font, drawn apart from the text; they are not shown."""
+    """They are private characters of a font, drawn apart from the text, and are replaced."""
     items = ("The licence ends in August", "The collars are trampled by sheep")
     lines = [(Words(60, 700 - 12 * i, "*", hebrew=True), Words(72, 700 - 12 * i, item)) for i, item in enumerate(items)]
     found = paper(*chain.from_iterable(lines), Words(72, 676, "every summer."))
-    assert texts(found, BlockKind.ITEM) == [f"- {items[0]}", f"- {items[1]} every summer."]
+    assert block_texts(found, BlockKind.ITEM) == [f"- {items[0]}", f"- {items[1]} every summer."]
 
 
 @pytest.mark.parametrize(
@@ -244,11 +225,11 @@ def test_the_bullets_of_office_programs_begin_items() -> None:
     ],
 )
 def test_a_note_at_the_foot_does_not_break_a_sentence(mark: tuple[str, ...], after: str, is_whole: bool) -> None:
-    """Words go on on the next page; the note stays on its own."""
+    """The sentence continues on the next page; the note is separate."""
     body = column(60, 300, f"{BODY}They agree with", room=460)
     note = [*line(60, 100, *mark), Words(60, 88, "It was cold.")]
     found = read("a.pdf", make([[*body, *note], [Words(60, 700, after), *column(60, 600, FILLER * 3, room=460)]]))
-    paragraphs = texts(found, BlockKind.PARAGRAPH)
+    paragraphs = block_texts(found, BlockKind.PARAGRAPH)
     assert any(one.endswith(f"They agree with {after}") for one in paragraphs) == is_whole
     if is_whole:
         assert (

@@ -1,11 +1,10 @@
-"""A page as it looks, and boxes where the words are on it."""
+"""A page as a picture, and the boxes of words on it."""
 
 from __future__ import annotations
 
 import io
 import struct
 import zlib
-from collections.abc import Iterator
 
 import pypdfium2
 import pytest
@@ -18,17 +17,13 @@ from tests.corpus.readers.samples import pdf
 WORDS = "The heron stands in shallow water"
 
 
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[Sandbox]:
-    with Sandbox() as one:
-        yield one
-
-
-def turned(rotation: int, box: tuple[int, int, int, int]) -> bytes:
-    """One page of one sentence, rotated, of which only a part is shown."""
+def page(*, size: tuple[int, int] = (612, 792), rotation: int = 0, box: tuple[int, ...] = ()) -> bytes:
+    """A page with one sentence, which may be rotated and cropped to a box."""
     document = pypdfium2.PdfDocument(pdf.make([[pdf.Words(150, 600, WORDS)]]))
+    document[0].set_mediabox(0, 0, *size)
     document[0].set_rotation(rotation)
-    document[0].set_cropbox(*box)
+    if box:
+        document[0].set_cropbox(*box)
     data = io.BytesIO()
     document.save(data)
     document.close()
@@ -36,7 +31,7 @@ def turned(rotation: int, box: tuple[int, int, int, int]) -> bytes:
 
 
 def dark_dots(picture: PagePicture) -> list[tuple[float, float]]:
-    """Where the picture is not white, in points from its upper left corner."""
+    """The places where the picture is dark, in points from its upper left corner."""
     assert picture.png.startswith(b"\x89PNG\r\n\x1a\n")
     width, height, bits, kind = struct.unpack(">IIBB", picture.png[16:26])
     assert (bits, kind) == (8, 2)
@@ -58,12 +53,11 @@ def dark_dots(picture: PagePicture) -> list[tuple[float, float]]:
 
 
 @pytest.mark.parametrize(
-    ("rotation", "box"),
-    [(0, (0, 0, 612, 792)), *((rotation, (100, 500, 500, 700)) for rotation in (0, 90, 180, 270))],
+    ("rotation", "box"), [(0, (0, 0, 612, 792)), *((angle, (100, 500, 500, 700)) for angle in (0, 90, 180, 270))]
 )
 def test_the_boxes_are_where_the_words_are(rotation: int, box: tuple[int, int, int, int], sandbox: Sandbox) -> None:
-    """Also on a page that is rotated, or whose corner is not at 0."""
-    data = turned(rotation, box)
+    """The page may be rotated, and its corner need not be at 0."""
+    data = page(rotation=rotation, box=box)
     picture = sandbox.draw(data, 1)
     sizes = (box[2] - box[0], box[3] - box[1])
     assert (picture.width, picture.height) == (sizes if rotation % 180 == 0 else sizes[::-1])
@@ -77,23 +71,18 @@ def test_the_boxes_are_where_the_words_are(rotation: int, box: tuple[int, int, i
 
 
 def test_a_huge_page_is_drawn_small(sandbox: Sandbox) -> None:
-    document = pypdfium2.PdfDocument(pdf.make([[pdf.Words(60, 700, WORDS)]]))
-    document[0].set_mediabox(0, 0, 14_000, 7_000)
-    data = io.BytesIO()
-    document.save(data)
-    document.close()
-    picture = sandbox.draw(data.getvalue(), 1)
+    picture = sandbox.draw(page(size=(14_000, 7_000)), 1)
     assert struct.unpack(">II", picture.png[16:24]) == (2400, 1200)
 
 
 @pytest.mark.parametrize(
-    ("page", "cut", "reason"),
+    ("number", "size", "reason"),
     [
         (2, None, "has no page 2"),
         (0, None, "has no page 0"),
         (1, 100, "damaged or truncated: cannot be opened as a PDF"),
     ],
 )
-def test_what_cannot_be_drawn_is_said(page: int, cut: int | None, reason: str, sandbox: Sandbox) -> None:
+def test_a_page_that_cannot_be_drawn_has_a_reason(number: int, size: int | None, reason: str, sandbox: Sandbox) -> None:
     with pytest.raises(Unreadable, match=f"^{reason}$"):
-        sandbox.draw(pdf.make([[pdf.Words(60, 700, WORDS)]])[:cut], page)
+        sandbox.draw(page()[:size], number)

@@ -1,4 +1,4 @@
-"""Tables of PDFs: rows with bars between cells, and what only looks like a table."""
+"""Tables in PDFs become rows with bars between the cells; text that only looks like a table does not."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from corpus.readers.pdf.boxes import boxes
 from corpus.readers.pdf.pdf import read
 from corpus.types import BlockKind, Extracted
+from tests.corpus.readers.outcome import block_texts
 from tests.corpus.readers.samples import pdf
 from tests.corpus.readers.samples.pdf import Rule, Words, column, make, width
 
@@ -24,23 +25,14 @@ PLACES = (60, 160, 220, 320)
 EXPECTED = "\n".join(map(" | ".join, TRIAL))
 
 
-def rows(
-    table: Sequence[Sequence[str]], places: Sequence[float], top: float, *, step: float = 14, bold_head: bool = False
-) -> list[Words]:
-    """A table whose numbers are aligned at the right of their column."""
+def rows(table: Sequence[Sequence[str]], places: Sequence[float], top: float, *, step: float = 14) -> list[Words]:
+    """A table whose numbers are right-aligned in their columns."""
     found = []
     for number, row in enumerate(table):
         for column_number, (x, text) in enumerate(zip(places, row, strict=True)):
             if text:
                 is_number = table[-1][column_number].isdecimal()
-                found.append(
-                    Words(
-                        x + 45 - width(text, 10) if is_number else x,
-                        top - step * number,
-                        text,
-                        bold=bold_head and not number,
-                    )
-                )
+                found.append(Words(x + 45 - width(text, 10) if is_number else x, top - step * number, text))
     return found
 
 
@@ -49,26 +41,21 @@ def rules(left: float, right: float, *heights: float) -> list[Rule]:
 
 
 def tables(found: Extracted) -> list[str]:
-    return [found.text[block.start : block.end] for block in found.blocks if block.kind is BlockKind.TABLE]
+    return block_texts(found, BlockKind.TABLE)
 
 
 def test_a_table_without_rules_is_rows_of_cells() -> None:
-    """Between paragraphs, which stay whole; the line above it is none of its rows, though it has a number apart."""
+    """The paragraphs around it stay whole; the line above it is not a row, although its number is set apart."""
     heading = [Words(60, 640, "3", 12, bold=True), Words(80, 640, "Outcomes", 12, bold=True)]
-    page = [
-        *column(60, 700, BODY, room=460),
-        *heading,
-        *rows(TRIAL, PLACES, 620),
-        *column(60, 550, BODY, room=460),
-    ]
+    page = [*column(60, 700, BODY, room=460), *heading, *rows(TRIAL, PLACES, 620), *column(60, 550, BODY, room=460)]
     found = read("a.pdf", make([page]))
     assert tables(found) == [EXPECTED]
     assert found.text.count(BODY.strip()) == 2
     assert "\n\n3 Outcomes\n\nArm |" in found.text
 
 
-def test_a_cell_that_goes_on_is_in_its_row() -> None:
-    """In a row that is not the first, and in the names of columns; rows between rules may be as far apart as lines."""
+def test_a_cell_of_several_lines_is_in_one_row() -> None:
+    """This holds for column names too; rows between rules may be no further apart than lines."""
     table = [
         ("Method", "Depth", "Sampled"),
         ("", "(m)", "by"),
@@ -81,11 +68,11 @@ def test_a_cell_that_goes_on_is_in_its_row() -> None:
     found = read("a.pdf", make([[*words, *column(60, 600, BODY, room=460)]], rules=[grid]))
     whole = "Method | Depth (m) | Sampled by\nFloating chamber with a hose | 84 | Lind and Moser\nNet | 41 | Fraser"
     assert tables(found) == [whole]
-    # Without rules, a line that has no number goes on where it begins with a small letter.
+    # Without rules, a line without a number continues the row if it begins with a small letter.
     assert tables(read("a.pdf", make([[*words, *column(60, 600, BODY, room=460)]]))) == [whole]
 
 
-def test_a_word_broken_in_a_cell_is_whole() -> None:
+def test_a_word_broken_in_a_cell_is_joined() -> None:
     table = [("Step", "Who"), ("Embed", "the micro-"), ("", "controller"), ("Read", "nobody"), ("Send", "Ida")]
     words = rows(table, (60, 200), 700, step=12)
     found = read("a.pdf", make([words], rules=[rules(56, 260, 712, 697, 673, 661, 649)]))
@@ -93,7 +80,7 @@ def test_a_word_broken_in_a_cell_is_whole() -> None:
 
 
 def test_an_empty_cell_keeps_the_others_in_their_columns() -> None:
-    """A dash stands for an empty corner, which readers of bars would not see; a line across columns stays as it is."""
+    """An empty corner becomes a dash, as it would be lost otherwise; a line across columns is unchanged."""
     table = [("", "Dev", "Test", "Size"), ("BERT", "84", "83", "110"), ("Ours, later", "", "86", "340")]
     words = [*rows(table, (60, 160, 220, 280), 700), Words(60, 658, "Systems of others, not trained by us here")]
     words += rows([("ELMo", "71", "72", "94")] * 2, (60, 160, 220, 280), 644)
@@ -105,7 +92,7 @@ def test_an_empty_cell_keeps_the_others_in_their_columns() -> None:
 
 
 def test_a_table_in_one_of_two_columns() -> None:
-    """The other column's lines are none of its cells."""
+    """The lines of the other column are not cells."""
     left = [*column(54, 700, BODY * 2, room=235), *rows(TRIAL, (54, 100, 150, 215), 400)]
     found = read("a.pdf", make([[*left, *column(318, 700, BODY * 3, room=235)]]))
     assert tables(found) == [EXPECTED]
@@ -114,7 +101,7 @@ def test_a_table_in_one_of_two_columns() -> None:
 
 @pytest.mark.parametrize("repeated", [False, True])
 def test_a_table_over_two_pages(repeated: bool) -> None:
-    """It is one, with its page where that begins; with the names of its columns again it is another."""
+    """It is one table, unless the column names are repeated; the second page begins at its own rows."""
     more = [("Third dose", "12", "61", "0.44 (0.30-0.64)"), ("Fourth dose", "7", "66", "0.41 (0.28-0.61)")]
     second = [*([TRIAL[0]] if repeated else []), *more]
     pages = [
@@ -129,7 +116,7 @@ def test_a_table_over_two_pages(repeated: bool) -> None:
 
 
 def test_each_cell_has_its_box() -> None:
-    """Of a row whose cells go on in another line, too: the words are found in the order in which they are read."""
+    """A cell may have several lines: words are found in the order in which they are read."""
     table = [("Lake", "Area", "Taken"), ("Jezero", "0.9", "2019"), ("mrak", "", ""), ("Belsee", "3.8", "2018")]
     data = make([rows(table, (60, 160, 220), 700, step=12)], rules=[rules(56, 290, 712, 697, 673, 661)])
     (row,) = [line for line in tables(read("a.pdf", data))[0].splitlines() if line.startswith("Jezero")]
@@ -153,7 +140,7 @@ TITLES = ("Weirs", "Gauges and boats", "Herons", "Otters", "Swans")
 @pytest.mark.parametrize(
     "words",
     [
-        # Contents: pages at the right, with leaders and without.
+        # Contents: page numbers at the right, with and without leaders.
         lines_of(*([(60, f"{i} {name} . . . . . . . . . . ."), (420, str(7 * i))] for i, name in enumerate(TITLES))),
         lines_of(*([(60, f"{i}"), (90, name), (420, str(7 * i))] for i, name in enumerate(TITLES))),
         # A list, and references.
@@ -170,19 +157,19 @@ TITLES = ("Weirs", "Gauges and boats", "Herons", "Otters", "Swans")
     ],
     ids=["contents", "plain contents", "list", "references", "addresses", "form", "code", "matrix", "definitions"],
 )  # fmt: skip
-def test_what_is_no_table_stays_as_it_is(words: list[Words]) -> None:
+def test_text_that_is_not_a_table_is_unchanged(words: list[Words]) -> None:
     found = read("a.pdf", make([[*words, *column(60, 500, BODY * 2, room=460)]]))
     assert "|" not in found.text
 
 
-def test_prose_in_columns_is_no_table() -> None:
-    """Three columns whose lines are side by side, within a frame."""
+def test_prose_in_columns_is_not_a_table() -> None:
+    """It has three columns whose lines are level, within a frame."""
     columns = chain.from_iterable(column(x, 700, BODY, room=150) for x in (60, 230, 400))
     assert "|" not in read("a.pdf", make([list(columns)], rules=[rules(56, 560, 712, 500)])).text
 
 
-def test_words_of_justified_prose_below_one_another_are_no_columns() -> None:
-    """Wide gaps, as narrow columns have them, make no gutter; not between rules either."""
+def test_justified_prose_is_not_a_table() -> None:
+    """The wide gaps of a narrow column make no gutter, even between rules."""
     lines = [
         "so the gauge was read again",
         "by men in boats who saw it",
@@ -190,12 +177,9 @@ def test_words_of_justified_prose_below_one_another_are_no_columns() -> None:
         "to us in the old inn then",
     ]
     words = []
-    for row, text in enumerate(lines):
-        parts = text.split()
+    for row, parts in enumerate(map(str.split, lines)):
         gap = (145 - sum(width(part, 10) for part in parts)) / (len(parts) - 1)
         starts = accumulate((width(part, 10) + gap for part in parts), initial=60.0)
         words += [Words(x, 700 - 12 * row, part) for x, part in zip(starts, parts, strict=False)]
-    assert (
-        "|"
-        not in read("a.pdf", make([[*words, *column(60, 500, BODY, room=460)]], rules=[rules(56, 209, 712, 655)])).text
-    )
+    pages = [[*words, *column(60, 500, BODY, room=460)]]
+    assert "|" not in read("a.pdf", make(pages, rules=[rules(56, 209, 712, 655)])).text

@@ -1,4 +1,4 @@
-"""Manual pages: what a person reads, on the lines of the file."""
+"""Manual pages are read as text, on the lines of the file."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import gzip
 from corpus.chunking.splitter import split
 from corpus.loading.load import parse
 from corpus.types import BlockKind, Document
+from tests.corpus.readers.outcome import block_texts
 
 MAN = r"""'\" t
 .\" Nobody reads this.
@@ -86,8 +87,8 @@ def blocks(document: Document) -> list[tuple[str, str]]:
     return [(block.kind.value, document.text[block.start : block.end]) for block in document.blocks]
 
 
-def test_the_macros_man() -> None:
-    """Fonts, escapes, definitions and what is for paper are gone; options are items that begin with their names."""
+def test_man_macros() -> None:
+    """Fonts, escapes, definitions and text for print are removed; options are items that begin with their names."""
     found = parse("weir.1.gz", gzip.compress(MAN.encode()))
     assert (found.title, found.media_type) == ("weir(1)", "text/troff")
     assert blocks(found) == [
@@ -105,11 +106,11 @@ def test_the_macros_man() -> None:
     assert [block.heading for block in found.blocks if block.kind is BlockKind.CODE] == [("OPTIONS", "See this")]
 
 
-def test_the_macros_mdoc() -> None:
-    """Macros among the words, names that are not repeated, full stops and brackets without blanks."""
+def test_mdoc_macros() -> None:
+    """Macros may be inside a line, names are not repeated, punctuation is attached; lines are those of the file."""
     found = parse("weir.8", MDOC.encode())
     assert found.title == "weir(8)"
-    assert [text for _, text in blocks(found)] == [
+    assert block_texts(found) == [
         "NAME",
         "weir — counts herons",
         "SYNOPSIS",
@@ -118,10 +119,6 @@ def test_the_macros_mdoc() -> None:
         "weir counts; see mill(1), (/etc/weir) or UNIX-like systems.",
         "- -q: Be quiet, as “herons” are.",
     ]
-
-
-def test_lines_are_those_of_the_file() -> None:
-    found = parse("weir.8", MDOC.encode())
     passages = split(found, count_tokens=lambda texts: [40 * len(text.split()) for text in texts], max_tokens=4000)
     lines = {passage.text[passage.body :]: passage.lines for passage in passages}
     assert lines["weir [-aq] [-f file | -] river ..."] == (8, 12)
@@ -129,6 +126,6 @@ def test_lines_are_those_of_the_file() -> None:
 
 
 def test_other_files_with_such_names_are_text() -> None:
-    """A version, and a text that begins with a full stop."""
+    """One name ends in a version, and one text begins with a full stop."""
     assert parse("weir-2.1", b"Changes in 2.1: herons are counted twice.\n").media_type == "text/plain"
     assert parse("notes.7", b"...and so they went.\nHome.\n").media_type == "text/plain"

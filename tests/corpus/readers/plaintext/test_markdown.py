@@ -1,4 +1,4 @@
-"""Markdown by its own grammar."""
+"""Markdown is read by its own grammar."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_each_construct_has_its_kind() -> None:
 
 
 def test_headings_nest_and_lose_their_markup() -> None:
-    """Setext headings too; an empty heading opens nothing; a heading in a fence is none."""
+    """So do setext headings; an empty heading has no title; a heading in a fence is code."""
     text = "Top\n===\n\n## The `code` and *more* [link](u) ##\n\na\n\n#\n\nb\n\n```\n# no\n```\n\n### Last\n"
     assert read_markdown(text)[0] == "Top"
     assert [block.heading for block in read_markdown(text)[1] if block.kind is BlockKind.HEADING] == [
@@ -49,7 +49,7 @@ def test_headings_nest_and_lose_their_markup() -> None:
     ]
 
 
-def test_nested_items_know_their_depth() -> None:
+def test_nested_items_have_their_depth() -> None:
     text = "# T\n\n- a\n  - b\n    1. c\n\n       more of c\n- d\n"
     assert [(text[block.start : block.end], block.depth) for block in read_markdown(text)[1][1:]] == [
         ("- a", 0),
@@ -69,8 +69,8 @@ def test_nested_items_know_their_depth() -> None:
         ("---\ntags: none\n---", "Heading"),
     ],
 )
-def test_front_matter_is_set_apart(front: str, title: str) -> None:
-    """It is covered, is no heading, and may state the title."""
+def test_front_matter_is_a_separate_block(front: str, title: str) -> None:
+    """It is not a heading, and may give the title."""
     text = f"{front}\n\n# Heading\n\nBody.\n"
     found, parts = read_markdown(text)
     assert found == title
@@ -80,7 +80,7 @@ def test_front_matter_is_set_apart(front: str, title: str) -> None:
 
 
 def test_front_matter_before_text_without_headings() -> None:
-    """The rest is read as plain text; spans count from the start of the file."""
+    """The rest is read as plain text; offsets count from the start of the file."""
     text = "---\nkey: value\n---\nSome Short Title\n\n" + "Body text. " * 30
     title, parts = read_markdown(text)
     assert title == "Some Short Title"
@@ -94,7 +94,7 @@ def test_front_matter_before_text_without_headings() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        # Front matter begins with a key.
+        # Front matter must begin with a key.
         (
             "---\n\n# T\n\nBody.\n",
             [("paragraph", "---", ()), ("heading", "# T", ("T",)), ("paragraph", "Body.", ("T",))],
@@ -113,14 +113,10 @@ def test_front_matter_before_text_without_headings() -> None:
                 ("paragraph", "three\x85four\u2028five", ("T", "N")),
             ],
         ),
-        # A heading of many words is text, or every passage below would carry it.
+        # A heading of many words is text, or every passage below would repeat it.
         (
             "# T\n\n" + "w " * 200 + "\n===\n\nBody.\n",
-            [
-                ("heading", "# T", ("T",)),
-                ("paragraph", "w " * 200 + "\n===", ("T",)),
-                ("paragraph", "Body.", ("T",)),
-            ],
+            [("heading", "# T", ("T",)), ("paragraph", "w " * 200 + "\n===", ("T",)), ("paragraph", "Body.", ("T",))],
         ),
     ],
 )
@@ -128,8 +124,8 @@ def test_blocks_have_exact_spans(text: str, expected: list[tuple[str, str, tuple
     assert blocks(text) == expected
 
 
-def test_one_text_of_markdown_leaves_nothing_to_the_next() -> None:
-    """Their parser is the same; a link that one names is unknown to the other."""
+def test_a_file_does_not_affect_the_next_one() -> None:
+    """They share a parser; a link defined in one is unknown in the other."""
     first = "# A [b]\n\n[b]: c\n"
     before = read_markdown("# D [b]\n\ne\n")
     assert read_markdown(first) == read_markdown(first)
@@ -137,7 +133,7 @@ def test_one_text_of_markdown_leaves_nothing_to_the_next() -> None:
 
 
 def test_front_matter_is_data(tmp_path: Path) -> None:
-    """Names with their values, by whose words every passage of the file is found, and a passage of its own."""
+    """It is a passage and gives fields, whose words find every passage of the file."""
     front = "---\ntitle: 'Boats: a guide'\nauthor: [{name: Ida, email: i@x.org}, Tom]\ndate: 2024-05-02\n---\n"
     (tmp_path / "a.md").write_text(f"{front}\n# Oars\n\nOf ash.\n\n# Hull\n\nOf oak.\n")
     update_index(Request(tmp_path, BagEncoder()))
@@ -155,18 +151,15 @@ def test_front_matter_is_data(tmp_path: Path) -> None:
         assert len(snapshot.keyword("Ida", 9)) == 3
 
 
-def test_front_matter_without_headings_below_it_is_a_passage_of_its_own() -> None:
+def test_front_matter_is_a_passage_unless_it_is_only_a_title() -> None:
+    """The title is above all passages in any case; there are no headings here."""
     found = passages("---\ntags: x\n---\n\nMilk and bread.\n", path="a.md")
     assert [one.text for one in found] == ["---\ntags: x\n---", "Milk and bread."]
-
-
-def test_a_title_alone_is_no_passage() -> None:
-    """It is above all others as it is."""
     assert [one.text for one in passages("---\ntitle: Oars\n---\n\nOf ash.\n", path="a.md")] == ["Of ash."]
 
 
-def test_a_comment_in_code_is_no_heading() -> None:
-    """Of a text without headings, whose first lines may be some."""
+def test_a_comment_in_code_is_not_a_heading() -> None:
+    """The text has no marked headings, so its short lines may be headings."""
     code = "```sh\n# Print all\n\nls\n```"
     text = f"Boat Sizes\n\nThey are printed with this program.\n\n{code}\nThat is all. " + "It goes on. " * 9
     assert [(kind, path) for kind, _, path in blocks(text)] == [
@@ -188,7 +181,7 @@ def test_a_comment_in_code_is_no_heading() -> None:
         ("no: yes\nt: !!python/object/apply:os.system [ls]", (("no", "yes"), ("t", "ls"))),
     ],
 )
-def test_odd_front_matter_is_read_as_far_as_it_goes(front: str, fields: tuple[tuple[str, str], ...]) -> None:
+def test_odd_front_matter_is_read_as_far_as_possible(front: str, fields: tuple[tuple[str, str], ...]) -> None:
     found = find_front_matter(f"---\n{front}\n---\n\nText.\n")
     assert found is not None
     assert found.fields == fields
@@ -205,11 +198,11 @@ def test_odd_front_matter_is_read_as_far_as_it_goes(front: str, fields: tuple[tu
         ("to-do/buy_milk.md", "---\ntags: x\n---\n\nMilk.\n\nBread.\n", "buy milk"),
     ],
 )
-def test_a_title_is_the_one_heading_at_the_top_or_the_name_of_a_note(path: str, text: str, title: str) -> None:
+def test_the_title_is_the_only_top_heading_or_the_name_of_a_note(path: str, text: str, title: str) -> None:
     assert read(path, text.encode()).title == title
 
 
-def test_blank_lines_behind_code_that_is_not_closed_are_not_in_it() -> None:
-    """Else it would be on lines that it is not on."""
+def test_blank_lines_after_an_unclosed_fence_are_not_in_the_code() -> None:
+    """Otherwise its line numbers would be wrong."""
     found = read("a.md", b"~~~\nx\n\n").blocks
     assert [(block.kind, block.start, block.end) for block in found] == [(BlockKind.CODE, 0, 5)]

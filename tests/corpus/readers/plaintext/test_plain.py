@@ -1,4 +1,4 @@
-"""Text without markup, or with the light kind."""
+"""Text without markup, or with light markup."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ def blocks(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        # Each style of underline is a level, in order of first use; one with an overline is another style.
+        # Each style of underline is a level, in order of first use; an overline makes another style.
         (
             "Test of time\n========\n\n@\n\nAdam\n----\n\n@\n\nBig\n===\n\n@",
             ["Test of time", "Test of time/Adam", "Big"],
         ),
         ("=====\nTitle\n=====\n@\n\nPart\n=====\n@", ["Title", "Title/Part"]),
-        # Rules: too short for the title, or below an item or another rule; and a line too long for a heading.
+        # Rules that are too short for the title, or below an item or another rule; a line too long for a heading.
         *(("A title that is long\n---\n\n@", []), ("- item\n------\n\n@", []), ("***\n---\n\n@", [])),
         ("word " * 80 + "\n" + "=" * 80 + "\n\n@", []),
         ("# One ##\n@\n## About C#\n@\n= Wiki =\n@\n== Sub ==\n@", ["One", "One/About C#", "Wiki", "Wiki/Sub"]),
         ("= = = Deep = = =\n@\n= = Less = =\n@", ["Deep", "Less"]),
-        # What only begins like a mark.
+        # Lines that only begin like a mark.
         *(
             (f"{line}\n\n@\n# A\n@\n# B\n@", ["A", "B"])
             for line in ("#hash", "# " + "w" * 300, "= open", "a = b =", "=", "#")
         ),
-        # Labels with values, even two of them, are no headings.
+        # Labels with values are not headings, even if there are two.
         ("Minutes of May\n\nPresent: Ann Lee\nExcused: Bo Xu\n\n@", ["Minutes of May"]),
-        # Without marks: capitals need no blank line, and two titles may stand above each other.
+        # Without marks, capitals need no blank line, and there may be two titles in a row.
         ("GETTING THERE\n@", ["GETTING THERE"]),
         ("@\n\nTest of Time\nPresentations\n\n@", ["Test of Time", "Test of Time/Presentations"]),
     ],
@@ -59,13 +59,13 @@ def test_headings(text: str, expected: list[str]) -> None:
     ],
 )
 def test_headings_of_org_and_asciidoc(name: str, text: str, expected: list[str]) -> None:
-    """Without closing marks, in files of these names alone."""
+    """Their marks need not be closed, and count only in files with these names."""
     found = read(name, text.replace("@", BODY).encode())
     assert ["/".join(block.heading) for block in found.blocks if block.kind is BlockKind.HEADING] == expected
 
 
 def test_items_keep_their_wrapped_lines_and_their_depth() -> None:
-    """Depth is the indent in columns, a tab being four."""
+    """The depth is the indent in columns; a tab counts four."""
     text = "• one\n  goes on\n  • two\n\t◦ three\n1. four\n(a) five\nback\n"
     found = read_plain(text)[1]
     assert [(block.kind.value, text[block.start : block.end], block.depth) for block in found] == [
@@ -79,7 +79,7 @@ def test_items_keep_their_wrapped_lines_and_their_depth() -> None:
 
 
 @pytest.mark.parametrize("end", ["Kind regards,", "Viele Grüße"])
-def test_the_end_of_a_letter_heads_nothing(end: str) -> None:
+def test_the_end_of_a_letter_is_not_a_heading(end: str) -> None:
     text = f"Dear Ann,\n\nwe would need a discount of 5 % to sign.\n\n{end}\nSamir\n\n> We can offer 3 %, no more.\n"
     assert {block.heading for block in read("a.txt", text.encode()).blocks} == {()}
 
@@ -91,7 +91,7 @@ def test_rows_with_bars_or_tabs_are_a_table() -> None:
 
 
 def test_wrapped_lines_are_one_paragraph_and_short_lines_are_not() -> None:
-    """A line that fills the page goes on; one that ends early ends there, unless the next is in lower case."""
+    """A paragraph continues after a full line, or with a line that begins in lower case."""
     wide = "These words fill the page up to about seventy columns, so it goes on,"
     text = f"{wide}\nEnding here.\nShort line\nAnother one\nwhich goes on\n"
     assert [piece for _, piece, _ in blocks(text)] == [

@@ -1,4 +1,4 @@
-"""Pages of records in plain text: what is taken for one, what is not, and how it is cut."""
+"""Pages of records in plain text: which texts are such pages, which are not, and how they are split."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_each_record_of_a_page_begins_with_its_title(shape: str) -> None:
 
 
 def test_lines_before_the_first_record_belong_to_none() -> None:
-    """They keep the title of the file, which states none here."""
+    """They have the title of the file, which is empty here."""
     one = document(page(head=MASTHEAD))
     assert one.records[0].start == len(MASTHEAD)
     found = check_passages(one, count_tokens=count_words, max_tokens=254)
@@ -56,8 +56,8 @@ def test_lines_before_the_first_record_belong_to_none() -> None:
     assert [passage.title for passage in found if passage.start >= len(MASTHEAD)] == list(TITLES)
 
 
-def test_the_title_of_the_page_is_none_of_a_record() -> None:
-    """It stays above them in what the encoder reads; the title of the first record does not."""
+def test_the_title_of_the_page_is_not_the_title_of_a_record() -> None:
+    """It is in the context of all records; the title of the first record is not."""
     named = document(page(head="Talks of the River Conference\n\nHeld in Dresden, in the spring of 2025.\n\n"))
     assert named.title == "Talks of the River Conference"
     assert len(named.records) == len(TITLES)
@@ -68,8 +68,8 @@ def test_the_title_of_the_page_is_none_of_a_record() -> None:
     assert check_passages(unnamed, count_tokens=count_words, max_tokens=254)[-1].context == TITLES[-1]
 
 
-def test_headings_right_above_the_first_record_go_with_it() -> None:
-    """They would be a passage of nothing else."""
+def test_headings_right_above_the_first_record_are_part_of_it() -> None:
+    """Otherwise they would be a passage without text."""
     one = document(page(head="Accepted Papers\n\n"))
     assert (one.title, one.records[0].start, one.records[0].title) == ("Accepted Papers", 0, TITLES[0])
     found = check_passages(one, count_tokens=count_words, max_tokens=254)
@@ -77,8 +77,8 @@ def test_headings_right_above_the_first_record_go_with_it() -> None:
     assert found[0].text.startswith(f"Accepted Papers\n\n{TITLES[0]}\n\nWe looked")
 
 
-def test_one_record_of_another_shape_is_still_one() -> None:
-    """A page of many may have an entry without a paragraph, or with two."""
+def test_one_record_of_many_may_have_another_shape() -> None:
+    """Here it has two paragraphs."""
     text = page(MANY).replace(body(MANY[4]), f"{body(MANY[4])}\n\n{body('the same again')}")
     assert [record.title for record in document(text).records] == list(MANY)
 
@@ -113,6 +113,6 @@ def test_other_texts_are_one_document(name: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["a.md", "a.rst"])
-def test_only_plain_text_is_looked_at(path: str) -> None:
-    """Whoever has markup for headings writes one document."""
+def test_only_plain_text_is_split_into_records(path: str) -> None:
+    """A file with markup for headings is one document."""
     assert document(page(), path=path).records == ()

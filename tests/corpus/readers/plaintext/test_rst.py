@@ -1,4 +1,4 @@
-"""reStructuredText by its own rules."""
+"""reStructuredText is read by its own rules."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from tests.growth import check_growth
 
 
 def blocks(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
-    """Kind, text and headings of each block behind the title "T"."""
-    title, found = read_rst(f"T\n=\n\n{text}")
-    assert title == "T"
+    """Kind, text and headings of each block after the title "T"."""
     whole = f"T\n=\n\n{text}"
+    title, found = read_rst(whole)
+    assert title == "T"
     return [(b.kind.value, whole[b.start : b.end], b.heading[1:]) for b in found[1:]]
 
 
@@ -23,13 +23,9 @@ def headings(text: str) -> list[tuple[str, ...]]:
 
 
 def test_titles_nest_by_the_order_of_their_adornment() -> None:
-    """A row above and below is another style than one below; a row that is too short marks none."""
+    """A row above makes another style; a row that is too short marks nothing; one between blank lines only divides."""
     text = "==\nT \n==\n\nA\n=\n\nB\n-\n\nC\n=\n\nLong title\n==\n\nwords\n"
     assert headings(text) == [("T",), ("T", "A"), ("T", "A", "B"), ("T", "C")]
-
-
-def test_a_title_below_a_title_and_a_transition() -> None:
-    """A row between blank lines only divides."""
     assert headings("T\n=\nA\n-\nwords\n\n----\n\nmore\n") == [("T",), ("T", "A")]
 
 
@@ -39,7 +35,7 @@ def test_a_title_loses_its_markup() -> None:
 
 
 def test_labels_belong_to_their_title() -> None:
-    """What links name stands above a title without a passage of its own."""
+    """A target of links is above its title and not a separate passage."""
     text = ".. _one:\n.. _two:\n\nT\n=\n\nwords\n"
     assert [text[block.start : block.end] for block in read_rst(text)[1]] == [text[:-8].rstrip(), "words"]
 
@@ -89,8 +85,8 @@ def test_each_construct_has_its_kind(text: str, expected: list[tuple[str, str]])
     assert [(kind, words) for kind, words, _ in blocks(text)] == expected
 
 
-def test_what_is_described_is_a_heading() -> None:
-    """Functions and classes of any domain, nested as they stand; behind them the section goes on."""
+def test_described_functions_and_classes_are_headings() -> None:
+    """They may be of any domain, and nest; after them the section continues."""
     text = ".. class:: A(b)\n   :x:\n\n   One.\n\n   .. py:method:: c()\n\n      Two.\n\nThree.\n"
     assert [(words, path) for kind, words, path in blocks(text) if kind == "paragraph"] == [
         ("One.", ("A(b)",)),
@@ -100,7 +96,7 @@ def test_what_is_described_is_a_heading() -> None:
 
 
 def test_without_a_title_it_is_plain_text() -> None:
-    """Headings are inferred there."""
+    """Headings are then inferred."""
     text = "Opening Hours\n\n" + "The lock opens at nine and closes at five on every day but Sunday. " * 4 + "\n"
     title, found = read_rst(text)
     assert (title, found[0].kind) == ("Opening Hours", BlockKind.HEADING)
@@ -114,7 +110,7 @@ def test_without_a_title_it_is_plain_text() -> None:
     ],
 )
 def test_hostile_repetition_takes_linear_time(piece: str) -> None:
-    """Each construct a great many times, also ever further in."""
+    """Each construct is repeated many times, also with a growing indent."""
     nested = [" " * min(i, 500) + piece.strip() + "\n\n" for i in range(2000)]
     for many in ([piece] * (100_000 // len(piece)), nested):
         quarter, whole = (f"T\n=\n\n{''.join(many[:count])}\n" for count in (len(many) // 4, len(many)))

@@ -1,10 +1,12 @@
-"""Subtitles: sentences without times, which a citation has."""
+"""Subtitles are read as sentences without times, which are in citations."""
 
 from __future__ import annotations
 
 from corpus.chunking.splitter import split
 from corpus.loading.load import parse
 from corpus.types import Document
+from tests.corpus.readers.outcome import block_texts
+from tests.documents import count_words
 
 VTT = """WEBVTT - Herons in March
 
@@ -29,26 +31,25 @@ counted them twice.
 
 
 def cited(document: Document) -> list[tuple[str, tuple[int, int] | None, str | None]]:
-    passages = split(document, count_tokens=lambda texts: [len(text.split()) for text in texts], max_tokens=200)
+    passages = split(document, count_tokens=count_words, max_tokens=200)
     return [(one.text, one.lines, one.anchor) for one in passages]
 
 
 def test_cues_are_sentences_with_their_lines_and_time() -> None:
-    """Notes, styles, names of cues and times are no text; a speaker is named once."""
+    """Notes, styles, cue names and times are left out; a speaker is named once."""
     found = parse("talk.vtt", VTT.encode())
     assert (found.title, found.media_type) == ("Herons in March", "text/vtt")
     paragraphs = [
         "Ann: The largest flock had forty-two herons & a stork. We counted them twice.",
         "Bob Lee: Where was that?",
     ]
-    assert [found.text[block.start : block.end] for block in found.blocks] == paragraphs
+    assert block_texts(found) == paragraphs
     assert found.anchors == ((0, "t=1"), (len(paragraphs[0]) + 2, "t=3730"))
-    ((text, lines, anchor),) = cited(found)
-    assert (text, lines, anchor) == ("\n\n".join(paragraphs), (10, 19), "t=1")
+    assert cited(found) == [("\n\n".join(paragraphs), (10, 19), "t=1")]
 
 
 def test_subrip() -> None:
-    """Commas in the times, numbers of cues, lines of Windows, tags of players."""
+    """It has commas in the times, numbered cues, CRLF and tags of players."""
     text = "1\n00:00:00,500 --> 00:00:02,000\n{\\an8}The weir was\n<b>rebuilt</b> in\n"
     text += "\n2\n00:00:02,000 --> 00:00:04,000\n1998.\n"
     found = parse("weir.srt", text.replace("\n", "\r\n").encode())
@@ -57,18 +58,18 @@ def test_subrip() -> None:
 
 
 def test_a_pause_begins_a_paragraph() -> None:
-    """Of two seconds after a sentence, or of ten within one; where nobody pauses, a thousand characters do."""
+    """It lasts two seconds after a sentence or ten within one; without pauses a thousand characters are a paragraph."""
     cues = [(0, 1, "It rains."), (2, 3, "It"), (6, 7, "snows."), (9, 10, "Then"), (21, 22, "hail.")]
     text = "WEBVTT\n\n" + "\n\n".join(f"00:{a:02}.000 --> 00:{b:02}.000\n{words}" for a, b, words in cues)
     found = parse("a.vtt", text.encode()).text
     assert found == "It rains. It snows.\n\nThen\n\nhail."
     endless = "WEBVTT\n\n" + "00:01.000 --> 00:02.000\nwords and {}\n\n" * 300
-    blocks = parse("a.vtt", endless.format(*range(300)).encode()).blocks
-    assert max(block.end - block.start for block in blocks) < 1100
+    paragraphs = block_texts(parse("a.vtt", endless.format(*range(300)).encode()))
+    assert max(map(len, paragraphs)) < 1100
 
 
-def test_lines_that_are_shown_twice_are_there_once() -> None:
-    """As those that speech recognition writes, which roll upwards."""
+def test_lines_that_are_shown_twice_are_read_once() -> None:
+    """Speech recognition writes lines that roll upwards."""
     text = "WEBVTT\n\n00:01.000 --> 00:02.000\nthe mill\n"
     text += "\n00:02.000 --> 00:03.000\nthe mill\nis by<00:02.500><c> the</c> weir\n"
     assert parse("a.vtt", text.encode()).text == "the mill is by the weir"

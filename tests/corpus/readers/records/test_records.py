@@ -1,4 +1,4 @@
-"""Files of many records: each is a document with a title of its own, and no passage holds two."""
+"""Files of many records: each record counts as a document with its own title, and no passage contains two."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ from tests.encoders import BagEncoder
         ("birds.bib", "@misc{{k,\ntitle = {{{title}}},\nnote = {{{text}}}}}\n\n", "birds.bib:5-7"),
     ],
 )
-def test_each_record_is_found_under_its_title(name: str, line: str, citation: str, tmp_path: Path) -> None:
-    """It counts as a document, no passage holds two, and the place that is cited is that of the record."""
+def test_each_record_is_found_by_its_title(name: str, line: str, citation: str, tmp_path: Path) -> None:
+    """It counts as a document, and its place in the file is cited."""
     records = {"Heron": "Stands in shallow water.", "Otter": "Sleeps in a burrow.", "Swan": "Hisses at kayaks."}
     text = "title,text\n" if name.endswith(".csv") else ""
     text += "".join(line.format(title=title, text=words) for title, words in records.items())
@@ -65,15 +65,15 @@ WITHOUT_TITLES = {
         LETTER.format("", "Ahoy.") + LETTER.format("Subject: Oars\n", "Lost.") + LETTER.format("", "Bye.")
     ).encode(),
     "a.jsonl": lines({"text": "Ahoy."}, {"title": "Oars", "text": "Lost."}, {"text": "Bye."}),
-    "a.json": json.dumps([{"text": "Ahoy."}, {"name": "Oars", "text": "Lost."}, {"text": "Bye."}]).encode(),
+    "a.json": lines([{"text": "Ahoy."}, {"name": "Oars", "text": "Lost."}, {"text": "Bye."}]),
     "a.csv": b"title,text\n,Ahoy.\nOars,Lost.\n,Bye.\n",
     "a.bib": b"@misc{,\nnote={Ahoy}}\n@misc{Oars,\nnote={Lost}}\n@misc{,\nnote={Bye}}\n",
 }
 
 
 @pytest.mark.parametrize("name", WITHOUT_TITLES)
-def test_a_record_without_a_title_counts_as_others_do(name: str) -> None:
-    """Its passages have none, be it the first, or below one that has a title."""
+def test_a_record_without_a_title_counts_like_any_other(name: str) -> None:
+    """Its passages have no title, even after a record that has one."""
     one = parse(name, WITHOUT_TITLES[name])
     assert [record.title for record in one.records] == ["", "Oars", ""]
     assert titles(one) == ["", "Oars", ""]
@@ -101,23 +101,20 @@ def test_other_files_are_one_document(name: str) -> None:
     assert parse(*ONE_DOCUMENT[name]).records == ()
 
 
-def test_what_an_object_says_of_its_records_belongs_to_none_of_them() -> None:
-    """It stands before the first, under the title of the file."""
-    data = {"title": "Boats", "year": 1998, "boats": [{"name": "Heron", "oars": 2}, {"name": "Otter", "oars": 4}]}
-    one = parse("a.json", json.dumps(data).encode())
+def test_fields_about_all_records_belong_to_none_of_them() -> None:
+    """They come before the first, under the title of the file."""
+    one = parse("a.json", lines({"title": "Boats", "year": 1998, "boats": [{"name": "Heron"}, {"name": "Otter"}]}))
     assert (one.title, titles(one)) == ("Boats", ["Boats", "Heron", "Otter"])
     assert [record.title for record in one.records] == ["Heron", "Otter"]
 
 
-def test_a_title_of_all_records_alone_goes_with_the_first() -> None:
-    one = parse(
-        "a.json", json.dumps({"title": "Boats", "boats": [{"name": "Heron", "oars": 2}, {"name": "Otter"}]}).encode()
-    )
+def test_a_title_of_all_records_alone_is_part_of_the_first() -> None:
+    one = parse("a.json", lines({"title": "Boats", "boats": [{"name": "Heron", "oars": 2}, {"name": "Otter"}]}))
     assert (one.title, one.records[0].start, titles(one)) == ("Boats", 0, ["Heron", "Otter"])
 
 
 def test_rows_of_a_workbook_with_titles_are_records() -> None:
-    """The name of a sheet goes with its first row; an empty sheet has none; citations are of the sheet."""
+    """The name of a sheet is part of its first row; an empty sheet has no records; the sheet is cited."""
     sheets: dict[str, list[list[str | float]]] = {
         "Sloops": [["Name", "Oars"], ["Heron", 2], ["Otter", 4]],
         "None": [],
@@ -134,19 +131,19 @@ def test_rows_of_a_workbook_with_titles_are_records() -> None:
 
 
 def test_a_title_alone_is_a_record() -> None:
-    """It does not become the heading of the next."""
+    """It is not a heading of the next one."""
     text = LETTER.format("Subject: Oars\n", "").replace("From: a@b.org\n", "") + LETTER.format("Subject: Tar\n", "Hot.")
     one = parse("a.mbox", text.encode())
     found = check_passages(one, count_tokens=count_words, max_tokens=254)
     assert [(passage.title, passage.text.partition("\n")[0]) for passage in found] == [("Oars", "Oars"), ("Tar", "Tar")]
 
 
-def test_records_of_the_same_title_share_no_passage() -> None:
+def test_records_with_the_same_title_share_no_passage() -> None:
     data = b"".join(b"@misc{k,\ntitle = {Oars},\nnote = {%d}}\n" % number for number in range(3))
     assert titles(parse("a.bib", data)) == ["Oars"] * 3
 
 
-def test_what_the_encoder_reads_says_a_title_once() -> None:
+def test_the_encoder_reads_a_title_once() -> None:
     texts = ("Of ash. " * 60).strip(), ("Of pine. " * 60).strip()
     one = parse("a.jsonl", lines({"title": "Oars", "text": texts[0]}, {"title": "Tar", "text": texts[1]}))
     found = split(one, count_tokens=count_words, max_tokens=254)
@@ -154,7 +151,7 @@ def test_what_the_encoder_reads_says_a_title_once() -> None:
 
 
 def test_the_title_of_a_short_row_is_one_of_its_fields() -> None:
-    """So that "who works in logistics?" has an answer; one that is all of its row is a heading."""
+    """Thus "who works in logistics?" has an answer; a title without other fields is a heading."""
     one = parse("staff.csv", b"name,department,phone\nAda Reyes,Logistics,4212\nBo Lind,Sales,4213\nCy Dahl,,\n")
     found = split(one, count_tokens=count_words, max_tokens=254)
     assert [(passage.title, passage.text) for passage in found] == [
@@ -164,8 +161,8 @@ def test_the_title_of_a_short_row_is_one_of_its_fields() -> None:
     ]
 
 
-def test_counts_and_titles_are_the_same_wherever_they_are_said(tmp_path: Path) -> None:
-    """In the report, the status, the answer and its JSON; files are counted as files."""
+def test_counts_and_titles_are_the_same_everywhere(tmp_path: Path) -> None:
+    """They agree in the report, the status, the answer and its JSON; files are counted separately."""
     (tmp_path / "a.csv").write_text("title,text\nHeron,Wades.\nOtter,Dives in burrows.\n", encoding="utf-8")
     (tmp_path / "b.md").write_text("# Swans\n\nThey hiss.\n", encoding="utf-8")
     encoder = BagEncoder()
@@ -182,7 +179,7 @@ def test_counts_and_titles_are_the_same_wherever_they_are_said(tmp_path: Path) -
 
 
 def page(*names: str, number: int = 12) -> str:
-    """A page of abstracts, each of them a passage."""
+    """A page of abstracts, each of which is a passage."""
     body = (
         "The {} came late in all of {} winters on the river, says the keeper of the lower weir, and stayed until March."
     )
@@ -193,8 +190,8 @@ def page(*names: str, number: int = 12) -> str:
     )
 
 
-def test_an_edited_record_is_embedded_alone(tmp_path: Path) -> None:
-    """Those behind it move, and keep their embeddings; what is gone is no longer found."""
+def test_only_an_edited_record_is_embedded_again(tmp_path: Path) -> None:
+    """Records after it move but keep their embeddings; deleted ones are no longer found."""
     names = ["Herons", "Otters", "Dippers", "Swans", "Salmon", "Grebes", "Kingfishers"]
     file, encoder = tmp_path / "page.txt", BagEncoder()
 
@@ -213,16 +210,16 @@ def test_an_edited_record_is_embedded_alone(tmp_path: Path) -> None:
     assert (hit.title, hit.source.path) == ("On the Winter of Grebes", "page.txt")
 
 
-def test_a_table_of_very_many_rows_is_put_into_few_passages() -> None:
-    """Each row still says its number."""
+def test_a_table_of_very_many_rows_is_one_block() -> None:
+    """Each row still has its number."""
     rows = "".join(f"{n},{n * n}\n" for n in range(2, 20_002))
     found = parse("squares.csv", f"root,square\n{rows}".encode())
     assert found.text.startswith("Row 2: root: 2; square: 4\nRow 3: root: 3; square: 9\n")
     assert (len(found.blocks), found.pages) == (1, ())
 
 
-def test_a_damaged_line_costs_its_record_alone() -> None:
-    """The others keep the numbers of their lines; a file of which most is damaged is something else."""
+def test_a_damaged_line_costs_only_its_record() -> None:
+    """The others keep their line numbers; a file whose lines are mostly damaged is refused."""
     one = parse("a.jsonl", b'{"text": "Oars."}\n{"text": "Ta\n{"text": "Pine."}\n')
     assert one.note == "line 2 is not valid JSON and was left out"
     found = check_passages(one, count_tokens=count_words, max_tokens=254)

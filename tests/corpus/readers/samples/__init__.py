@@ -1,1 +1,1 @@
-"""A sample of each format and what its reader must make of it."""
+"""A sample of each format and what its reader must extract from it."""

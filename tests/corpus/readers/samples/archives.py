@@ -1,4 +1,4 @@
-"""Documents that are archives of XML, written by hand."""
+"""Builders of documents that are archives of XML."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ _DRAWING = "http://schemas.openxmlformats.org/drawingml/2006/main"
 _SLIDES = "http://schemas.openxmlformats.org/presentationml/2006/main"
 _SHEETS = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 
-
-# The part of each sample in which its text is.
+# The part of each sample that contains its text.
 MAIN = {
     "swans.docx": "word/document.xml",
     "talk.pptx": "ppt/slides/slide1.xml",
@@ -29,7 +28,7 @@ MAIN = {
 
 
 def pack(parts: Mapping[str, str | bytes]) -> bytes:
-    """An archive of these parts, in their order; the first is not compressed."""
+    """An archive of these parts in order; the first is not compressed."""
     found = io.BytesIO()
     with zipfile.ZipFile(found, "w", zipfile.ZIP_DEFLATED) as archive:
         for number, (name, content) in enumerate(parts.items()):
@@ -45,12 +44,12 @@ def parts_of(data: bytes) -> dict[str, bytes]:
 
 
 def changed(data: bytes, part: str, content: bytes) -> bytes:
-    """An archive with another content of one part."""
+    """A copy of an archive with other content in one part."""
     return pack(parts_of(data) | {part: content})
 
 
 def links(*targets: tuple[str, str]) -> str:
-    """A part that says what another refers to: kind and target, by the ids r1, r2 and so on."""
+    """The part with the references of another: kinds and targets, with the ids r1, r2 and so on."""
     rows = "".join(
         f'<Relationship Id="r{number}" Type="{_RELATIONS}/{kind}" Target="{target}"/>'
         for number, (kind, target) in enumerate(targets, 1)
@@ -59,7 +58,7 @@ def links(*targets: tuple[str, str]) -> str:
 
 
 def core(title: str) -> str:
-    """A part with an Office file's metadata."""
+    """The part with the metadata of an Office file."""
     return (
         f'<c:p xmlns:c="urn:c" xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>{escape(title)}</dc:title></c:p>'
     )
@@ -93,10 +92,8 @@ def word_paragraph(text: str, *, style: str = "", depth: int | None = None) -> s
 
 
 def word_table(*rows: tuple[str, ...]) -> str:
-    cells = "".join(
-        "<w:tr>" + "".join(f"<w:tc>{word_paragraph(cell)}</w:tc>" for cell in row) + "</w:tr>" for row in rows
-    )
-    return f"<w:tbl>{cells}</w:tbl>"
+    cells = ("".join(f"<w:tc>{word_paragraph(cell)}</w:tc>" for cell in row) for row in rows)
+    return f"<w:tbl>{''.join(f'<w:tr>{row}</w:tr>' for row in cells)}</w:tbl>"
 
 
 def pptx(slides: list[tuple[str, list[tuple[int, str]], str]], *, title: str = "") -> bytes:
@@ -107,30 +104,23 @@ def pptx(slides: list[tuple[str, list[tuple[int, str]], str]], *, title: str = "
         "ppt/presentation.xml": f'<p:presentation xmlns:p="{_SLIDES}" xmlns:r="{_RELATIONS}"><p:sldIdLst>'
         + "".join(f'<p:sldId id="{256 + n}" r:id="r{n}"/>' for n in range(1, len(slides) + 1))
         + "</p:sldIdLst></p:presentation>",
-        "ppt/_rels/presentation.xml.rels": links(
-            *(("slide", f"slides/slide{n}.xml") for n in range(1, len(slides) + 1))
-        ),
+        "ppt/_rels/presentation.xml.rels": links(*(("slide", f"slides/slide{n + 1}.xml") for n in range(len(slides)))),
         "docProps/core.xml": core(title),
     }
     for number, (heading, lines, notes) in enumerate(slides, 1):
-        text = "".join(
-            f'<a:p><a:pPr lvl="{depth}"/><a:r><a:t>{escape(line)}</a:t></a:r></a:p>' for depth, line in lines
-        )
-        parts[f"ppt/slides/slide{number}.xml"] = _slide(
-            # The title is drawn last, as it may be.
-            _shape("", text, index=1)
-            + _shape("sldNum", "<a:p><a:r><a:t>7</a:t></a:r></a:p>")
-            + _shape("title", f"<a:p><a:r><a:t>{escape(heading)}</a:t></a:r></a:p>"),
-            "sld",
-        )
+        text = "".join(_line(line, f'<a:pPr lvl="{depth}"/>') for depth, line in lines)
+        # The title may come last.
+        shapes = _shape("", text, index=1) + _shape("sldNum", _line("7")) + _shape("title", _line(heading))
+        parts[f"ppt/slides/slide{number}.xml"] = _slide(shapes, "sld")
         if notes:
-            parts[f"ppt/slides/_rels/slide{number}.xml.rels"] = links(
-                ("notesSlide", f"../notesSlides/notes{number}.xml")
-            )
-            parts[f"ppt/notesSlides/notes{number}.xml"] = _slide(
-                _shape("body", f"<a:p><a:r><a:t>{escape(notes)}</a:t></a:r></a:p>"), "notes"
-            )
+            target = f"../notesSlides/notes{number}.xml"
+            parts[f"ppt/slides/_rels/slide{number}.xml.rels"] = links(("notesSlide", target))
+            parts[f"ppt/notesSlides/notes{number}.xml"] = _slide(_shape("body", _line(notes)), "notes")
     return pack(parts)
+
+
+def _line(text: str, about: str = "") -> str:
+    return f"<a:p>{about}<a:r><a:t>{escape(text)}</a:t></a:r></a:p>"
 
 
 def _slide(shapes: str, kind: str) -> str:

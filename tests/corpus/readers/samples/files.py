@@ -1,4 +1,4 @@
-"""One file of each format with known content: what is in it, what is asked of it, and where the answer stands."""
+"""One file of each format with known content, a question about it, and where the answer is."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HEBREW = "הנחל זורם מערבה"
 
 @dataclass(frozen=True)
 class Sample:
-    """A file, a question that it alone answers, words of the answer, and how the place is cited."""
+    """A file, a question that only it answers, words of the answer, and the citation."""
 
     path: str
     data: bytes
@@ -297,16 +297,14 @@ def open_text() -> bytes:
 
 
 def open_workbook() -> bytes:
-    """Dates, merged and repeated cells, a note that is no value, a million blank rows, and a table below them."""
-    cells = (("Fish", "Kilos", "Caught"), ("Zander", "4,5", ""))
-    rows = "".join(
-        "<table:table-row>"
-        + "".join(f"<table:table-cell><text:p>{cell}</text:p></table:table-cell>" for cell in row if cell)
-        + '<table:table-cell office:date-value="2025-11-21T00:00:00"><text:p>21.11.</text:p></table:table-cell>'
-        * (not row[2])
-        + '<table:table-cell table:number-columns-repeated="16000"/></table:table-row>'
-        for row in cells
-    )
+    """Dates, merged and repeated cells, a note that is not a value, a million blank rows, and a table below them."""
+
+    def row(*cells: tuple[str, str]) -> str:
+        filled = "".join(f"<table:table-cell{more}><text:p>{text}</text:p></table:table-cell>" for text, more in cells)
+        return f'<table:table-row>{filled}<table:table-cell table:number-columns-repeated="16000"/></table:table-row>'
+
+    date = "21.11.", ' office:date-value="2025-11-21T00:00:00"'
+    rows = row(("Fish", ""), ("Kilos", ""), ("Caught", "")) + row(("Zander", ""), ("4,5", ""), date)
     blank = '<table:table-row table:number-rows-repeated="1000000"><table:table-cell/></table:table-row>'
     last = (
         "<table:table-row><table:table-cell><office:annotation><text:p>Ask Ida.</text:p></office:annotation>"
@@ -347,7 +345,7 @@ RICH = rb"""{\rtf1\ansi\ansicpg1252{\fonttbl{\f0 Arial;}}
 \trowd\cellx100\cellx200\intbl 1902\cell 37\cell\row
 \pard\plain They rust in winter.\par
 }"""
-# Saved by LibreOffice from texts of our own.
+# Saved with LibreOffice from our own texts.
 LEGACY = {file.stem: lzma.decompress(file.read_bytes()) for file in (Path(__file__).parent / "legacy").iterdir()}
 
 
@@ -393,7 +391,7 @@ SAMPLES = (
     ),
     Sample("pegs.ppt", LEGACY["pegs.ppt"], "How much does the mallet weigh?", "two pounds", "pegs.ppt, slide 2"),
     Sample("ferry.epub", book(), "What did lightning split?", "poplar", "ferry.epub § The Storm"),
-    *(Sample(path, text.encode(), *asked) for path, text, *asked in (*texts.NOTES, *texts.MARKED_UP, *texts.PROGRAMS)),
+    *(Sample(path, text.encode(), *asked) for path, text, asked in (*texts.NOTES, *texts.MARKED_UP, *texts.PROGRAMS)),
 )
 
 FILES = {sample.path: sample.data for sample in SAMPLES}

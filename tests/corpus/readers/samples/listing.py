@@ -1,4 +1,4 @@
-"""What readers make of the samples, to be checked by eye: `python -m tests.corpus.readers.samples.listing`."""
+"""Writes what readers extract from the samples, to be reviewed: `python -m tests.corpus.readers.samples.listing`."""
 
 from __future__ import annotations
 

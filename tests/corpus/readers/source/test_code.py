@@ -1,4 +1,4 @@
-"""Python by its own parser, and anything at blank lines where it fails."""
+"""Python is read with its own parser, or cut at blank lines if that fails."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import pytest
 from corpus.readers.source.code import read
 
 
-def blocks(text: str, path: str = "a.py") -> list[tuple[str, tuple[str, ...]]]:
+def blocks(text: str) -> list[tuple[str, tuple[str, ...]]]:
     """The text and names of each block."""
-    return [(text[block.start : block.end], block.heading) for block in read(path, text.encode()).blocks]
+    return [(text[block.start : block.end], block.heading) for block in read("a.py", text.encode()).blocks]
 
 
-def test_python_has_its_classes_and_functions() -> None:
-    """Decorators belong to them, wherever they are defined."""
+def test_classes_and_functions_are_headings() -> None:
+    """Their decorators belong to them; they may be defined anywhere."""
     text = (
         "import os\n\n@wet\nclass Boat:\n    oars = 2\n\n    async def row(self):\n        pass\n\n"
         "if os:\n    def sink(): pass\n"
@@ -33,6 +33,6 @@ def test_python_that_cannot_be_parsed_is_cut_at_blank_lines(end: str) -> None:
     assert [heading for _, heading in blocks(text)] == [(), ()]
 
 
-def test_a_byte_order_mark_and_line_ends_of_windows_keep_offsets() -> None:
+def test_offsets_count_a_byte_order_mark_and_carriage_returns() -> None:
     text = "\ufeffimport os\r\n\r\ndef row():\r\n    return 'ä'\r\n"
     assert blocks(text)[-1] == ("def row():\r\n    return 'ä'", ("row",))

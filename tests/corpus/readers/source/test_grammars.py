@@ -1,4 +1,4 @@
-"""Functions and classes of each language by its grammar."""
+"""Functions and classes of each language are found with its grammar."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from corpus.readers.source.grammars import VERSION, definitions, edition
 from tests.documents import check_passages, count_words, document
 from tests.paths import REPOSITORY
 
-# A file of each language, and the names of its definitions with the lines of the file that belong to each.
+# A file in each language, and the names and line ranges of its definitions.
 SOURCES = {
     "a.c": (
         "#include <x.h>\n\n// Rows.\n// Fast.\nstatic int *row(int n)\n{\n  return 0;\n}\n\n"
@@ -79,16 +79,13 @@ SOURCES = {
         "export function sink<T>(b: T): b is Boat {\n  return true;\n}\n",
         {"Boat": (1, 4), "sink": (6, 8)},
     ),
-    "a.tsx": (
-        "export const Boat = (props: Oars) => {\n  return <div>{props.n}</div>;\n};\n",
-        {"Boat": (1, 3)},
-    ),
+    "a.tsx": ("export const Boat = (props: Oars) => {\n  return <div>{props.n}</div>;\n};\n", {"Boat": (1, 3)}),
 }
 
 
 @pytest.mark.parametrize("path", SOURCES)
-def test_each_language_has_its_definitions(path: str) -> None:
-    """With the comments and attributes above them; what is shorter than three lines stays with what is around it."""
+def test_definitions_of_each_language_are_found(path: str) -> None:
+    """They include the comments and attributes above them; those of fewer than three lines are not separate."""
     text, expected = SOURCES[path]
     found: dict[str, list[int]] = {}
     for block in read(path, text.encode()).blocks:
@@ -99,34 +96,34 @@ def test_each_language_has_its_definitions(path: str) -> None:
     check_passages(document(text, path=path), count_tokens=count_words, max_tokens=20)
 
 
-def test_offsets_are_characters() -> None:
-    """Not bytes: umlauts, an emoji and a byte order mark stand before."""
+def test_offsets_count_characters_not_bytes() -> None:
+    """The text before them has umlauts, an emoji and a byte order mark."""
     text = "\ufeff// Über 🦦\n\nfunction gehen() {\n  return 'ä';\n}\n"
     (start, end, name), *rest = definitions(text, "text/javascript")
     assert (text[start:end], name, rest) == (text[text.index("function") : -1], ("gehen",), [])
 
 
-def test_behind_an_error_it_goes_on() -> None:
+def test_definitions_after_a_syntax_error_are_found() -> None:
     text = "int a(int n) {\n  return ((;\n}\n\n@@@ what\n\nint b(int n) {\n  return 1;\n}\n"
     assert [name for _, _, name in definitions(text, "text/x-c")][-1] == ("b",)
 
 
-def test_without_a_grammar_there_are_none() -> None:
-    """Nor in a file too large for one."""
+def test_without_a_grammar_there_are_no_definitions() -> None:
+    """A file that is too large has none either."""
     text = "int row(int n)\n{\n  return 0;\n}\n"
     assert len(definitions(text, "text/x-c")) == 1
     assert definitions(text + "int x;\n" * 200_000, "text/x-c") == []
     assert definitions(text, "text/x-python") == []
 
 
-def test_the_index_notes_which_grammars_there_are() -> None:
-    """So that an index is made anew where there are others."""
+def test_the_splitter_version_depends_on_the_installed_grammars() -> None:
+    """An index is then rebuilt when they change."""
     assert edition() % 100 == VERSION
     assert splitter.splitter_version() // 1_000_000 == edition()
 
 
 def test_without_the_extra_code_is_cut_at_blank_lines() -> None:
-    """Nothing of it is imported, and the index notes another number."""
+    """None of it is imported, and the splitter has another version."""
     code = (
         "import sys\nsys.modules['tree_sitter'] = None\n"
         "from corpus.readers.source.code import read\nfrom corpus.readers.source.grammars import edition\n"

@@ -1,4 +1,4 @@
-"""What is read of a notebook: its cells and what they printed."""
+"""What is read from a notebook: its cells and their output."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ def text_of(*outputs: Any) -> str:
     return read("a.ipynb", json.dumps({"cells": [cell]}).encode()).text
 
 
-def test_what_a_cell_printed_is_marked_as_output() -> None:
-    """Text of streams, results and errors; no images, no warnings, no colours."""
+def test_the_text_a_cell_printed_is_marked_as_output() -> None:
+    """It comes from streams, results and errors; images, warnings and colours are left out."""
     shown = text_of(
         {"output_type": "stream", "name": "stdout", "text": ["1 gauge\n", "2 weirs\n"]},
         {"output_type": "stream", "name": "stderr", "text": "DeprecationWarning"},
@@ -25,7 +25,7 @@ def test_what_a_cell_printed_is_marked_as_output() -> None:
     assert shown == "f()\n\nOutput:\n1 gauge\n2 weirs\n42\nValueError: too deep"
 
 
-def test_output_of_the_format_before() -> None:
+def test_output_in_the_previous_format_is_read() -> None:
     assert text_of({"output_type": "pyout", "text": ["42"]}) == "f()\n\nOutput:\n42"
 
 

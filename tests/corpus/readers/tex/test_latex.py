@@ -1,4 +1,4 @@
-"""LaTeX as its reader sees it printed, on the lines of the file."""
+"""LaTeX is read as it looks in print, on the lines of the file."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from itertools import pairwise
 import pytest
 
 from corpus.readers.tex.latex import read
+from tests.corpus.readers.outcome import block_texts
 
 
 def lines(body: str, preamble: str = "") -> list[str]:
-    """The text of a document, which has as many lines as the file."""
+    """The lines of the body, after a check that the text has as many lines as the file."""
     source = f"{preamble}\\begin{{document}}\n{body}\n"
     text = read("a.tex", source.encode()).text
     assert text.count("\n") == source.count("\n") + 1
@@ -33,7 +34,7 @@ def lines(body: str, preamble: str = "") -> list[str]:
         (r"\begin{thebibliography}{9}\bibitem{a} Author A.", "[a] Author A."),
     ],
 )
-def test_commands_are_what_they_show(source: str, shown: str) -> None:
+def test_commands_become_the_text_they_print(source: str, shown: str) -> None:
     assert " ".join(lines(source)[0].split()) == shown
 
 
@@ -48,34 +49,33 @@ def test_commands_are_what_they_show(source: str, shown: str) -> None:
         (r"\newcommand{\x}[2][a]{b}", r"Kept \x{c}", "Kept c"),
     ],
 )
-def test_own_commands_are_replaced(definition: str, source: str, shown: str) -> None:
-    """Also defined in the text; formulas stay."""
+def test_defined_commands_are_expanded(definition: str, source: str, shown: str) -> None:
+    """They may be defined in the preamble or in the text; formulas do not change."""
     assert lines(source, f"{definition}\n")[0] == shown
     assert lines(f"{definition}\n{source}")[1] == shown
 
 
-def test_commands_that_grow_without_end_are_cut_short() -> None:
-    """A command in itself, and a few that stand for 40 to the power of 5 characters."""
+def test_commands_that_expand_without_end_are_cut_short() -> None:
+    """One contains itself, and a few others expand to 40 to the power of 5 characters."""
     bomb = "".join(
         rf"\newcommand{{{name}}}{{{below * 40}}}" for below, name in pairwise(["y", r"\a", r"\e", r"\f", r"\g", r"\i"])
     )
-    for own in (r"\newcommand{\i}{y\i\i\i\i\i\i\i\i\i\i}", bomb):
-        assert len(lines(r"Left \i out", f"{own}\n")[0]) < 10_020
+    for definitions in (r"\newcommand{\i}{y\i\i\i\i\i\i\i\i\i\i}", bomb):
+        assert len(lines(r"Left \i out", f"{definitions}\n")[0]) < 10_020
 
 
-def test_what_goes_over_lines_stays_on_them() -> None:
-    own = "\\newcommand{\\who}[2]{#2}\n"
-    found = lines("Wet.\\footnote{By\nsheep.} Dry.\n\\who{Ida\nA.}{Gray} came.\nLast", own)
+def test_commands_that_span_lines_keep_the_line_numbers() -> None:
+    who = "\\newcommand{\\who}[2]{#2}\n"
+    found = lines("Wet.\\footnote{By\nsheep.} Dry.\n\\who{Ida\nA.}{Gray} came.\nLast", who)
     assert found == ["Wet. (By", "sheep.) Dry.", "Gray", "came.", "Last", "", ""]
 
 
-def test_the_title_page_is_text_where_it_is_printed() -> None:
-    """Each on its lines, and without the notes the title of the document."""
+def test_the_title_page_is_text_if_it_is_printed() -> None:
+    """Title, authors and date are on their lines; the title of the document has no notes."""
     preamble = "\\title[Bogs]{Wet\nbogs\\thanks{To all.}}\n\\author{A. Gray \\and B. Lund}\n\\date{3 May}\n"
     source = f"{preamble}\\begin{{document}}\n\\maketitle\nText.\n"
     found = read("a.tex", source.encode())
     assert found.title == "Wet bogs"
     assert found.text.split("\n")[:5] == ["Wet", "bogs (To all.)", "A. Gray, B. Lund", "3 May", ""]
-    blocks = [found.text[block.start : block.end] for block in found.blocks]
-    assert blocks == ["Wet\nbogs (To all.)", "A. Gray, B. Lund", "3 May", "Text."]
+    assert block_texts(found) == ["Wet\nbogs (To all.)", "A. Gray, B. Lund", "3 May", "Text."]
     assert read("a.tex", source.replace("\\maketitle", "").encode()).text.split() == ["Text."]

@@ -1,4 +1,4 @@
-"""What is read of a page: its content in blocks, without what surrounds or hides in it."""
+"""What is read from a page: its content in blocks, without what surrounds it or is hidden in it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def blocks(page: str) -> list[tuple[str, str, tuple[str, ...]]]:
 
 
 def test_a_term_heads_its_definition() -> None:
-    """Inner terms stand below outer ones; a list of parameters, as Sphinx writes it, has no headings of its own."""
+    """Inner terms nest under outer ones; a list of parameters, as Sphinx writes it, has no headings."""
     page = (
         "<h1>Boats</h1><dl><dt id=row><code>row</code>(oars)<a href='#row' title='Permalink'>¶</a></dt><dd><p>Rows.</p>"
         "<dl class='field-list simple'><dt>Parameters<dd><p>oars – of ash</dl>"
@@ -43,15 +43,9 @@ def test_links_from_a_heading_to_itself_are_dropped(mark: str) -> None:
     assert blocks(f"<h2>Oars {mark.strip()}</h2>")[0][1] == f"Oars {mark.strip()}"
 
 
-@pytest.mark.parametrize(
-    "beside",
-    [
-        "<aside>Beside.</aside>",
-        "<div class='admonition sidebar'>Beside.</div>",
-        "<div role=complementary>Beside.</div>",
-    ],
-)
-def test_what_stands_beside_counts_inside_the_main_content_alone(beside: str) -> None:
+@pytest.mark.parametrize("tag", ["aside", "div class='admonition sidebar'", "div role=complementary"])
+def test_asides_are_read_only_inside_the_main_content(tag: str) -> None:
+    beside = f"<{tag}>Beside.</{tag.split(maxsplit=1)[0]}>"
     text = read("a.html", f"{beside}<div role='main'><p>Main.</p>{beside}</div>{beside}".encode()).text
     assert text == "Main.\n\nBeside."
 
@@ -67,22 +61,22 @@ def test_hidden_text_is_not_read() -> None:
 
 
 @pytest.mark.parametrize("odd", ["<![ b", "<![foo[ b", "<!-[ b", "<!", "<?", "</", "&#xD800; b", "<a b='"])
-def test_broken_markup_does_not_cost_the_page(odd: str) -> None:
+def test_text_before_broken_markup_is_read(odd: str) -> None:
     assert read("a.html", f"<p>Seen.</p><p>{odd}".encode()).text.startswith("Seen.")
 
 
 def test_code_keeps_its_lines() -> None:
-    """Those of elements too, and of code within code."""
+    """Elements in it, even code within code, begin lines as well."""
     page = "<pre>\n  a\n<div>  b</div><div>  c</div><pre>d</pre>e</pre><p>f</p>"
     assert blocks(page) == [("code", "a\n  b\n  c\nd\ne", ()), ("paragraph", "f", ())]
 
 
-def test_a_table_inside_a_cell_is_text_of_the_cell() -> None:
+def test_a_table_inside_a_cell_is_text() -> None:
     page = "<table><tr><td>a<table><tr><td>b<td>c</table><td>d</table>e"
     assert blocks(page) == [("table", "a b c | d", ()), ("paragraph", "e", ())]
 
 
-def test_cells_stay_below_the_names_of_their_columns() -> None:
+def test_empty_cells_keep_the_others_below_their_column_names() -> None:
     page = "<table><tr><th></th><th>Meat</th><th>Vegan</th></tr><tr><th>Monday</th><td></td><td>Curry</td></tr></table>"
     assert read("a.html", page.encode()).text == "– | Meat | Vegan\nMonday | | Curry"
 
@@ -91,8 +85,8 @@ def test_text_at_any_depth_is_read() -> None:
     assert read("a.html", b"<div>" * 200_000 + b"The otter sleeps.").text == "The otter sleeps."
 
 
-def test_headings_are_not_nested_without_end() -> None:
-    """The path of each would be as long as the page."""
+def test_the_nesting_of_headings_is_limited() -> None:
+    """Otherwise the path of each could be as long as the page."""
     assert {len(heading) for _, _, heading in blocks("<dl><dt>a<dd>b" * 100)} == {1, 2, 3, 4, 5}
 
 
@@ -109,8 +103,8 @@ def test_too_much_text_is_refused() -> None:
         ("<meta charset=none><p>Übigau über".encode("cp1252"), "Übigau über", "read as windows-1252"),
     ],
 )
-def test_an_encoding_is_what_decodes(data: bytes, text: str, note: str) -> None:
-    """UTF-8 first, whatever is declared; then what is declared, then a guess."""
+def test_the_first_encoding_that_decodes_a_page_is_used(data: bytes, text: str, note: str) -> None:
+    """UTF-8 is tried first, then the declared encoding, then a guess."""
     found = read("a.html", data)
     assert (found.text, found.note) == (text, note)
 
@@ -137,7 +131,7 @@ and ends <a name="inside"></a>here.</p>
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_text_has_its_line_in_the_file_and_the_anchor_before_it(newline: str) -> None:
+def test_text_has_its_line_in_the_file_and_the_nearest_anchor(newline: str) -> None:
     found = read("a.html", PAGE.replace("\n", newline).encode())
     assert found.file_lines is not None
     starts = [start for start, _ in found.file_lines]
@@ -160,8 +154,8 @@ def test_text_has_its_line_in_the_file_and_the_anchor_before_it(newline: str) ->
     ]
 
 
-def test_what_a_page_states_about_itself_is_read_with_its_lines() -> None:
-    """Each field once, whichever standard it is named by; not what is for machines alone."""
+def test_metadata_of_a_page_is_read_with_its_lines() -> None:
+    """Each field is read once, whichever standard names it; fields for machines are left out."""
     page = """<html><head><meta charset="utf-8"><title>Kilns</title>
 <meta name="viewport" content="width=device-width"><meta name="Author" content="Ida  Grün">
 <meta property="article:published_time" content="2021-03-04T10:00:00+01:00">
@@ -191,5 +185,5 @@ def test_what_a_page_states_about_itself_is_read_with_its_lines() -> None:
         ("Flask Documentation (3.0.x)", "Welcome", "Flask Documentation (3.0.x)"),
     ],
 )
-def test_a_title_is_without_the_name_of_its_site(title: str, heading: str, own: str) -> None:
+def test_the_name_of_the_site_is_removed_from_a_title(title: str, heading: str, own: str) -> None:
     assert read("a.html", f"<title>{title}</title><h1>{heading}</h1><p>Text.".encode()).title == own
