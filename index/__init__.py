@@ -1,6 +1,6 @@
-"""Passages to vectors and terms, on disk, and back to candidates. Importing it loads no model and no FAISS."""
+"""Index passages on disk as vectors and terms, and search them. Importing it loads neither a model nor FAISS."""
 
-# ruff: noqa: F401 - what type checkers see of the public names
+# ruff: noqa: F401 - type checkers need the public names
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from index.update.update import preview_update, rebuild_derived, rebuild_index, update_index
     from index.workers.workers import WorkerPlan, open_workers
 
-# The public names by module. One is imported when first asked for, so that a question pays only for what it uses.
+# The public names by module; each is imported on first use, so that a question pays only for what it needs.
 _NAMES = {
     "commit.change": "BuildMode",
     "dense.scope": "Among Scope",

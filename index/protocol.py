@@ -1,4 +1,4 @@
-"""The seam to a store: what questions ask of an index, and what an update writes to one, wherever it is kept."""
+"""The interfaces of every store: an index, which questions read, and a writer, which updates use."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 
 class Index(Protocol):
-    """One generation of an index, opened for reading; several threads may use it. A context manager.
+    """One generation of an index, open for reading: a context manager that several threads may use.
 
     It does not change while it is open, and every row is checked as it is read: all methods raise DamagedIndexError
-    where one is damaged or missing. Row ids are valid in this generation only.
+    if one is damaged or missing. Row ids are valid in this generation only.
 
     Attributes:
-        folder: The index folder, `.qa`, of the files that are indexed; None where this machine does not have them.
+        folder: The index folder, `.qa`, of the indexed files; None if they are not on this machine.
         format: The version of its files or tables.
         info: The metadata of the generation: counts, model, selection of files.
     """
@@ -56,7 +56,7 @@ class Index(Protocol):
         """Open the newest generation in the same place."""
 
     def load(self) -> None:
-        """Read now what the first question would have to read."""
+        """Preload what the first question would have to read."""
 
     def documents(self) -> tuple[StoredDocument, ...]:
         """Return all files, by path."""
@@ -81,7 +81,7 @@ class Index(Protocol):
         Args:
             vector: `(dim,) float32`, unit L2 norm.
             limit: At most this many.
-            documents: Row ids of the documents to choose from, a scope of passages, or None for all.
+            documents: Row ids of the documents to search, a scope of passages, or None for all.
 
         Returns:
             Scores are cosines, computed in float64 from the stored vectors.
@@ -97,36 +97,36 @@ class Index(Protocol):
         return self._dense(vector, limit, self._scope(documents)) if limit > 0 else []
 
     def keyword(self, question: str | Mapping[str, float], limit: int, *, documents: Among = None) -> list[Candidate]:
-        """Return the passages with the terms of a question, by BM25, best first; ties by passage key.
+        """Return the passages that contain terms of a question, by BM25, best first; ties by passage key.
 
         Args:
-            question: Any text, in which nothing is an operator, or terms with their weights.
+            question: Any text (there are no operators), or terms with their weights.
             limit: At most this many.
-            documents: Row ids of the documents to choose from, a scope of passages, or None for all.
+            documents: Row ids of the documents to search, a scope of passages, or None for all.
         """
         wanted = analyse(question).terms if isinstance(question, str) else question
         if not wanted or limit < 1:
             return []
-        found = self._keyword(wanted, limit, self._scope(documents))
-        return sorted(found, key=lambda one: (-one.score, one.key))[:limit]
+        candidates = self._keyword(wanted, limit, self._scope(documents))
+        return sorted(candidates, key=lambda candidate: (-candidate.score, candidate.key))[:limit]
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
-        """Return the number of passages that have each term."""
+        """Return the number of passages that contain each term."""
 
     def scope(self, passages: frozenset[int]) -> Scope:
-        """Return some passages, by row id, as what `dense` and `keyword` are to choose from."""
+        """Return a scope that limits `dense` and `keyword` to these passages, given by row id."""
 
     def columns(self, documents: frozenset[int] | None = None) -> PassageColumns:
         """Return the row ids of all passages, or of those of some documents, with their documents and vectors.
 
-        They are in the order of documents and of the text.
+        They are sorted by document, then by position in the text.
         """
 
     def passages(self, ids: Sequence[int]) -> list[StoredPassage]:
-        """Return passages by row id, in the order asked."""
+        """Return passages by row id, in the order given."""
 
     def passages_of(self, path: str) -> tuple[StoredPassage, ...]:
-        """Return the passages of a document in the order of the text; none where there is no such document."""
+        """Return the passages of a document in text order; none if there is no such document."""
 
     def find(self, key: str) -> StoredPassage | None:
         """Return the passage with this stable id, or None."""
@@ -135,21 +135,21 @@ class Index(Protocol):
         """Return for each passage, by row id, the others with the same text, by path and span."""
 
     def size(self) -> int:
-        """Return the bytes that the whole index takes."""
+        """Return the size of the whole index, in bytes."""
 
     def cosines(self, vectors: Sequence[int], vector: Vectors) -> Floats:
-        """Return the cosines of stored vectors, by row id, with another: `(n,)`, as `dense` scores them."""
+        """Return the cosines of stored vectors, by row id, with a vector: `(n,)`, as `dense` scores them."""
 
     def vectors(self, vectors: Sequence[int]) -> Stored:
-        """Return vectors by row id, in the order asked: `(n, dim) float16`."""
+        """Return vectors by row id, in the order given: `(n, dim) float16`."""
 
     @abstractmethod
     def _dense(self, vector: Vectors, limit: int, scope: Scope | None) -> list[Candidate]:
-        """The nearest passages, as `dense` returns them."""
+        """Return the nearest passages, as `dense` does."""
 
     @abstractmethod
     def _keyword(self, terms: Mapping[str, float], limit: int, scope: Scope | None) -> Iterable[Candidate]:
-        """The best passages and all that tie with the last, in any order."""
+        """Return the best passages and all tied with the last, in any order."""
 
     @abstractmethod
     def _scope_of(self, documents: frozenset[int]) -> Scope:
@@ -160,7 +160,7 @@ class Index(Protocol):
 
 
 class IndexWriter(Protocol):
-    """An index opened for writing by the one process that may: embeddings as they come, then one generation."""
+    """An index opened for writing, by one process at a time: embeddings as they come, then one generation."""
 
     _staging: Staging
 
@@ -174,7 +174,7 @@ class IndexWriter(Protocol):
         """Return what was skipped, by path."""
 
     def known_vectors(self, digests: Sequence[bytes], dimension: int) -> frozenset[bytes]:
-        """Return those of some digests whose vectors are stored and can be used."""
+        """Return those of the digests whose vectors are stored and usable."""
 
     def add_vectors(self, digests: Sequence[bytes], vectors: Vectors) -> None:
         """Commit embeddings, `(n, dim) float32`, so that an interrupted build loses none, or raise ModelError."""
@@ -183,7 +183,7 @@ class IndexWriter(Protocol):
         """Check the structure that a full build relies on; raises DamagedIndexError."""
 
     def adopt_vectors(self, rows: Sequence[tuple[bytes, bytes]]) -> None:
-        """Commit digests and vectors as they are stored, `(dim,) float16` in little-endian bytes."""
+        """Commit digests with vectors in their stored form, `(dim,) float16` in little-endian bytes."""
 
     def stage(self, file: SplitFile) -> None:
         """Keep a file for the next commit."""
@@ -198,10 +198,10 @@ class IndexWriter(Protocol):
         """Commit new stat values of unchanged documents, and what was skipped; the generation stays the same."""
 
     def commit(self, change: ChangeSet) -> Info:
-        """Make the next generation and return its metadata; after a crash there is the old one or the new one.
+        """Make the next generation and return its metadata; a crash leaves either the old one or the new one.
 
         Raises:
             DamagedIndexError: A row to be replaced is damaged.
-            StorageError: A read or write failed, or the connection was lost; the old generation remains, or the new
-                one is there.
+            StorageError: A read or write failed, or the connection was lost; the index is at either the old or the new
+                generation.
         """

@@ -1,4 +1,4 @@
-"""The index opened for reading: one generation, for as long as it is open."""
+"""The index in a folder's own files, opened for reading: one generation for as long as it is open."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from index.storage.vectors import PassageColumns, Stored, Vectors, read_columns,
 from index.storage.wal import require_log_follows
 
 _Row = TypeVar("_Row")
-_MAX_SCOPES = 16  # looked up once for many questions
+_MAX_SCOPES = 16  # cached, as many questions share them
 
 
 class Snapshot(Index):
@@ -83,18 +83,18 @@ class Snapshot(Index):
 
     def documents(self) -> tuple[StoredDocument, ...]:
         with translate_errors(self._file):
-            found = tuple(read_documents(self._connection, self._file))
-        if len(found) != self.info.files:
+            documents = tuple(read_documents(self._connection, self._file))
+        if len(documents) != self.info.files:
             raise damaged(self._file, "the number of documents is inconsistent")
-        return found
+        return documents
 
     def document(self, path: str) -> StoredDocument | None:
         with translate_errors(self._file):
-            found = read_document(self._connection, self._file, path)
-        if found is None or found.path != path:
-            # Only the table itself proves that there is none; a damaged index of it can lack the row.
-            found = next((one for one in self.documents() if one.path == path), None)
-        return found
+            document = read_document(self._connection, self._file, path)
+        if document is None or document.path != path:
+            # Only the table itself proves that there is none: a damaged SQLite index can lack the row.
+            document = next((document for document in self.documents() if document.path == path), None)
+        return document
 
     def skipped(self) -> tuple[SkippedRow, ...]:
         with translate_errors(self._file):
@@ -122,10 +122,10 @@ class Snapshot(Index):
 
     def columns(self, documents: frozenset[int] | None = None) -> PassageColumns:
         with translate_errors(self._file):
-            found = read_columns(self._connection, self._file, documents)
-        if documents is None and len(found.passages) != self.info.passages:
+            columns = read_columns(self._connection, self._file, documents)
+        if documents is None and len(columns.passages) != self.info.passages:
             raise damaged(self._file, "the number of passages is inconsistent")
-        return found
+        return columns
 
     def passages(self, ids: Sequence[int]) -> list[StoredPassage]:
         found = {passage.id: passage for passage in self._passages(f"p.id IN {AMONG}", ids_json(ids))}
@@ -145,22 +145,22 @@ class Snapshot(Index):
         query = f"SELECT id FROM passages WHERE text_digest IN (SELECT text_digest FROM passages WHERE id IN {AMONG})"
         known = {passage.id: passage for passage in passages}
         with translate_errors(self._file):
-            # A set, as a damaged index can return a row more than once.
+            # A set, as a damaged SQLite index can return a row more than once.
             ids = {number for (number,) in self._connection.execute(query, (ids_json(tuple(known)),))}
             counts = read_duplicates(self._connection, self._file, [passage.text_digest for passage in passages])
         others = self.passages(sorted(ids - known.keys())) if ids - known.keys() else []
         same: defaultdict[bytes, list[StoredPassage]] = defaultdict(list)
-        for one in sorted([*known.values(), *others], key=lambda one: (one.document.path, one.start)):
-            same[one.text_digest].append(one)
+        for passage in sorted([*known.values(), *others], key=lambda passage: (passage.document.path, passage.start)):
+            same[passage.text_digest].append(passage)
         for passage in passages:
             if passage.id not in ids or len(same[passage.text_digest]) != counts[passage.text_digest]:
                 raise damaged(self._file, f"the duplicates of passage {passage.id} are inconsistent")
-        return {one.id: tuple(other for other in same[one.text_digest] if other.id != one.id) for one in passages}
+        return {p.id: tuple(other for other in same[p.text_digest] if other.id != p.id) for p in passages}
 
     def find(self, key: str) -> StoredPassage | None:
         found = next(iter(self._passages("p.key = ?", key)), None)
         if found is None or found.key != key:
-            # Only the table itself proves that there is none; a damaged index of it can lack the row.
+            # Only the table itself proves that there is none: a damaged SQLite index can lack the row.
             with translate_errors(self._file):
                 links = read_links(self._connection, self._file, "true")
                 number = next((link.id for link in links if link.key == key), None)
@@ -173,10 +173,10 @@ class Snapshot(Index):
         if document is None:
             return ()
         rows = self._passages("p.document = ? ORDER BY p.start, p.end", document.id)
-        found = {one.id: one for one in rows if one.document.id == document.id}
-        if len(found) != document.passages:
+        passages = {passage.id: passage for passage in rows if passage.document.id == document.id}
+        if len(passages) != document.passages:
             raise damaged(self._file, f"the passages of document {document.id} are inconsistent")
-        return tuple(found.values())
+        return tuple(passages.values())
 
     def _read_info(self) -> Info:
         info = read_info(self._connection, self._file)
@@ -218,6 +218,6 @@ class Snapshot(Index):
 
 def _inode(file: Path) -> tuple[int, int] | None:
     with suppress(OSError):
-        found = file.stat()
-        return found.st_dev, found.st_ino
+        status = file.stat()
+        return status.st_dev, status.st_ino
     return None

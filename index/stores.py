@@ -1,4 +1,4 @@
-"""Which store an index is kept in, opened behind the seam of `index.protocol`."""
+"""Open an index through the interfaces of `index.protocol`, whichever store keeps it."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from index.storage.files import IGNORE_NAME, make_folder, write_atomically
 if TYPE_CHECKING:
     from index.storage.metadata import Verified
 
-# Rows of vectors that are salvaged at once.
+# Salvaged vectors committed at once.
 _BATCH = 1000
 
 
 def open_index(folder: Path) -> Index:
-    """Open the newest generation of the index of a folder, `.qa`, for reading, in the store that it remembers.
+    """Open the newest generation of an index folder, `.qa`, for reading, from the store that it names.
 
     Raises:
-        UsageError: It remembers a server that this user has not named for it.
+        UsageError: The folder names a server that this user has not accepted for it.
         NoIndexError: There is no index, or the first build was never finished.
         IncompatibleError: It has another format version.
         DamagedIndexError: It is damaged.
@@ -47,7 +47,7 @@ def open_index(folder: Path) -> Index:
 
 
 def open_store(url: str) -> Index:
-    """Open a collection in PostgreSQL by its address, on a machine that need not have its files; as `open_index`."""
+    """Open a collection in PostgreSQL by its address, like `open_index`; its files may be on another machine."""
     return _open_remote(parse_address(url), None)
 
 
@@ -59,11 +59,10 @@ def _open_remote(address: StoreAddress, folder: Path | None) -> Index:
 
 @contextlib.contextmanager
 def open_store_writer(url: str, source: Path | str) -> Iterator[IndexWriter]:
-    """Open a collection in PostgreSQL for writing, or make it; without a name it has that of its source."""
+    """Open or create a collection in PostgreSQL for writing; an unnamed one is named after its source."""
     address = parse_address(url)
     if not address.collection:
-        named = collection_name(source) if isinstance(source, Path) else parse_address(source).collection
-        address = _new_collection(address, named)
+        address = _new_collection(address, _name_of(source))
     from index.postgres.store import PostgresStore
 
     with PostgresStore(address) as store:
@@ -72,9 +71,9 @@ def open_store_writer(url: str, source: Path | str) -> Iterator[IndexWriter]:
 
 @contextlib.contextmanager
 def open_writer(folder: Path, *, own: bool = False) -> Iterator[IndexWriter]:
-    """Open the index of a folder for writing, or make it; the caller holds the lock of the folder.
+    """Open or create the index of a folder for writing; the caller holds the lock of the folder.
 
-    With `own` that in its own files, wherever it is kept so far.
+    With `own`, use the folder's own files, even if it names another store.
 
     Raises:
         LockedError: Another process writes this collection.
@@ -89,7 +88,7 @@ def open_writer(folder: Path, *, own: bool = False) -> Iterator[IndexWriter]:
         with PostgresStore(address) as remote:
             yield remote
         return
-    # No question needs what writes.
+    # Questions never need these.
     from index.commit.store import Store
     from index.dense.faiss_segments import delete_others
     from index.integrity import salvage
@@ -100,15 +99,15 @@ def open_writer(folder: Path, *, own: bool = False) -> Iterator[IndexWriter]:
         while rows := list(islice(vectors, _BATCH)):
             store.adopt_vectors(rows)
         info = store.info()
-        # A process that was killed after its commit left those of the generation before.
+        # A process killed right after its commit left the previous generation's files.
         delete_others(folder, [] if info is None else [segment.name for segment in info.segments])
         yield store
-        # Only now that there is a generation: after a kill the model and the selection are still needed.
+        # Only once there is a generation: after a kill, its model and selection are still needed.
         salvage.discard(folder)
 
 
 def is_built(folder: Path) -> bool:
-    """Return whether an index was begun in a folder, or in the store that it remembers."""
+    """Return whether an index was begun in a folder, or in the store that it names."""
     if remembered_address(folder) is None:
         return (folder / DATABASE).exists()
     with contextlib.suppress(NoIndexError), open_index(folder):
@@ -117,7 +116,7 @@ def is_built(folder: Path) -> bool:
 
 
 def verify_index(folder: Path) -> Verified:
-    """Check everything in the index of a folder; raises as `open_index`."""
+    """Check everything in the index of a folder; raises like `open_index`."""
     from index.integrity.verify import verify
 
     address = accepted_address(folder)
@@ -125,7 +124,7 @@ def verify_index(folder: Path) -> Verified:
 
 
 def verify_store(url: str) -> Verified:
-    """Check everything in a collection by its address; raises as `open_index`."""
+    """Check everything in a collection by its address; raises like `open_index`."""
     return _verify_remote(parse_address(url))
 
 
@@ -136,15 +135,15 @@ def _verify_remote(address: StoreAddress) -> Verified:
 
 
 def store_of(folder: Path) -> str | None:
-    """Return the address that an index folder remembers; None where its index is in its own files."""
+    """Return the address of an index folder's store, or None if its index is in its own files."""
     address = remembered_address(folder)
     return None if address is None else address.url_with_name
 
 
 def use_store(folder: Path, url: str) -> None:
-    """Have an index folder keep its collection in PostgreSQL from now on.
+    """Keep an index folder's collection in PostgreSQL from now on.
 
-    Without a name in the address the collection is named like the folder of documents; UsageError where there is one
+    If the address names no collection, it is named after the folder of documents; UsageError if there already is one
     of that name that this folder has not used.
     """
     address, before = parse_address(url), remembered_address(folder)
@@ -154,36 +153,50 @@ def use_store(folder: Path, url: str) -> None:
     address = address if address.collection else _new_collection(address, collection_name(folder.parent))
     from index.postgres.connection import connect
 
-    connect(address, reading=True).close()  # what cannot be reached is not remembered
+    connect(address, reading=True).close()  # raises before an unreachable server is remembered
     make_index_folder(folder)
     accept_address(folder, address)
     remember_address(folder, address)
 
 
+def _name_of(source: Path | str) -> str:
+    """Return the name of a source's collection; raises like `open_store` if an address names none of several."""
+    if isinstance(source, Path):
+        return collection_name(source)
+    address = parse_address(source)
+    if address.collection:
+        return address.collection
+    from index.postgres.connection import connect, translate_errors
+    from index.postgres.schema import only_collection
+
+    with connect(address, reading=True) as connection, translate_errors(address.url):
+        return only_collection(connection, address.url)
+
+
 def _new_collection(address: StoreAddress, name: str) -> StoreAddress:
-    """Return the address of a collection of this name, which must be none that is there already."""
+    """Return the address of a new collection of this name; UsageError if there already is one."""
     from index.postgres.connection import connect, translate_errors
     from index.postgres.schema import collections
 
     with connect(address, reading=True) as connection, translate_errors(address.url):
         known = collections(connection)
     named = address.named(name)
-    if not name or name in known:
+    if name in known:
         raise UsageError(
-            f"{address.url} has a collection {name} already. To write that one, name it: {named.url_with_name}; "
+            f"{address.url} already has a collection {name}. To write to that one, name it: {named.url_with_name}; "
             "or give another name after the #."
         )
     return named
 
 
 def use_own_files(folder: Path) -> None:
-    """Have an index folder keep its collection in its own files from now on."""
+    """Keep an index folder's collection in its own files from now on."""
     forget_address(folder)
 
 
 def make_index_folder(folder: Path) -> None:
-    """Make an index folder that version control ignores, unless there is an index."""
+    """Make an index folder; one without an index gets an ignore file for version control."""
     make_folder(folder)
-    # Whoever deletes it later wants it gone.
+    # A user who deletes that file later wants it gone.
     if not any((folder / name).exists() for name in (DATABASE, IGNORE_NAME, STORE_FILE)):
         write_atomically(folder / IGNORE_NAME, b"*\n")

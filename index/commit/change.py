@@ -22,18 +22,18 @@ class BuildMode(Enum):
 class SplitFile:
     """A file to write to the index, split into passages."""
 
-    document: StoredDocument  # its row; the commit gives the id
+    document: StoredDocument  # its row; the commit assigns the id
     passages: tuple[Passage, ...]  # in order
     digests: tuple[bytes, ...]  # the `vector_digest` of each passage
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeSet:
-    """What turns one generation into the next, beside the files that are staged."""
+    """The changes from one generation to the next, apart from the staged files."""
 
     mode: BuildMode  # with `FULL`, files that are neither staged nor kept are removed
-    config: BuildConfig  # what the passages and vectors were made with
+    config: BuildConfig  # the settings that passages and vectors were made with
     removed: frozenset[str] = frozenset()  # paths to remove, with `INCREMENTAL`
     kept: frozenset[str] = frozenset()  # paths to carry over, with `FULL`
-    unchanged: Sequence[StoredDocument] = ()  # documents whose stat values are to be updated
+    unchanged: Sequence[StoredDocument] = ()  # documents that need only their stat values updated
     skipped: Sequence[SkippedRow] = ()  # everything that was skipped, by path

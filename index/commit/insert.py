@@ -1,4 +1,4 @@
-"""Insert the rows of files and passages, inside the transaction of a commit."""
+"""Insert the rows of files and passages inside a commit's transaction."""
 
 from __future__ import annotations
 
@@ -32,33 +32,33 @@ _INSERT_DOCUMENT, _INSERT_PASSAGE = (
     f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
     for table, columns in (("documents", DOCUMENT_COLUMNS), ("passages", PASSAGE_COLUMNS))
 )
-# Words of what a file states about itself, by which each of its passages is found.
-_MAX_ABOUT = 60
-# Its place in a passage's row, which ends with the checksum.
+# How many words of a file's metadata are indexed with each of its passages.
+_MAX_METADATA_WORDS = 60
+# Index of `text_digest` in a passage's row, which ends with the checksum.
 _TEXT_DIGEST = -2
 
 
 class Inserter:
-    """Inserts files and their passages; deleted passages' ids are reused, the lowest first."""
+    """Inserts files and their passages, reusing the ids of deleted passages, lowest first."""
 
     def __init__(self, connection: sqlite3.Connection, lexical: LexicalWriter, *, texts: set[bytes] | None) -> None:
         self._connection = connection
         self._lexical = lexical
-        self.texts = texts  # gets the text digest of each passage
-        self.vectors: array[int] = array("q")  # of each passage
+        self.texts = texts  # collects the text digests of inserted passages, unless None
+        self.vectors: array[int] = array("q")  # the vector id of each inserted passage
 
     def insert(self, files: Iterable[SplitFile]) -> None:
-        """Insert files whose vectors are stored."""
+        """Insert files whose vectors are already stored."""
         (last_document,) = self._connection.execute("SELECT coalesce(max(id), 0) FROM documents").fetchone()
         (last_passage,) = self._connection.execute("SELECT coalesce(max(id), 0) FROM passages").fetchone()
         self._connection.execute("DELETE FROM free_ids WHERE passage NOT BETWEEN 1 AND ?", (last_passage,))
         free = [number for (number,) in self._connection.execute("SELECT passage FROM free_ids ORDER BY passage")]
         ids = chain(free, count(last_passage + 1))
-        before = len(self.vectors)
+        count_before = len(self.vectors)
         for number, file in enumerate(files, last_document + 1):
             self._insert(replace(file.document, id=number), file, ids)
-        taken = free[: len(self.vectors) - before]
-        self._connection.executemany("DELETE FROM free_ids WHERE passage = ?", [(number,) for number in taken])
+        reused = free[: len(self.vectors) - count_before]
+        self._connection.executemany("DELETE FROM free_ids WHERE passage = ?", [(number,) for number in reused])
 
     def _insert(self, document: StoredDocument, file: SplitFile, ids: Iterator[int]) -> None:
         self._connection.execute(_INSERT_DOCUMENT, (*astuple(document), document_checksum(document)))
@@ -80,7 +80,7 @@ class Inserter:
 
 
 def passage_keys(path: str, passages: Iterable[Passage]) -> Iterator[str]:
-    """Return the stable ids of a file's passages, which are all of them, in order."""
+    """Yield the stable ids of all passages of a file, given in order."""
     seen: Counter[bytes] = Counter()
     for passage in passages:
         text = text_digest(passage.text)
@@ -89,7 +89,7 @@ def passage_keys(path: str, passages: Iterable[Passage]) -> Iterator[str]:
 
 
 def passage_row(number: int, key: str, document: StoredDocument, passage: Passage, vector: int) -> tuple[Any, ...]:
-    """Return the row of a passage in any store, from `id` to `checksum`."""
+    """Return the row of a passage, from `id` to `checksum`; the same for all stores."""
     text = text_digest(passage.text)
     link = Link(number, key, document.id, vector, passage.start, passage.end)
     fields = (
@@ -109,7 +109,7 @@ def passage_row(number: int, key: str, document: StoredDocument, passage: Passag
 
 
 def fields_of(document: StoredDocument, passage: Passage | StoredPassage) -> Fields:
-    """Return the text that a passage is found by; a record's title is the first of its headings."""
-    about = " ".join(value for name, value in document.fields if name != "title").split()[:_MAX_ABOUT]
-    title = " ".join((document.title, *about))
+    """Return the texts to index a passage under; a record's title is the first of its headings."""
+    metadata = " ".join(value for name, value in document.fields if name != "title").split()[:_MAX_METADATA_WORDS]
+    title = " ".join((document.title, *metadata))
     return Fields(title, "\n".join(passage.heading), passage.text[passage.body :], path_words(document.path))

@@ -1,4 +1,4 @@
-"""Files that are read but not committed yet: in a temporary table, so that a build holds few of them in memory."""
+"""Files read but not yet committed, kept in a temporary table so that a build holds only a few in memory."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _FIELDS = [field.name for field in fields(Passage)]
 
 
 class Staging:
-    """The files of the next commit, in order; raises StorageError where there is no space for temporary files."""
+    """The files of the next commit, in order; raises StorageError if there is no space for temporary files."""
 
     def __init__(self, connection: sqlite3.Connection, file: Path) -> None:
         self._connection = connection
         self._file = file
         self.paths: list[str] = []
         with self._translate_errors():
-            # SQLite moves it to a file that is deleted as soon as it is open, so a killed process leaves nothing.
+            # SQLite spills it to a file that it unlinks on opening, so a killed process leaves nothing behind.
             connection.execute("CREATE TEMP TABLE staged (document, passages, digests)")
 
     def add(self, file: SplitFile) -> None:
         """Append a file."""
         with self._translate_errors():
-            passages = [{name: getattr(one, name) for name in _FIELDS} for one in file.passages]
+            passages = [{name: getattr(passage, name) for name in _FIELDS} for passage in file.passages]
             digests = [digest.hex() for digest in file.digests]
             row = (json.dumps(astuple(file.document)), json.dumps(passages), json.dumps(digests))
             self._connection.execute("INSERT INTO temp.staged VALUES (?, ?, ?)", row)
@@ -41,12 +41,12 @@ class Staging:
         """Yield all files."""
         with self._translate_errors():
             for row in self._connection.execute("SELECT * FROM temp.staged ORDER BY rowid"):
-                document, passages, digests = map(json.loads, row)
-                found = (
+                document, values, digests = map(json.loads, row)
+                passages = (
                     Passage(**one | {"heading": tuple(one["heading"]), "lines": one["lines"] and tuple(one["lines"])})
-                    for one in passages
+                    for one in values
                 )
-                yield SplitFile(StoredDocument(*document), tuple(found), tuple(map(bytes.fromhex, digests)))
+                yield SplitFile(StoredDocument(*document), tuple(passages), tuple(map(bytes.fromhex, digests)))
 
     def clear(self) -> None:
         """Remove all files."""
@@ -60,6 +60,6 @@ class Staging:
             yield
         except sqlite3.Error as error:
             raise StorageError(
-                f"cannot keep what was read for {self._file}: {error}. "
+                f"cannot write temporary data for {self._file}: {error}. "
                 "Free space where temporary files go ($TMPDIR or /var/tmp)."
             ) from error

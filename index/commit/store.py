@@ -1,4 +1,4 @@
-"""The index opened for writing: vectors as they are embedded, and the one transaction that makes a generation."""
+"""The index opened for writing: stores vectors as they are embedded, and a generation in one transaction."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ from index.storage.rows import (
 from index.storage.vectors import Vectors, is_sound, is_usable, pack_vector, unit_vectors, vector_checksum
 from index.storage.wal import require_log_follows
 
-# So many vectors without a passage are kept for undo, or as many as are in use.
+# How many unused vectors are kept for undo, or as many as are in use if that is more.
 SPARE_VECTORS = 10_000
 
 
 class Store(IndexWriter):
-    """The index opened for writing in its folder's own files; the caller holds the writer lock.
+    """The index in the folder's own files, opened for writing; the caller holds the writer lock.
 
     Raises:
         IncompatibleError: It has another format version.
@@ -87,8 +87,8 @@ class Store(IndexWriter):
 
     def add_vectors(self, digests: Sequence[bytes], vectors: Vectors) -> None:
         packed = map(pack_vector, unit_vectors(vectors))
-        replaced = "ON CONFLICT (digest) DO UPDATE SET vector = excluded.vector, checksum = excluded.checksum"
-        self._store_vectors(list(zip(digests, packed, strict=True)), replaced)
+        replace_vector = "ON CONFLICT (digest) DO UPDATE SET vector = excluded.vector, checksum = excluded.checksum"
+        self._store_vectors(list(zip(digests, packed, strict=True)), replace_vector)
 
     def adopt_vectors(self, rows: Sequence[tuple[bytes, bytes]]) -> None:
         self._store_vectors(rows, "ON CONFLICT (digest) DO NOTHING")
@@ -123,9 +123,9 @@ class Store(IndexWriter):
         with self._transaction():
             generation = self._next_generation()
             lexical = LexicalWriter(self._connection, self._file)
-            # In a small change only the texts that were added or removed are counted again.
-            is_small = change.mode is BuildMode.INCREMENTAL and before is not None
-            inserter = Inserter(self._connection, lexical, texts=set() if is_small else None)
+            # An update recounts the duplicates of only the texts that were added or removed.
+            is_update = change.mode is BuildMode.INCREMENTAL and before is not None
+            inserter = Inserter(self._connection, lexical, texts=set() if is_update else None)
             state: SegmentState = (0, ())
             removed = array("q")
             if change.mode is BuildMode.FULL:
@@ -151,7 +151,7 @@ class Store(IndexWriter):
         return info
 
     def rebuild_derived(self) -> None:
-        """Rebuild everything that follows from documents, passages and vectors; nothing is read or embedded."""
+        """Rebuild everything derived from documents, passages and vectors; no file is read, nothing is embedded."""
         documents, info = self.documents(), self.info()
         if info is None or len(documents) != info.files:
             raise damaged(self._file, "the number of documents is inconsistent")
@@ -179,10 +179,10 @@ class Store(IndexWriter):
         return 1 if info is None else info.generation + 1
 
     def _clear(self, kept: frozenset[str], generation: int, lexical: LexicalWriter) -> array[int]:
-        """Delete everything but some documents, whose terms are written again; returns their passages' vectors."""
+        """Delete everything but the kept documents, index those anew, and return the vectors of their passages."""
         for table in ("vector_refs", "free_ids"):
             self._connection.execute(f"DELETE FROM {table}")
-        # The texts that need a damaged vector have a new one by now.
+        # Texts whose vector was damaged have been embedded again by now.
         rows = self._connection.execute("SELECT id, digest, vector, checksum FROM vectors")
         broken = ids_json([number for number, *row in rows if not is_sound(*row)])
         self._connection.execute(f"DELETE FROM vectors WHERE id IN {AMONG}", (broken,))
@@ -196,20 +196,20 @@ class Store(IndexWriter):
         for table, column in (("passages", "document"), ("documents", "id")):
             self._connection.execute(f"DELETE FROM {table} WHERE {column} NOT IN {AMONG}", (ids,))
         vectors = array("q")
-        held = set()
+        seen = set()
         for passage in read_passages(self._connection, self._file, f"p.document IN {AMONG}", (ids,)):
-            if passage.id not in held:  # a damaged index can return a row more than once
-                held.add(passage.id)
+            if passage.id not in seen:  # a damaged SQL index can return a row more than once
+                seen.add(passage.id)
                 vectors.append(passage.vector)
                 lexical.add(passage.id, fields_of(passage.document, passage))
-        if len(held) != sum(one.passages for one in documents):
+        if len(seen) != sum(one.passages for one in documents):
             raise damaged(self._file, "the number of passages of documents is inconsistent")
-        gaps = [(number,) for number in range(1, max(held, default=0)) if number not in held]
+        gaps = [(number,) for number in range(1, max(seen, default=0)) if number not in seen]
         self._connection.executemany("INSERT INTO free_ids (passage) VALUES (?)", gaps)
         return vectors
 
     def _remove(self, change: ChangeSet, inserter: Inserter, lexical: LexicalWriter) -> array[int]:
-        """Delete documents that are removed or staged anew; returns the vectors of their passages."""
+        """Delete documents that are removed or staged again, and return the vectors of their passages."""
         paths = change.removed.union(self.staged)
         rows = self._connection.execute("SELECT id, path, passages FROM documents").fetchall()
         expected = {number: count for number, path, count in rows if path in paths}
@@ -238,15 +238,15 @@ class Store(IndexWriter):
         write_skipped(self._connection, skipped)
 
     def _prune(self, info: Info) -> None:
-        """Delete the vectors that were unused for longest; those in a FAISS file remain as long as the file."""
+        """Delete the vectors that have been unused the longest, except those in a FAISS file."""
         (spare,) = self._connection.execute("SELECT count(*) FROM vector_refs WHERE refcount = 0").fetchone()
-        over = spare - max(SPARE_VECTORS, info.vectors)
-        if over > 0:
+        excess = spare - max(SPARE_VECTORS, info.vectors)
+        if excess > 0:
             oldest = (
                 "SELECT vector FROM vector_refs WHERE refcount = 0 AND segment = 0 "
                 "ORDER BY unused_since, vector LIMIT ?"
             )
-            ids = ids_json([number for (number,) in self._connection.execute(oldest, (over,))])
+            ids = ids_json([number for (number,) in self._connection.execute(oldest, (excess,))])
             self._connection.execute(f"DELETE FROM vector_refs WHERE vector IN {AMONG}", (ids,))
             self._connection.execute(f"DELETE FROM vectors WHERE id IN {AMONG}", (ids,))
 

@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-# Added to a score it leaves nothing of it after softmax, in bf16 too.
-_HIDDEN = -3e4
+# Added to a score, it makes its softmax zero, in bf16 too.
+_MASKED = -3e4
 
 
 @dataclass(frozen=True, slots=True)
 class BertShape:
-    """What the arrays do not say, as in `config.json`."""
+    """What the weights do not reveal, as in `config.json`."""
 
     layers: int  # num_hidden_layers
     heads: int  # num_attention_heads
     epsilon: float  # layer_norm_eps
 
 
-# Of the default model.
+# The default model's.
 MINILM = BertShape(6, 12, 1e-12)
 
 
@@ -30,8 +30,8 @@ class BertBuilder:
     """Adds the parts of a BERT model to a graph.
 
     Args:
-        tensors: Arrays by the names that they have in a safetensors file of `BertModel`; the parts that are added must
-            be there, and no others.
+        tensors: Arrays by their names in a safetensors file of `BertModel`; only those of parts that are added are
+            needed.
     """
 
     def __init__(self, library: Any, tensors: Mapping[str, npt.NDArray[Any]], shape: BertShape) -> None:
@@ -40,7 +40,7 @@ class BertBuilder:
         self._shape = shape
 
     def embeddings(self, ids: Any, types: Any) -> Any:
-        """What goes into the first layer, `(n, t, hidden)`, from ids and segments of tokens, `(n, t) int64`."""
+        """Return the first layer's input, `(n, t, hidden)`, from ids and segments of tokens, `(n, t) int64`."""
         op = self._operations
         length = op.gather(op.shape_of(ids), self._ints(1), op.constant(np.int64(0)))
         count = self._tensors["embeddings.position_embeddings.weight"].shape[0]
@@ -58,17 +58,17 @@ class BertBuilder:
         return self.norm(op.add(op.add(words, kinds), places), "embeddings.LayerNorm")
 
     def layers(self, hidden: Any, mask: Any) -> Any:
-        """The last hidden states, `(n, t, hidden)`; `mask` is `(n, t) int64`, 0 where there is no token."""
+        """Return the last hidden states, `(n, t, hidden)`; `mask` is `(n, t) int64`, 0 where there is no token."""
         op = self._operations
         shown = op.unsqueeze(op.convert(mask, "f32"), self._ints(1, 2))
         # (n, 1, 1, t), for each head and token.
-        bias = op.multiply(op.subtract(self._number(1), shown), self._number(_HIDDEN))
+        bias = op.multiply(op.subtract(self._number(1), shown), self._number(_MASKED))
         for layer in range(self._shape.layers):
             hidden = self._layer(hidden, bias, f"encoder.layer.{layer}.")
         return hidden
 
     def mean(self, hidden: Any, mask: Any) -> Any:
-        """Mean over the tokens of each text, with unit L2 norm (https://arxiv.org/abs/1908.10084)."""
+        """Return the mean over the tokens of each text, with unit L2 norm (https://arxiv.org/abs/1908.10084)."""
         op = self._operations
         weight = op.unsqueeze(op.convert(mask, "f32"), self._ints(-1))
         total = op.reduce_sum(op.multiply(hidden, weight), self._ints(1), keep_dims=False)
@@ -77,12 +77,12 @@ class BertBuilder:
         return op.divide(mean, op.maximum(op.reduce_l2(mean, self._ints(1), keep_dims=True), self._number(1e-12)))
 
     def linear(self, value: Any, name: str) -> Any:
-        """A layer as torch stores it, `(out, in)`."""
+        """Add a linear layer; torch stores its weights as `(out, in)`."""
         product = self._operations.matmul(value, self._tensor(f"{name}.weight"), transpose_a=False, transpose_b=True)
         return self._operations.add(product, self._tensor(f"{name}.bias"))
 
     def norm(self, value: Any, name: str) -> Any:
-        """Layer normalisation."""
+        """Add a layer normalisation."""
         op = self._operations
         epsilon = self._shape.epsilon
         unit = op.mvn(value, self._ints(-1), normalize_variance=True, eps=epsilon, eps_mode="inside_sqrt")

@@ -28,17 +28,17 @@ _FILES = (_GRAPH, _WEIGHTS)
 
 
 class Hint(Enum):
-    """What the compiled model is optimised for, in OpenVINO's words; it computes the same."""
+    """What the compiled model is optimised for, as OpenVINO names it; it computes the same."""
 
-    THROUGHPUT = "THROUGHPUT"  # texts a second: a core for each of several batches
-    LATENCY = "LATENCY"  # the next text: all cores for one batch, which share the reading of the weights
+    THROUGHPUT = "THROUGHPUT"  # texts per second: several batches, each on its own core
+    LATENCY = "LATENCY"  # the next text: all cores on one batch, sharing the reading of the weights
 
 
 class CopyCheck(Protocol):
-    """Whether a compiled graph computes what the model does."""
+    """Checks that a compiled graph computes what the model does."""
 
     def __call__(self, compiled: Any, *, quantised: bool) -> None:
-        """Raise CompileError unless it does, or nearly so in eight bits."""
+        """Raise CompileError unless it does, or nearly does if in eight bits."""
 
 
 class CompiledCopy:
@@ -46,9 +46,9 @@ class CompiledCopy:
 
     Args:
         name: The model's, for messages.
-        key: Names the copy; another for whatever would be computed otherwise.
-        build: Makes the model's graph with the library that it is given, and what checks it.
-        quantised: Whether to compute in eight bits; a model that these change too much is copied as it is.
+        key: Names the copy; it changes with whatever changes the results.
+        build: Takes the library, and returns the model's graph and its check.
+        quantised: Whether to compute in eight bits; a model that this changes too much is copied unquantised.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class CompiledCopy:
         self._ahead: Unloadable[Any] | None = None
 
     def load(self, hint: Hint, *, precision: str = "") -> Any:
-        """The compiled model: the one whose loading has begun, or else made first if it is missing or damaged.
+        """Return the compiled model, whose loading may have begun, making it if it is missing or damaged.
 
         Raises:
             CompileError: It cannot be made or loaded, or there is nowhere to keep it.
@@ -84,14 +84,14 @@ class CompiledCopy:
                 raise CompileError(f"the compiled model {folder / _GRAPH} cannot be loaded: {error}") from error
 
     def exists(self) -> bool:
-        """Whether the copy has been made, and is undamaged."""
+        """Return whether the copy has been made and is undamaged."""
         folder = self._folder()
         return folder is not None and _is_sound(folder)
 
     def begin_loading(self, hint: Hint) -> None:
-        """Start to load the copy in a thread, if there is one, while the caller does something else.
+        """Start loading the copy, if there is one, in a background thread.
 
-        OpenVINO itself is imported by the caller: imports take turns, and this one is what all the rest waits for.
+        The caller's thread imports OpenVINO itself: imports take turns, and everything else waits for this one.
         """
         folder = self._folder()
         try:
@@ -102,7 +102,7 @@ class CompiledCopy:
 
         def load() -> Any:
             if folder is not None and _is_sound(folder):
-                # Failures are left to whoever needs the model.
+                # Failures are reported once the model is needed.
                 with contextlib.suppress(Exception):
                     return self._load(library, folder, hint)
             return None
@@ -125,7 +125,7 @@ class CompiledCopy:
         try:
             _LOG.warning("preparing %s for this machine (once)", self.name)
             self._write(library, temporary)
-            # What was checked is what is on the disk before it gets its name.
+            # The files that were checked must be on disk before the rename.
             for name in _FILES:
                 disk.sync_file(temporary / name)
             manifest = {"model": self.name, "sha256": sha256_of(temporary, _FILES)}
@@ -135,7 +135,7 @@ class CompiledCopy:
             disk.rename(temporary, folder)
             disk.sync_folder(folder.parent)
         except OSError as error:
-            # Another process may have put its own copy there meanwhile, which is as good.
+            # Another process may have put its own copy there, which is just as good.
             if not _is_sound(folder):
                 raise CompileError(f"the compiled model cannot be written to {folder}: {error.strerror}") from error
         finally:
@@ -150,18 +150,18 @@ class CompiledCopy:
             self._write_graph(library, folder, quantised=False)
         except (CompileError, ModelError):
             raise
-        except Exception as error:  # the libraries raise whatever an unusual model leads to
+        except Exception as error:  # an unusual model can make the libraries raise anything
             raise CompileError(f"{self.name} cannot be compiled: {error}") from error
 
     def _write_graph(self, library: Any, folder: Path, *, quantised: bool) -> bool:
-        """Write it as it is, or in eight bits; false if these change too much, and then nothing is left."""
+        """Write the graph, perhaps in eight bits; if these change it too much, leave no file and return False."""
         graph, check = self._build(library)
         if quantised:
             quantise(library, graph)
         disk.about_to("write", folder / _GRAPH)
-        # Half the file and a third less memory; what that changes is below what bf16 rounds off.
+        # Half the file size and a third less memory, for an error below the rounding of bf16.
         library.save_model(graph, folder / _GRAPH, compress_to_fp16=True)
-        # All are prepared, so that the first question need not; eight bits are for questions only.
+        # Prepare for all hints, so that the first question need not; eight bits are for questions only.
         hints = (Hint.LATENCY,) if self.quantised else Hint
         compiled, *_ = (self._load(library, folder, hint) for hint in hints)
         try:
@@ -178,12 +178,12 @@ class CompiledCopy:
     def _load(self, library: Any, folder: Path, hint: Hint, precision: str = "") -> Any:
         if not self.quantised:
             return _load(library, folder / _GRAPH, hint, precision, {})
-        # Without effect on weights that are not in eight bits; all else is in float32.
+        # The group size only affects weights in eight bits; all else is in float32.
         return _load(library, folder / _GRAPH, hint, "f32", {"DYNAMIC_QUANTIZATION_GROUP_SIZE": str(GROUP)})
 
 
 def _is_sound(folder: Path) -> bool:
-    """Whether a copy is there and its checksums match."""
+    """Return whether there is a copy and its checksums match."""
     try:
         manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
         return bool(manifest["sha256"] == sha256_of(folder, _FILES))
@@ -195,13 +195,11 @@ def _is_sound(folder: Path) -> bool:
 def _load(library: Any, graph: Path, hint: Hint, precision: str, more: Mapping[str, str]) -> Any:
     """Load a compiled copy for the processor, in bf16 where it has units for that, or as `precision` says.
 
-    `more` are further settings of OpenVINO.
-
-    What OpenVINO makes of the graph for this processor is kept beside it, without the weights: loading that takes
-    half as long as making it again.
+    The model that OpenVINO prepares for this processor is kept next to the graph, without the weights: loading that
+    takes half as long as preparing it again. `more` are further settings of OpenVINO.
     """
     core = library.Core()
-    # With the last model its threads end, so that a process can fork.
+    # OpenVINO's threads then end with the last model, so that the process can fork.
     core.set_property({"FORCE_TBB_TERMINATE": True})
     capabilities = core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
     config = {

@@ -1,6 +1,6 @@
-"""What happens when the process forks: threads are not inherited, and OpenVINO waits for its own for ever.
+"""Keep models usable when the process forks: a child inherits no threads, and OpenVINO waits for its own for ever.
 
-So models are unloaded before a fork, and loaded again when they are next used, in the parent as in the child.
+So models are unloaded before a fork, and loaded again when they are next used, in both parent and child.
 """
 
 from __future__ import annotations
@@ -17,30 +17,30 @@ from typing import Any, Generic, TypeVar
 T = TypeVar("T")
 R = TypeVar("R")
 
-# How long a fork waits for what another thread does with one model.
+# Seconds that a fork waits for another thread to finish with one model.
 _PATIENCE = 5.0
 
 
 class Forked:
-    """What takes part when the process forks."""
+    """An object that prepares for forks of the process."""
 
     def before_fork(self) -> Callable[[], None]:
-        """Prepare for a fork; what is returned is called behind it in the parent."""
+        """Prepare for a fork; the returned function is called after it in the parent."""
         return lambda: None
 
     def in_child(self) -> None:
         """Make do without the parent's threads."""
 
 
-# By age: what is made later may use what was made before, and is asked first.
+# By age: newer members may use older ones, and are called first.
 _MEMBERS: weakref.WeakValueDictionary[int, Forked] = weakref.WeakValueDictionary()
 _NUMBERS = count()
-# What the parent does behind a fork, by the thread that forks.
+# Functions to call in the parent after a fork, by the thread that forks.
 _AFTERWARDS: dict[int, list[Callable[[], None]]] = {}
 
 
 def take_part(member: Forked) -> None:
-    """Let it take part in forks for as long as it lives."""
+    """Call a member's methods at forks, for as long as it lives."""
     number = next(_NUMBERS)
     if not number and hasattr(os, "register_at_fork"):
         os.register_at_fork(before=_before, after_in_parent=_in_parent, after_in_child=_in_child)
@@ -48,14 +48,14 @@ def take_part(member: Forked) -> None:
 
 
 def keep_for_ever(value: object) -> None:
-    """Never destroy it, not even at exit: the destructor would wait for threads that only the parent has."""
+    """Never destroy an object, not even at exit: its destructor would wait for threads that only the parent has."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(value))
 
 
 class Unloadable(Forked, Generic[T]):
-    """What has threads of its own: made when it is first used, and again behind a fork.
+    """An object with threads of its own: made when it is first used, and again after a fork.
 
-    One thread alone touches it, which ends with it: a library leaves things behind in a thread.
+    Only one thread touches it, and ends with it, as libraries leave state behind in a thread.
     """
 
     def __init__(self, make: Callable[[], T]) -> None:
@@ -67,17 +67,17 @@ class Unloadable(Forked, Generic[T]):
         take_part(self)
 
     def begin(self) -> None:
-        """Start to make it, while the caller does something else."""
+        """Start making it in the background."""
         self._last = self._thread.submit(self._value)
 
     def run(self, act: Callable[[T], R]) -> R:
-        """Do something with it, one caller after another; raises what that, or making it, raises."""
+        """Call `act` with it, one caller after another; raises what `act`, or making it, raises."""
         with self._lock:
             self._last = future = self._thread.submit(lambda: act(self._value()))
             return future.result()
 
     def before_fork(self) -> Callable[[], None]:
-        """Unload it, unless a thread uses it for longer than one should wait."""
+        """Unload it, unless another thread uses it for too long."""
         lock = self._lock
         if not lock.acquire(timeout=_PATIENCE):
             return lambda: None

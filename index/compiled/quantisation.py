@@ -1,7 +1,7 @@
 """Weights in eight bits: on processors with VNNI but without AMX a network then takes half as long as in float32.
 
-Each group of weights has a scale of its own. What they are multiplied by is rounded to eight bits by OpenVINO as it
-comes, in groups too: "dynamic quantization" in its documentation.
+Each group of weights has a scale of its own. OpenVINO also rounds the inputs that they are multiplied by to eight bits
+at run time, in groups too: "dynamic quantization" in its documentation.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-# Numbers that share a scale. With 32 it takes a third longer; with 128 vectors are off by half as much again.
+# Numbers that share a scale: with 32 it takes a third longer; with 128 vectors are off by half as much again.
 GROUP = 64
 _LARGEST = 127
 
 
 def quantise(library: Any, graph: Any) -> None:
-    """Replace the constant matrices that a graph multiplies by, where their rows are whole groups."""
+    """Quantise the constant matrices that a graph multiplies by, if their rows are whole groups."""
     operations = library.opset13
     for node in graph.get_ordered_ops():
         if node.get_type_name() != "MatMul":
@@ -40,7 +40,7 @@ def quantise(library: Any, graph: Any) -> None:
 
 
 def _quantised(operations: Any, matrix: npt.NDArray[np.float32]) -> Any:
-    """A matrix, `(out, in)`, as eight bits times scales, which OpenVINO keeps apart."""
+    """Return a matrix, `(out, in)`, as eight bits times scales, which OpenVINO stores separately."""
     groups = matrix.reshape(len(matrix), -1, GROUP)
     scales = np.abs(groups).max(axis=2, keepdims=True) / _LARGEST
     scales[scales == 0] = 1

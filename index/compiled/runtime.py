@@ -11,20 +11,20 @@ from pathlib import Path
 from typing import Any
 
 _TELEMETRY = "openvino_telemetry"
-# What converts models; it takes as long to import as all the rest, and only `convert_model` needs it.
+# The model converter takes as long to import as all the rest, and only `convert_model` needs it.
 _CONVERTER = "openvino.tools.ovc"
-# Where Linux tells what a processor can do, the first one within this many bytes.
+# Where Linux lists what each processor can do, the first one within this many bytes.
 _PROCESSORS = Path("/proc/cpuinfo")
 _ONE_PROCESSOR = 16384
 
 
 class CompileError(Exception):
-    """The model cannot be compiled here, or its copy disagrees with it; torch serves instead."""
+    """The model cannot be compiled here, or its copy disagrees with it; torch is used instead."""
 
 
 @contextlib.contextmanager
 def openvino() -> Iterator[Any]:
-    """Lend the library, or raise ImportError; inside, its telemetry cannot be imported, for which it has a stub."""
+    """Yield the library, or raise ImportError; inside, its telemetry cannot be imported, so it uses its stub."""
     with _unimportable(_TELEMETRY), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with _unimportable(_CONVERTER):
@@ -35,7 +35,7 @@ def openvino() -> Iterator[Any]:
 
 @cache
 def processor_flags() -> frozenset[str]:
-    """What Linux tells of the processor's instructions; nothing elsewhere."""
+    """Return what Linux lists about the processor, instructions included; nothing elsewhere."""
     try:
         with _PROCESSORS.open("rb") as file:
             return frozenset(file.read(_ONE_PROCESSOR).decode("ascii", "replace").split())
@@ -44,20 +44,20 @@ def processor_flags() -> frozenset[str]:
 
 
 def has_amx() -> bool:
-    """Whether the processor multiplies matrices in bf16 (AMX); false where the system does not tell.
+    """Return whether the processor multiplies matrices in bf16 (AMX); False if the system does not say.
 
-    OpenVINO calls bf16 a capability of others too, on which it takes nearly twice as long as float32.
+    OpenVINO lists bf16 for other processors too, on which it takes nearly twice as long as float32.
     """
     return "amx_bf16" in processor_flags()
 
 
 def is_int8_faster() -> bool:
-    """Whether eight bits are what the processor multiplies fastest: it has VNNI, but no AMX."""
+    """Return whether the processor multiplies eight bits fastest: it has VNNI, but no AMX."""
     return not has_amx() and not processor_flags().isdisjoint(("avx512_vnni", "avx_vnni"))
 
 
 def convert_model(module: Any, example: Any) -> Any:
-    """OpenVINO's model of a torch module; inside `openvino()`."""
+    """Convert a torch module for OpenVINO; call it inside `openvino()`."""
     from openvino.tools.ovc import convert_model as convert
 
     return convert(module, example_input=example)

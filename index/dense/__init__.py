@@ -1,4 +1,4 @@
-"""Search by meaning: FAISS segments, what is in them, and how they are merged.
+"""Search by meaning: FAISS segments, their contents, and how they are merged.
 
-What reads rows raises DamagedIndexError where one is missing or its checksum or a type does not match.
+Whatever reads rows raises DamagedIndexError if one is missing, or its checksum or a type does not match.
 """

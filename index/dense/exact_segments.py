@@ -1,6 +1,6 @@
-"""Small segments: all their vectors, in float16, compared by NumPy, as importing FAISS takes longer than that.
+"""Small segments: NumPy compares all their vectors, in float16, in less time than importing FAISS takes.
 
-The file is the one that FAISS writes of an `IndexIDMap` over an `IndexScalarQuantizer`.
+The file is what FAISS writes for an `IndexIDMap` over an `IndexScalarQuantizer`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Floats = npt.NDArray[np.float64]
 
 _HEADER = struct.Struct("<4siqqqBi4siqqqBiiifQQQQ")
 _RESERVED, _TRAINED, _INNER_PRODUCT, _FLOAT16 = 1 << 20, 1, 0, 4
-# Vectors compared at once: as many as the processor's cache has room for in float32.
+# Vectors compared at once: as many as fit into the processor's cache in float32.
 _ROWS = 256
 
 
@@ -28,21 +28,21 @@ class ExactSegment(NamedTuple):
     vectors: Stored
 
     def search(self, query: Vectors, limit: int) -> tuple[Ids, float]:
-        """Find the nearest.
+        """Find the nearest vectors.
 
         Args:
             query: `(dim,) float32`.
             limit: How many.
 
         Returns:
-            Row numbers, in no order, and the highest score that one left out can have, in float32; minus infinity if
+            Row numbers, unordered, and the highest score, in float32, that one left out can have; minus infinity if
             none was.
         """
         if limit >= len(self.ids):
             return self.ids, -np.inf
         scores = np.empty(len(self.ids), dtype=np.float32)
-        # The bits of float16, moved to where float32 has them, are the number without 2**112: much faster than what
-        # NumPy converts. What is no number becomes a great one, and is refused when it is scored exactly.
+        # Float16 bits shifted to their places in float32 are the number divided by 2**112: much faster than NumPy's
+        # conversion. NaN and infinity become large numbers, and are refused when they are scored exactly.
         scaled = query * np.float32(2.0**112)
         for start in range(0, len(scores), _ROWS):
             bits = self.vectors[start : start + _ROWS].view(np.int16).astype(np.int32)
@@ -54,21 +54,21 @@ class ExactSegment(NamedTuple):
         return self.ids[best], float(scores[best].min())
 
     def packed(self) -> bytes:
-        """Its file."""
+        """Return its file."""
         count, dimension = self.vectors.shape
         ids = np.array([count, *self.ids.tolist()], dtype="<i8")
         return _header(count, dimension) + self.vectors.astype("<f2", copy=False).tobytes() + ids.tobytes()
 
 
 def _header(count: int, dimension: int) -> bytes:
-    """All before the vectors: both indexes, how vectors are stored, and how many bytes follow."""
+    """Return all before the vectors: both indexes, how vectors are stored, and how many bytes follow."""
     common = (dimension, count, _RESERVED, _RESERVED, _TRAINED, _INNER_PRODUCT)
     width = 2 * dimension
     return _HEADER.pack(b"IxMp", *common, b"IxSQ", *common, _FLOAT16, 0, 0.0, dimension, width, 0, count * width)
 
 
 def unpack(data: npt.NDArray[np.uint8], count: int, dimension: int) -> ExactSegment:
-    """Read a file, or ValueError; the vectors are in its memory."""
+    """Read a file without copying its vectors; raises ValueError."""
     header = _header(count, dimension)
     end = len(header) + 2 * count * dimension
     if len(data) != end + 8 * (count + 1) or data[: len(header)].tobytes() != header:
@@ -81,7 +81,7 @@ def unpack(data: npt.NDArray[np.uint8], count: int, dimension: int) -> ExactSegm
 
 
 def cosines(vectors: Stored, query: Vectors) -> Floats:
-    """Cosines of stored vectors with a unit vector, in float64, each independent of the other rows."""
+    """Return cosines of stored vectors with a unit vector, in float64, each independent of the other rows."""
     wide = vectors.astype(np.float64)
     scores: Floats = (wide * query.astype(np.float64)).sum(axis=1) / np.sqrt((wide**2).sum(axis=1))
     return scores

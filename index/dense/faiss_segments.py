@@ -1,8 +1,8 @@
-"""Nearest vectors. Files are derived data, rebuilt from the stored vectors whenever one is unusable.
+"""Find nearest vectors. Files are derived data, rebuilt from the stored vectors whenever one is unusable.
 
 A segment is one file, written once. Up to `EXACT_MOST` vectors are kept as they are stored, in float16; more are
-compressed by FAISS to one bit a dimension and a few numbers, RaBitQ of Gao and Long (https://arxiv.org/abs/2405.12497),
-and what is found there is scored again with the stored vectors.
+compressed by FAISS to one bit per dimension and a few numbers, with RaBitQ by Gao and Long
+(https://arxiv.org/abs/2405.12497), and hits there are scored again with the stored vectors.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ from index.storage.vectors import Ids, Stored, Vectors
 
 _LOG = logging.getLogger(__name__)
 
-# An exact search of so many takes a few milliseconds.
+# An exact search of this many takes a few milliseconds.
 EXACT_MOST = 32_768
 # More are divided into several segments, searched in parallel.
 SEGMENT_MOST = 262_144
-# From compressed segments so many times the limit are scored exactly, plus so many over the root of the dimension: the
-# error of one bit for each of n dimensions is one over the root of n. Of a million real vectors of 384 dimensions that
-# finds .997 of the ten nearest; with 160 more, .9975.
+# How many hits of compressed segments are scored exactly: a multiple of the limit, plus a number over the root of the
+# dimension, as the error of one bit for each of n dimensions is one over the root of n. Among a million real vectors of
+# 384 dimensions that finds .997 of the ten nearest; with 160 more, .9975.
 _OVERSAMPLE = 4
 _EXTRA = 1280
 _CHUNK = 8192
 
-# Held while a limit of the whole process is that of one file.
+# Held while FAISS's process-wide allocation limit is that of one file.
 _LOADING = threading.Lock()
-# Of the process that loaded this module.
+# The process that loaded this module.
 _PROCESS = os.getpid()
 
 Fetch = Callable[[Ids], Stored]
 
 
 class VectorIndex:
-    """Inner-product search over all segments of a generation, by row number; `fetch` reads what no exact one has."""
+    """Inner-product search over all segments of a generation; `fetch` reads the vectors that no exact one has."""
 
     def __init__(self, parts: Sequence[Any], fetch: Fetch) -> None:
         self._fetch = fetch
@@ -64,39 +64,39 @@ class VectorIndex:
             limit: How many of the nearest are wanted; more are returned.
 
         Returns:
-            Row numbers, in no order, and the highest score that anything left out of an exact segment can have, in
-            float32; minus infinity if nothing was left out.
+            Row numbers, unordered, and the highest score, in float32, that anything left out of an exact segment can
+            have; minus infinity if nothing was left out.
         """
         query = np.ascontiguousarray(vector, dtype=np.float32)
-        found = [np.empty(0, dtype=np.int64)]
+        hits = [np.empty(0, dtype=np.int64)]
         bound = -np.inf
         for part in self._exact:
             ids, highest = part.search(query, limit)
-            found.append(ids)
+            hits.append(ids)
             bound = max(bound, highest)
         if self._side_by_side is not None:
             wanted = _OVERSAMPLE * limit + int(_EXTRA / len(query) ** 0.5)
-            found.append(_search(self._side_by_side, query.reshape(1, -1), wanted))
-        return np.concatenate(found), bound
+            hits.append(_search(self._side_by_side, query.reshape(1, -1), wanted))
+        return np.concatenate(hits), bound
 
     def stored(self, ids: Ids) -> Stored:
-        """Stored vectors in the order asked, `(n, dim)`; those of exact segments come from memory."""
+        """Return stored vectors in the order given, `(n, dim)`; those of exact segments come from memory."""
         if not self._exact:
             return self._fetch(ids)
-        found = np.empty((len(ids), self._exact[0].vectors.shape[1]), dtype=np.float16)
+        vectors = np.empty((len(ids), self._exact[0].vectors.shape[1]), dtype=np.float16)
         missing = np.ones(len(ids), dtype=bool)
         for part in self._exact:
             at = np.minimum(np.searchsorted(part.ids, ids), len(part.ids) - 1)
             inside = part.ids[at] == ids
-            found[inside] = part.vectors[at[inside]]
+            vectors[inside] = part.vectors[at[inside]]
             missing &= ~inside
         if missing.any():
-            found[missing] = self._fetch(ids[missing])
-        return found
+            vectors[missing] = self._fetch(ids[missing])
+        return vectors
 
 
 def _shards(parts: Sequence[Any]) -> Any:
-    """One index over several, each searched in a thread of its own; they must outlive it."""
+    """Join several indexes into one that searches each in its own thread; they must outlive it."""
     if len(parts) < 2:
         return parts[0] if parts else None
     import faiss
@@ -116,26 +116,26 @@ def _search(index: Any, query: Vectors, limit: int) -> Ids:
 
 
 def build(ids: Ids, fetch: Fetch, *, dimension: int) -> Any:
-    """A segment with these row numbers, ascending; `fetch` reads their vectors, a few at a time."""
+    """Build a segment of these row numbers, ascending; `fetch` reads their vectors, a few at a time."""
     chunks = [ids[start : start + _CHUNK] for start in range(0, len(ids), _CHUNK)]
     if len(ids) <= EXACT_MOST:
-        none = np.empty((0, dimension), dtype=np.float16)
-        return ExactSegment(ids, np.concatenate([none, *map(fetch, chunks)]))
+        empty = np.empty((0, dimension), dtype=np.float16)
+        return ExactSegment(ids, np.concatenate([empty, *map(fetch, chunks)]))
     import faiss
 
     # In a forked process FAISS would wait forever for threads that only its parent has.
     with _one_thread() if os.getpid() != _PROCESS else contextlib.nullcontext():
-        kind: Any = faiss.IndexRaBitQFastScan(dimension, faiss.METRIC_INNER_PRODUCT)
-        # It learns the centroid only.
-        kind.train(fetch(ids[:: -(-len(ids) // _CHUNK)]).astype(np.float32))
-        index = faiss.IndexIDMap(kind)
+        inner: Any = faiss.IndexRaBitQFastScan(dimension, faiss.METRIC_INNER_PRODUCT)
+        # It learns only the centroid.
+        inner.train(fetch(ids[:: -(-len(ids) // _CHUNK)]).astype(np.float32))
+        index = faiss.IndexIDMap(inner)
         for chunk in chunks:
             index.add_with_ids(fetch(chunk).astype(np.float32), chunk)
     return index
 
 
 def save(index: Any, folder: Path, *, number: int, generation: int) -> Segment:
-    """Write a segment under a new name and return its record, or raise StorageError; a generation is to name it."""
+    """Write a segment under a new name and return its record for a generation to name; raises StorageError."""
     data = index.packed() if isinstance(index, ExactSegment) else _serialized(index)
     name = f"vectors-{generation}-{number}.faiss"
     write_atomically(folder / name, data)
@@ -152,7 +152,7 @@ def load(folder: Path, segment: Segment, *, dimension: int) -> Any:
     """Read a segment, and check everything about it.
 
     Raises:
-        ValueError: The file is not the one that was committed, or is not such an index.
+        ValueError: The file is not the one that was committed, or not an index of this kind.
         OSError: It cannot be read.
     """
     file = folder / segment.name
@@ -167,7 +167,7 @@ def load(folder: Path, segment: Segment, *, dimension: int) -> Any:
 
     try:
         with _LOADING, _bounded_allocation(segment.size):
-            # Compressed vectors are reordered anyway: nothing is gained by their staying where they are.
+            # Copies the vectors; FAISS reorders compressed ones anyway, so avoiding that would gain nothing.
             index: Any = faiss.deserialize_index(data)
     except RuntimeError as error:
         raise ValueError(f"FAISS cannot read it: {error}") from error
@@ -176,7 +176,7 @@ def load(folder: Path, segment: Segment, *, dimension: int) -> Any:
 
 
 def _require_sound(index: Any, segment: Segment, dimension: int) -> None:
-    """Whoever writes checksums can write anything."""
+    """Check the contents too, as a forger can write checksums."""
     import faiss
 
     if not isinstance(index, faiss.IndexIDMap) or (index.d, index.ntotal) != (dimension, segment.held):
@@ -189,7 +189,7 @@ def _require_sound(index: Any, segment: Segment, dimension: int) -> None:
 
 
 def members(index: Any) -> Ids:
-    """Row numbers of the vectors in a segment, in the order they were added."""
+    """Return the row numbers of a segment's vectors, in the order they were added."""
     if isinstance(index, ExactSegment):
         return index.ids
     import faiss
@@ -199,7 +199,7 @@ def members(index: Any) -> Ids:
 
 
 def is_there(folder: Path, segment: Segment) -> bool:
-    """Whether a segment's file exists with the right size; its content is not checked."""
+    """Return whether a segment's file exists with the right size; its content is not checked."""
     try:
         return (folder / segment.name).stat().st_size == segment.size
     except OSError:
@@ -221,7 +221,7 @@ def open_all(
 
 
 def delete_others(folder: Path, kept: Iterable[str]) -> None:
-    """Delete files that no segment names any more; readers have theirs in memory."""
+    """Delete FAISS files not named in `kept`; readers have theirs in memory."""
     names = frozenset(kept)
     for path in folder.glob("vectors-*.faiss"):
         if path.name not in names:
@@ -234,7 +234,7 @@ def _digest(data: bytes | memoryview) -> str:
 
 
 def _one_thread() -> AbstractContextManager[None]:
-    """One question is too little work to divide: waking other threads takes longer."""
+    """Use one thread: a question is too little work to divide, as waking others takes longer."""
     import faiss
 
     return _temporarily(faiss.omp_get_max_threads, faiss.omp_set_num_threads, 1)

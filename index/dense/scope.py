@@ -1,4 +1,4 @@
-"""Part of a collection to search: the documents that a path pattern selects, or the passages of a topic."""
+"""The part of a collection to search: documents that a path pattern selects, or the passages of a topic."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from corpus.errors import UsageError
 from index.storage.rows import AMONG, Link, StoredDocument, damaged, ids_json, read_links
 from index.storage.vectors import Ids
 
-# With so few passages each is compared, instead of searching among all.
+# Up to this many passages, each is compared, instead of searching all segments.
 _FEW = 20_000
 
 
@@ -25,21 +25,21 @@ class Scope:
     documents: frozenset[int]
     passages: Ids
     vectors: Ids | None  # None if they are many
-    only: frozenset[int] | None = None  # the passages again, where they are not all of their documents
+    only: frozenset[int] | None = None  # the passages again, if their documents have others
 
     def has(self, link: Link) -> bool:
-        """Whether it has a passage."""
+        """Return whether a passage is in it."""
         return link.document in self.documents and (self.only is None or link.id in self.only)
 
 
-# What to choose from: documents by row id, or passages; None for all.
+# What to search: documents by row id, or passages; None for all.
 Among = frozenset[int] | Scope | None
 
 
 def documents_matching(documents: Iterable[StoredDocument], patterns: Sequence[str]) -> frozenset[int]:
-    """Row numbers of documents whose paths match a pattern, as in .gitignore; UsageError for an invalid one.
+    """Return row numbers of documents whose paths match a .gitignore pattern; UsageError for an invalid one.
 
-    What begins with "./", as shells complete it, is below the folder of the collection.
+    A leading "./", as shells complete it, stands for the folder of the collection.
     """
     from pathspec import GitIgnoreSpec
 
@@ -51,7 +51,7 @@ def documents_matching(documents: Iterable[StoredDocument], patterns: Sequence[s
 
 
 def read_scope(connection: sqlite3.Connection, file: Path, documents: frozenset[int], size: int) -> Scope:
-    """Look up the passages of documents, which must be `size`."""
+    """Look up the passages of documents, of which there must be `size`."""
     among = (ids_json(tuple(documents)),)
     vectors = None
     if size <= _FEW:
@@ -68,7 +68,7 @@ def read_scope(connection: sqlite3.Connection, file: Path, documents: frozenset[
 
 
 def scope_of(connection: sqlite3.Connection, file: Path, passages: frozenset[int]) -> Scope:
-    """Look up some passages."""
+    """Look up passages by row id."""
     links = list(read_links(connection, file, f"id IN {AMONG}", (ids_json(tuple(passages)),)))
     _require(len(links) == len(passages) and {link.id for link in links} == passages, file)
     vectors = np.unique(np.array([link.vector for link in links], dtype=np.int64))

@@ -20,9 +20,9 @@ from index.storage.metadata import Info, Segment
 from index.storage.rows import AMONG, Link, damaged, ids_json, read_links
 from index.storage.vectors import Ids, Stored, Vectors, not_unit, read_vectors
 
-# FAISS's inner products, of vectors whose lengths were rounded, differ from cosines by less.
+# Inner products of stored vectors, whose lengths were rounded, differ from cosines by less than this.
 _ROUNDING = 1e-3
-# How many more than wanted are fetched at first: usually enough that nothing left out ties with the last place.
+# How many more than wanted are searched for at first: usually enough that nothing left out ties with the last place.
 _BEYOND = 16
 
 # Sorts as results do everywhere: by negative score, then by passage key.
@@ -59,14 +59,14 @@ class DenseIndex:
         _ = self._segments
 
     def cosines(self, ids: Sequence[int], vector: Vectors) -> Floats:
-        """Cosines of stored vectors, by row number, with a unit vector: `(n,)`, each independent of the others."""
-        found = cosines(self._segments.stored(np.array(ids, dtype=np.int64)), vector)
-        if not np.isfinite(found).all():
+        """Return cosines of stored vectors, by row number, with a unit vector: `(n,)`, independent of each other."""
+        scores = cosines(self._segments.stored(np.array(ids, dtype=np.int64)), vector)
+        if not np.isfinite(scores).all():
             raise not_unit(self._file)
-        return found
+        return scores
 
     def search(self, vector: Vectors, limit: int, scope: Scope | None) -> list[Candidate]:
-        """The nearest passages, best first; ties by passage key.
+        """Return the nearest passages, best first; ties by passage key.
 
         Args:
             vector: `(dim,) float32`, unit L2 norm.
@@ -77,7 +77,7 @@ class DenseIndex:
         if scope is not None:
             if scope.vectors is not None:
                 return _candidates(self._ranked(self._nearest(scope.vectors, vector, limit), scope), limit)
-            # A scope may be far from the question: as many are compared as without one.
+            # A scope may be far from the question: compare as many of its passages as without one.
             share, wanted = len(scope.passages) / self._info.passages, 8 * limit
         size = int((limit + _BEYOND) / share)
         while True:
@@ -106,21 +106,21 @@ class DenseIndex:
             return read_vectors(self._connection, self._file, ids.tolist(), self._info.dimension)
 
     def _members(self, segment: Segment) -> Ids:
-        """Row numbers of the live vectors of a segment, ascending."""
+        """Return the row numbers of a segment's live vectors, ascending."""
         with translate_errors(self._file):
             condition = "segment = ? AND refcount > 0"
-            found = read_ref_table(self._connection, self._file, condition, (segment.number,)).vectors
-        if len(found) != segment.live:
+            vectors = read_ref_table(self._connection, self._file, condition, (segment.number,)).vectors
+        if len(vectors) != segment.live:
             raise damaged(self._file, f"the number of vectors in {segment.name} is inconsistent")
-        return found
+        return vectors
 
     def _scored(self, ids: Ids, query: Vectors) -> list[tuple[float, int]]:
-        """Negative exact scores and vectors, best first."""
+        """Return negative exact scores with their vectors, best first."""
         numbers: list[int] = ids.tolist()
         return sorted(zip((-self.cosines(numbers, query)).tolist(), numbers, strict=True))
 
     def _nearest(self, ids: Ids, query: Vectors, limit: int) -> list[tuple[float, int]]:
-        """The first `limit` of `_scored`, with all that tie with the last; each must have a passage that is wanted."""
+        """Return the `limit` best of `_scored` and all tied with the last, unordered; each must be in scope."""
         negative = -self.cosines(ids.tolist(), query)
         if limit < len(ids):
             kept = negative <= np.partition(negative, limit - 1)[limit - 1]
@@ -128,13 +128,13 @@ class DenseIndex:
         return list(zip(negative.tolist(), ids.tolist(), strict=True))
 
     def _ranked(self, scored: Sequence[tuple[float, int]], scope: Scope | None) -> list[_Ranked]:
-        """The passages of scored vectors, best first; dead vectors have none."""
+        """Return the passages of scored vectors, best first; dead vectors have none."""
         negative_of = {vector: negative for negative, vector in scored}
         with translate_errors(self._file):
             table = ref_table_of(self._connection, self._file, np.array(sorted(negative_of), dtype=np.int64))
             refcounts = Counter(dict(zip(table.vectors.tolist(), table.refcounts.tolist(), strict=True)))
             values = (ids_json(tuple(negative_of)),)
-            # A damaged index can return a row more than once.
+            # A damaged SQLite index can return a row more than once.
             links = set(read_links(self._connection, self._file, f"vector IN {AMONG}", values))
         counted = Counter(link.vector for link in links)
         if counted != refcounts:

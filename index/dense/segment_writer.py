@@ -21,7 +21,7 @@ SegmentState = tuple[int, tuple[Segment, ...]]
 
 
 class SegmentWriter:
-    """Writes one commit's change of which passages refer to which vectors, in its transaction."""
+    """Writes one commit's changes to the references from passages to vectors, in its transaction."""
 
     def __init__(self, connection: sqlite3.Connection, file: Path, *, generation: int, dimension: int) -> None:
         self._connection = connection
@@ -30,15 +30,15 @@ class SegmentWriter:
         self._dimension = dimension
 
     def update(self, before: SegmentState, *, added: Ids, removed: Ids) -> SegmentState:
-        """Update the refcounts by the vectors of passages, and write vectors that are in no segment into one.
+        """Update refcounts for the vectors of passages added and removed, and write new vectors into a segment.
 
         Returns:
             How many vectors passages refer to now, and the segments that have them.
         """
         used, segments = before
-        vectors, turn = np.unique(np.concatenate([added, removed]), return_inverse=True)
+        vectors, positions = np.unique(np.concatenate([added, removed]), return_inverse=True)
         change = np.zeros(len(vectors), dtype=np.int64)
-        np.add.at(change, turn, np.repeat((1, -1), (len(added), len(removed))))
+        np.add.at(change, positions, np.repeat((1, -1), (len(added), len(removed))))
         old = ref_table_of(self._connection, self._file, vectors)
         refcounts = old.refcounts + change
         self._require_counted(vectors, refcounts)
@@ -47,15 +47,15 @@ class SegmentWriter:
         table = RefTable(vectors, old.segments, refcounts, np.where(refcounts > 0, 0, self._generation))
         write_refs(self._connection, table.rows(np.flatnonzero(~new)))
         changed = [
-            replace(one, dead=one.dead + int((died & inside).sum()) - int((born & inside).sum()))
-            for one in segments
-            for inside in (old.segments == one.number,)
+            replace(segment, dead=segment.dead + int((died & inside).sum()) - int((born & inside).sum()))
+            for segment in segments
+            for inside in (old.segments == segment.number,)
         ]
         count = used + int(born.sum()) - int(died.sum())
         return count, self._write_segments(changed, vectors[new], refcounts[new])
 
     def _require_counted(self, vectors: Ids, refcounts: Ids) -> None:
-        """A count that only follows the changes must be what there is."""
+        """Check incrementally updated refcounts against the passages."""
         query = f"SELECT vector, count(*) FROM passages WHERE vector IN {AMONG} GROUP BY vector"
         counted = dict(self._connection.execute(query, (ids_json(vectors.tolist()),)))
         for vector, refcount in zip(vectors.tolist(), refcounts.tolist(), strict=True):
@@ -65,7 +65,7 @@ class SegmentWriter:
     def _write_segments(self, segments: Sequence[Segment], vectors: Ids, refcounts: Ids) -> tuple[Segment, ...]:
         """Write new vectors, and those of the segments they are merged with, into new segments."""
         folder = self._file.parent
-        unusable = [one for one in segments if not is_there(folder, one)]
+        unusable = [segment for segment in segments if not is_there(folder, segment)]
         kept, merged = plan_merge(segments, len(vectors), unusable=unusable)
         held = self._members(merged)
         live = held.refcounts > 0
@@ -74,7 +74,7 @@ class SegmentWriter:
         refcounts = np.concatenate([refcounts, held.refcounts[live]])
         order = np.argsort(ids)
         ids, refcounts = ids[order], refcounts[order]
-        number = max((one.number for one in segments), default=0)
+        number = max((segment.number for segment in segments), default=0)
         written = []
         for start in range(0, len(ids), SEGMENT_MOST):
             part = slice(start, start + SEGMENT_MOST)
@@ -87,12 +87,12 @@ class SegmentWriter:
         return (*kept, *written)
 
     def _members(self, segments: Sequence[Segment]) -> RefTable:
-        numbers = ids_json([one.number for one in segments])
+        numbers = ids_json([segment.number for segment in segments])
         table = read_ref_table(self._connection, self._file, f"segment IN {AMONG}", (numbers,))
-        for one in segments:
-            inside = table.segments == one.number
-            if (int(inside.sum()), int((inside & (table.refcounts > 0)).sum())) != (one.held, one.live):
-                raise damaged(self._file, f"the number of vectors in {one.name} is inconsistent")
+        for segment in segments:
+            inside = table.segments == segment.number
+            if (int(inside.sum()), int((inside & (table.refcounts > 0)).sum())) != (segment.held, segment.live):
+                raise damaged(self._file, f"the number of vectors in {segment.name} is inconsistent")
         return table
 
     def _fetch(self, wanted: Ids) -> Stored:

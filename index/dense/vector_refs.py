@@ -1,4 +1,4 @@
-"""For each vector its FAISS segment and its refcount: written by every commit, checked by every search."""
+"""The FAISS segment and the refcount of each vector: written by every commit, checked by every search."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class RefTable:
     refcounts: Ids
     unused_since: Ids
 
-    def rows(self, which: Ids) -> Iterator[VectorRef]:
-        """Some of the references, by their indexes."""
+    def rows(self, indexes: Ids) -> Iterator[VectorRef]:
+        """Return some of the references, by their indexes."""
         columns = (self.vectors, self.segments, self.refcounts, self.unused_since)
-        return zip(*(column[which].tolist() for column in columns), strict=True)
+        return zip(*(column[indexes].tolist() for column in columns), strict=True)
 
 
 def ref_checksum(vector: int, segment: int, refcount: int, unused_since: int) -> int:
-    """CRC-32 of a reference's row: a question reads some hundred of them."""
+    """Return the CRC-32 of a reference's row: cheap, as a question reads some hundred of them."""
     return zlib.crc32(f"{vector} {segment} {refcount} {unused_since}".encode())
 
 
@@ -57,14 +57,14 @@ def write_refs(connection: sqlite3.Connection, refs: Iterable[VectorRef]) -> Non
 def read_ref_table(
     connection: sqlite3.Connection, file: Path, condition: str = "true", values: Sequence[object] = ()
 ) -> RefTable:
-    """The references that meet an SQL condition."""
+    """Read the references that meet an SQL condition."""
     flat = np.fromiter((field for ref in _read(connection, file, condition, values) for field in ref), dtype=np.int64)
     rows = flat.reshape(-1, 4)
     return RefTable(*rows[np.argsort(rows[:, 0])].T)
 
 
 def ref_table_of(connection: sqlite3.Connection, file: Path, vectors: Ids) -> RefTable:
-    """The references to these vectors, which ascend."""
+    """Read the references of these vectors, which ascend."""
     table = read_ref_table(connection, file, f"vector IN {AMONG}", (ids_json(vectors.tolist()),))
     if not np.array_equal(table.vectors, vectors):
         raise damaged(file, "the reference of a vector is missing")

@@ -1,1 +1,1 @@
-"""Texts to vectors: the protocol, the model files, the tokenizer and what runs the model."""
+"""Turn texts into vectors: the protocol, the model files, the tokenizer and the backends."""

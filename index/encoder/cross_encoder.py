@@ -17,18 +17,18 @@ from index.encoder.sentence_transformer import load_network
 
 # Pairs that go through the model together.
 _BATCH = 16
-# What a model is called that gives scores: with a head for classes, or a language model that is asked for yes or no.
+# Architectures that give scores: a classification head, or a language model that is asked for yes or no.
 _SCORING = ("ForSequenceClassification", "ForCausalLM")
 
 
 def load_cross_encoder(name: str, device: Device = Device.AUTO) -> CrossEncoderModel:
-    """A cross-encoder by its name on the hub or its folder; it is loaded when it is first used.
+    """Find a cross-encoder by its hub name or its folder; it is loaded on first use.
 
     Raises:
-        ModelError: The model is not found, incomplete, pickled, has code of its own, or is no cross-encoder.
+        ModelError: The model is not found, incomplete, pickled, has code of its own, or is not a cross-encoder.
     """
     model = find(name, owner="cross-encoder")
-    kinds = read_json(name, model.folder / "config.json", lambda found: [str(one) for one in found["architectures"]])
+    kinds = read_json(name, model.folder / "config.json", lambda found: list(map(str, found["architectures"])))
     if not any(kind.endswith(_SCORING) for kind in kinds):
         raise ModelError(
             f"the model {name} gives no scores: it is {', '.join(kinds)}. "
@@ -38,9 +38,9 @@ def load_cross_encoder(name: str, device: Device = Device.AUTO) -> CrossEncoderM
 
 
 class CrossEncoderModel:
-    """Scores texts with a question, in float32; the same question and texts have the same scores.
+    """Scores texts against a question, in float32; the same question and texts get the same scores.
 
-    `auto` takes a GPU wherever there is one, as torch is needed anyway.
+    `auto` uses a GPU wherever there is one, as torch is needed anyway.
 
     Attributes:
         name: The model as the user names it.
@@ -53,23 +53,23 @@ class CrossEncoderModel:
         self._lock = threading.Lock()
 
     def scores(self, question: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
-        """How well each text answers: `(n,)`, higher is better, in the model's own scale; what is too long is cut.
+        """Score how well each text answers: `(n,)`, higher is better, on the model's own scale; long texts are cut.
 
         Raises:
             ModelError: The model cannot be loaded, has several labels, or fails.
-            UsageError: The device that is asked for cannot be used.
+            UsageError: The requested device cannot be used.
         """
         if not texts:
             return np.zeros(0)
         with self._lock:
             network = self._network
             try:
-                found = network.predict(
+                predicted = network.predict(
                     [(question, text) for text in texts], batch_size=_BATCH, show_progress_bar=False
                 )
-            except Exception as error:  # the libraries raise whatever an unusual model leads to
+            except Exception as error:  # an unusual model can make the libraries raise anything
                 raise ModelError(f"the model {self.name} failed: {error}. Choose another model or device.") from error
-        scores = np.asarray(found, dtype=np.float64)
+        scores = np.asarray(predicted, dtype=np.float64)
         if scores.shape != (len(texts),) or not np.isfinite(scores).all():
             raise ModelError(f"the model {self.name} does not give a number for each text. Choose another.")
         return scores

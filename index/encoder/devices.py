@@ -12,25 +12,25 @@ from corpus.errors import UsageError
 
 
 class Device(StrEnum):
-    """What computes, in the words of the command line."""
+    """Where to compute, as named on the command line."""
 
-    AUTO = "auto"  # a GPU where there is one and it is worth its start
+    AUTO = "auto"  # a GPU if there is one and it is worth its start
     CPU = "cpu"
     CUDA = "cuda"  # NVIDIA's GPUs, and AMD's, which torch calls by the same name
-    MPS = "mps"  # those of Apple silicon
+    MPS = "mps"  # GPUs of Apple silicon
 
 
 def find_gpu(device: Device) -> Device | None:
-    """The GPU to compute on, or None for the CPU; torch is imported only where there may be one.
+    """Return the GPU to compute on, or None for the CPU; torch is imported only where there may be one.
 
     Raises:
-        UsageError: The GPU that is asked for is not there, or torch cannot use it.
+        UsageError: The requested GPU is missing, or torch cannot use it.
     """
     if device is Device.CPU or (device is Device.AUTO and not _has_driver()):
         return None
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of what it cannot use
+            warnings.simplefilter("ignore")  # about GPUs it cannot use
             return _usable(device)
     except ImportError as error:
         if device is Device.AUTO:
@@ -50,7 +50,7 @@ def _usable(device: Device) -> Device | None:
             if built
             else f"torch {torch.__version__} is built without it: https://pytorch.org/get-started has others."
         )
-        raise UsageError(f"the device {device} cannot be used: {reason} `--device auto` takes what is there.")
+        raise UsageError(f"the device {device} cannot be used: {reason} `--device auto` uses what is there.")
     return found
 
 

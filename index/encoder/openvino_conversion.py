@@ -1,7 +1,7 @@
-"""Convert a SentenceTransformer to OpenVINO's graph, which takes torch, and write its attention out as matrix products.
+"""Convert a SentenceTransformer to an OpenVINO graph, using torch, with its attention written out as matrix products.
 
-That runs a tenth faster. For the single operation, OpenVINO's CPU plugin multiplies the queries by a constant,
-transposes, and selects by a mask of tokens by tokens. Written out, with the mask of padding to add, it is one kernel
+That runs a tenth faster: for the single attention operation, OpenVINO's CPU plugin multiplies the queries by a
+constant, transposes, and selects by a token-by-token mask. Written out, with an additive padding mask, it is one kernel
 and a few transpositions.
 """
 
@@ -17,15 +17,15 @@ from index.compiled.runtime import CompileError, convert_model
 from index.encoder.model_files import ModelFiles
 from index.encoder.sentence_transformer import EncoderParameters, load_network, quiet
 
-_WHOLE = "ScaledDotProductAttention"
-# Added to a score, it leaves nothing of it after softmax, in bf16 too.
-_HIDDEN = np.float32(-3e4)
+_ATTENTION = "ScaledDotProductAttention"
+# Added to a score, it makes its softmax zero, in bf16 too.
+_MASKED = np.float32(-3e4)
 
 
-def converted(
+def convert(
     library: Any, model: ModelFiles, parameters: EncoderParameters, texts: Sequence[Sequence[npt.NDArray[np.int64]]]
 ) -> tuple[Any, list[npt.NDArray[np.float32]]]:
-    """The graph of a model, and what the SentenceTransformer itself makes of some inputs, in float32."""
+    """Return a model's graph, and the SentenceTransformer's own vectors of some inputs, in float32."""
     network = load_network(model)
     import torch
 
@@ -47,21 +47,21 @@ def converted(
     whole = Whole().eval()
     with quiet(), torch.inference_mode():
         graph = convert_model(whole, tuple(torch.ones((2, 16), dtype=torch.int64) for _ in parameters.inputs))
-        for one in graph.inputs:
-            one.get_node().set_partial_shape(library.PartialShape([-1, -1]))
-            one.get_node().set_element_type(library.Type.i64)
+        for argument in graph.inputs:
+            argument.get_node().set_partial_shape(library.PartialShape([-1, -1]))
+            argument.get_node().set_element_type(library.Type.i64)
         write_out_attention(library, graph, parameters.inputs.index("attention_mask"), parameters.max_length)
         return graph, [whole(*map(torch.from_numpy, arrays))[1].numpy() for arrays in texts]
 
 
 def write_out_attention(library: Any, graph: Any, padding: int, longest: int) -> None:
-    """Replace each attention operation of a known kind in a graph with inputs `(n, t)`, of which one masks padding."""
+    """Replace attention operations of known kinds in a graph with inputs `(n, t)`, of which `padding` is the mask."""
     operations = library.opset13
     masks: dict[tuple[str, int], Any] = {}
     for node in graph.get_ordered_ops():
-        if node.get_type_name() != _WHOLE or node.get_attributes().get("causal") or node.get_input_size() > 5:
+        if node.get_type_name() != _ATTENTION or node.get_attributes().get("causal") or node.get_input_size() > 5:
             continue
-        queries, keys, values, *others = (node.input_value(place) for place in range(node.get_input_size()))
+        queries, keys, values, *others = (node.input_value(i) for i in range(node.get_input_size()))
         size = queries.get_partial_shape()[-1]
         if size.is_dynamic:
             continue
@@ -70,16 +70,16 @@ def write_out_attention(library: Any, graph: Any, padding: int, longest: int) ->
         if others:
             name = (others[0].get_node().get_friendly_name(), others[0].get_index())
             if name not in masks:
-                masks[name] = _added(library, graph, others[0], padding, longest)
+                masks[name] = _additive_mask(library, graph, others[0], padding, longest)
             scores = operations.add(scores, masks[name])
-        found = operations.matmul(operations.softmax(scores, -1), values, transpose_a=False, transpose_b=False)
+        attended = operations.matmul(operations.softmax(scores, -1), values, transpose_a=False, transpose_b=False)
         for target in list(node.output(0).get_target_inputs()):
-            target.replace_source_output(found.output(0))
+            target.replace_source_output(attended.output(0))
     graph.validate_nodes_and_infer_types()
 
 
-def _added(library: Any, graph: Any, mask: Any, padding: int, longest: int) -> Any:
-    """A mask as a term to add to the scores."""
+def _additive_mask(library: Any, graph: Any, mask: Any, padding: int, longest: int) -> Any:
+    """Return a mask as a term to add to the scores."""
     operations = library.opset13
     if mask.get_element_type() != library.Type.boolean:
         return mask
@@ -88,20 +88,20 @@ def _added(library: Any, graph: Any, mask: Any, padding: int, longest: int) -> A
         mask = operations.unsqueeze(graph.input(padding).get_node(), axes)
     shown = operations.convert(mask, "f32")
     return operations.multiply(
-        operations.subtract(operations.constant(np.float32(1)), shown), operations.constant(_HIDDEN)
+        operations.subtract(operations.constant(np.float32(1)), shown), operations.constant(_MASKED)
     )
 
 
 def _hides_padding_only(library: Any, graph: Any, mask: Any, padding: int, longest: int) -> bool:
-    """Whether each token attends to all others, and not only to those in a window around it.
+    """Return whether each token attends to all others, not only to those in a window around it.
 
-    A window hides something in the longest texts if in any, so one of those is tried, full and with padding.
+    A window hides something in the longest text if in any, so that is tried, full and with padding.
     """
     part = library.Model([mask], graph.get_parameters())
     full = np.ones((2, longest), dtype=np.int64)
     padded = full.copy()
     padded[1, longest // 2 :] = 0
     run = library.Core().compile_model(part, "CPU")
-    found = run([padded if place == padding else full for place in range(len(run.inputs))])[0]
+    found = run([padded if i == padding else full for i in range(len(run.inputs))])[0]
     expected = padded[:, np.newaxis, np.newaxis, :] > 0
     return bool(found.ndim == expected.ndim and (found == expected).all())

@@ -17,18 +17,18 @@ from index.compiled.bert import MINILM, BertBuilder
 from index.compiled.compiled_copy import CompiledCopy, CopyCheck
 from index.compiled.runtime import CompileError
 from index.encoder.model_files import DEFAULT_MODEL, ModelFiles
-from index.encoder.openvino_conversion import converted
+from index.encoder.openvino_conversion import convert
 from index.encoder.sentence_transformer import INPUTS
 from index.encoder.tokenizer import ModelTokenizer
 from index.encoder.transformer import pad
 
-# Raised whenever the copy would be made otherwise.
+# Incremented whenever copies would come out differently.
 _VERSION = 6
-# Padding behind each check text: the most that the encoder adds.
+# Padding after each check text: the most that the encoder adds.
 _PADDING = 15
-# Cosine of each check text's vectors with the original's in fp32.
+# Least cosine of each check text's vector with the original's in fp32.
 _AGREEMENT = 0.9995
-# In eight bits, in which the default model has .997 and more.
+# The same in eight bits, where the default model has .997 and more.
 _QUANTISED_AGREEMENT = 0.99
 # The default model's vectors of the check texts, `(n, 384) float16`, by the SentenceTransformer in float32:
 # python -m tests.reference_vectors
@@ -45,7 +45,7 @@ CHECK_TEXTS = (
 def encoder_copy(
     model: ModelFiles, tokenizer: Callable[[], ModelTokenizer], *, quantised: bool = False
 ) -> CompiledCopy:
-    """An encoder's compiled copy; the tokenizer is asked for where the copy has to be made."""
+    """Return an encoder's compiled copy; `tokenizer` is called if the copy has to be made."""
 
     def build(library: Any) -> tuple[Any, CopyCheck]:
         expected: Sequence[npt.NDArray[Any]]
@@ -53,7 +53,7 @@ def encoder_copy(
             graph, expected = _default_graph(library, model.folder), list(np.load(REFERENCE_VECTORS))
         else:
             inputs = list(_checks(tokenizer(), padding=0))
-            graph, expected = converted(library, model, tokenizer().parameters, inputs)
+            graph, expected = convert(library, model, tokenizer().parameters, inputs)
 
         def check(compiled: Any, *, quantised: bool) -> None:
             least = _QUANTISED_AGREEMENT if quantised else _AGREEMENT
@@ -67,7 +67,7 @@ def encoder_copy(
 
 
 def _default_graph(library: Any, folder: Path) -> Any:
-    """The graph of the default model in its folder: mean pooling over the text's tokens, then unit L2 norm.
+    """Return the graph of the default model in its folder: mean pooling over a text's tokens, then unit L2 norm.
 
     It reads `INPUTS`, each `(n, t) int64`, and gives the tokens' vectors `(n, t, 384)` and the texts' `(n, 384)`.
     """
@@ -81,7 +81,7 @@ def _default_graph(library: Any, folder: Path) -> Any:
 
 
 def _checks(tokenizer: ModelTokenizer, *, padding: int) -> Iterator[list[npt.NDArray[np.int64]]]:
-    """The check texts as inputs of the model, with so many tokens of padding."""
+    """Yield the check texts as inputs of the model, with `padding` more tokens."""
     parameters = tokenizer.parameters
     for text in CHECK_TEXTS:
         encoded = tokenizer.truncate(text, prompt=parameters.passage_prompt)

@@ -1,4 +1,4 @@
-"""What other packages expect of an encoder: text in, unit vectors out, and of the index that its vectors are in."""
+"""The encoder protocol, text in and unit vectors out, and the check that an index has the encoder's vectors."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class TokenVectors:
 
 
 class Embedder(Protocol):
-    """Embeds the passages of an update in place of an encoder, with which it agrees."""
+    """Embeds the passages of an update in place of an encoder, with the same result."""
 
     @property
     def batches(self) -> int:
-        """How many batches at once keep it busy now; one more waits."""
+        """How many batches at once keep it busy now; one more would wait."""
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         """Embed passages, as `Encoder.encode_passages` does."""
@@ -50,7 +50,7 @@ class Encoder(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """Digest (hex) of all that shapes the vectors: weights, tokenizer, pooling, prompts, norm, length."""
+        """Digest (hex) of all that affects the vectors: weights, tokenizer, pooling, prompts, norm, length."""
 
     @property
     def dimension(self) -> int:
@@ -58,13 +58,13 @@ class Encoder(Protocol):
 
     @property
     def max_tokens(self) -> int:
-        """Tokens of a passage that the model reads, prompt and special tokens already taken off."""
+        """How many tokens of a passage the model reads besides the prompt and special tokens."""
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text, special tokens not counted, nothing truncated; loads no weights."""
+        """Count the tokens of each text, without special tokens or truncation; loads no weights."""
 
     def unknown_token_ratio(self, text: str) -> float:
-        """Share of a text's letters that the vocabulary has no words for: tokens of one letter, or unknown ones."""
+        """Return the share of a text's letters that are single-letter or unknown tokens."""
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         """Embed passages: `(n, dim) float32`, unit L2 norm, in the order given.
@@ -77,10 +77,10 @@ class Encoder(Protocol):
         """Embed one question: `(dim,) float32`, unit L2 norm; truncated to the model's maximum length."""
 
     def encode_query_tokens(self, text: str) -> TokenVectors:
-        """Token vectors of one question, truncated to the model's maximum length."""
+        """Return the token vectors of one question, truncated to the model's maximum length."""
 
     def encode_passage_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """Token vectors of each passage.
+        """Return the token vectors of each passage.
 
         Raises:
             ValueError: A text has more than `max_tokens` tokens.
@@ -91,7 +91,7 @@ def require_same_encoder(info: Info, encoder: Encoder) -> None:
     """Refuse to compare vectors of different models.
 
     Raises:
-        IncompatibleError: The index was built with another model, or with other files of the same.
+        IncompatibleError: The index was built with another model, or with other files of the same model.
     """
     if info.fingerprint != encoder.fingerprint:
         raise IncompatibleError(

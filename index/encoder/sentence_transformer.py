@@ -1,7 +1,7 @@
-"""A model as sentence-transformers loads it, and what its objects say of it, asked once and kept in the cache as JSON.
+"""Load a model with sentence-transformers, and keep the parameters of the loaded model in the cache as JSON.
 
-Loading it takes seconds, and a question needs little of it: the tokenizer, the longest text, the prompts. That is
-written down when the objects are first there, and read from then on.
+Loading takes seconds, and a question needs little of the model: the tokenizer, the longest text, the prompts. They are
+written down when the model is first loaded, and read from then on.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from index.storage.sealed import read_sealed, seal
 
 _LOG = logging.getLogger(__name__)
 
-# Raised whenever something else would be written.
+# Incremented whenever the content would change.
 _VERSION = 2
-# What a BERT-like model may take.
+# Inputs that a BERT-like model may have.
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 _DEFAULT_LENGTH = 512
 # Tokenizers without a limit state one of about 10**30.
@@ -46,12 +46,12 @@ class EncoderParameters:
     passage_prompt: str  # prefix of a passage
 
 
-# Those of the default model, whose files are pinned by their hashes; a test compares them with what its objects say.
+# Those of the default model, whose files are pinned by their hashes; a test compares them with the loaded model.
 _DEFAULT = EncoderParameters(256, 512, 384, 384, 0, INPUTS, "", "")
 
 
 def load_parameters(model: ModelFiles) -> tuple[EncoderParameters, bytes]:
-    """A model's parameters, and its tokenizer as JSON of the tokenizers library, or ModelError."""
+    """Return a model's parameters, and its tokenizer as JSON of the tokenizers library; raises ModelError."""
     if model.name == DEFAULT_MODEL:
         return _DEFAULT, (model.folder / "tokenizer.json").read_bytes()
     cache = cache_folder()
@@ -65,7 +65,7 @@ def load_parameters(model: ModelFiles) -> tuple[EncoderParameters, bytes]:
 
 
 def _read(file: Path, model: ModelFiles) -> tuple[EncoderParameters, bytes] | None:
-    """What is in the cache; None if it is missing, damaged or of another model."""
+    """Read from the cache; None if the file is missing, damaged or of another model."""
     content = json.loads(read_sealed(file) or b"{}")
     if content.get("fingerprint") != model.fingerprint:
         return None
@@ -82,12 +82,12 @@ def _write(file: Path, model: ModelFiles, parameters: EncoderParameters, tokeniz
 
 
 def load_network(model: ModelFiles, kind: str = "SentenceTransformer") -> Any:
-    """Load a model on the CPU by its library's class, without network and output; it is evaluated, not trained.
+    """Load a model on the CPU by its library's class, offline, quietly and in evaluation mode.
 
     Raises:
         ModelError: The library is missing, or the model cannot be loaded.
     """
-    # The libraries warn about themselves while they are imported; none of it is for the person asking.
+    # The libraries' warnings on import are not for the person asking.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -106,7 +106,7 @@ def load_network(model: ModelFiles, kind: str = "SentenceTransformer") -> Any:
                     trust_remote_code=False,
                     model_kwargs={"use_safetensors": True},
                 )
-            except Exception as error:  # the libraries raise whatever a damaged model leads to
+            except Exception as error:  # a damaged model can make the libraries raise anything
                 raise ModelError(
                     f"the model {model.name} in {model.folder} cannot be loaded: {error}. Fetch it again."
                 ) from error
@@ -114,7 +114,7 @@ def load_network(model: ModelFiles, kind: str = "SentenceTransformer") -> Any:
 
 
 def describe(model: ModelFiles) -> tuple[EncoderParameters, bytes]:
-    """Ask a model's objects for what `load_parameters` returns, or raise ModelError."""
+    """Return what `load_parameters` does, from the loaded model; raises ModelError."""
     network = load_network(model)
     try:
         inputs = tuple(name for name in INPUTS if name in network.tokenizer.model_input_names or name == INPUTS[1])
@@ -144,23 +144,23 @@ def _tokenizer_json(network: Any) -> bytes:
         raise ValueError("it has no tokenizer.json, and none can be made")
     content = json.loads(network.tokenizer.backend_tokenizer.to_str()) | {"truncation": None, "padding": None}
     if getattr(network[0], "do_lower_case", False):
-        # Older versions of the library do it themselves, before the tokenizer; twice is the same.
+        # Older versions of the library lowercase before the tokenizer; twice does no harm.
         steps = [{"type": "Lowercase"}, *([content["normalizer"]] if content["normalizer"] else [])]
         content["normalizer"] = {"type": "Sequence", "normalizers": steps}
     return json.dumps(content, ensure_ascii=False).encode()
 
 
 def _widths(network: Any, inputs: Sequence[str]) -> tuple[int, int]:
-    """Lengths of a text's vector and a token's: poolings may join several, and dense layers resize them."""
+    """Return the lengths of a text's vector and a token's: poolings may join several, and dense layers resize them."""
     import torch
 
     with torch.inference_mode():
-        found = network({name: torch.ones((1, 2), dtype=torch.int64) for name in inputs})
-    return int(found["sentence_embedding"].shape[-1]), int(found["token_embeddings"].shape[-1])
+        outputs = network({name: torch.ones((1, 2), dtype=torch.int64) for name in inputs})
+    return int(outputs["sentence_embedding"].shape[-1]), int(outputs["token_embeddings"].shape[-1])
 
 
 def _positions(network: Any) -> int:
-    """Tokens there are positions for, 0 if unlimited; in some families they begin behind the padding token's id."""
+    """Count the model's positions, 0 if unlimited; in some families they begin after the padding token's id."""
     for name, module in network[0].named_modules():
         if name.endswith("position_embeddings") and hasattr(module, "num_embeddings"):
             return int(module.num_embeddings) - (0 if module.padding_idx is None else int(module.padding_idx) + 1)
@@ -169,9 +169,9 @@ def _positions(network: Any) -> int:
 
 @contextlib.contextmanager
 def _offline() -> Iterator[None]:
-    """No network while loading, and afterwards everything as it was.
+    """Keep loading off the network, and restore everything afterwards.
 
-    The hub library reads its environment once, when it is imported, so both are set.
+    The hub library reads its environment once, on import, so its constant is set too.
     """
     from huggingface_hub import constants
 
@@ -193,7 +193,7 @@ def _offline() -> Iterator[None]:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """No progress bars and no notices from transformers."""
+    """Silence the progress bars and notices of transformers."""
     from transformers.utils import logging
 
     verbosity = logging.get_verbosity()

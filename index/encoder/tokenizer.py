@@ -1,4 +1,4 @@
-"""A model's tokenizer: what fits into it, and which characters each token covers. Loads no weights."""
+"""A model's tokenizer: counts, ids, and the characters that each token covers. Loads no weights."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NO_SPANS = np.empty((0, 2), dtype=np.int32)
 
 @dataclass(frozen=True, slots=True)
 class TokenIds:
-    """One text as the model is given it, prompt and special tokens included."""
+    """One text as input of the model, prompt and special tokens included."""
 
     ids: list[int]  # token ids
     types: list[int]  # segment of each token
@@ -36,71 +36,72 @@ class ModelTokenizer:
 
         self.parameters, data = load_parameters(model)
         self._tokenizer = Tokenizer.from_buffer(data)
-        # What is too long is an error to be noticed, and batches are padded later.
+        # A passage that is too long must be noticed, and batches are padded later.
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
 
     @cached_property
     def max_tokens(self) -> int:
-        """Tokens of a passage that fit behind the prompt and between the special tokens."""
+        """How many tokens of a passage fit besides the prompt and the special tokens."""
         prompt = self.parameters.passage_prompt
-        # The prompt's last word may merge with the text's first one differently: one token to spare.
+        # One token to spare, as the prompt's last word may merge differently with the text's first.
         taken = self.count([prompt])[0] + 1 if prompt else 0
         special: int = self._tokenizer.num_special_tokens_to_add(is_pair=False)
         return self.parameters.max_length - special - taken
 
     def prompt_length(self, prompt: str) -> int:
-        """Leading tokens that are prompt or special, as poolings that leave the prompt out count them."""
+        """Count the leading prompt and special tokens as poolings that leave the prompt out do."""
         special = self._tokenizer.encode(prompt).special_tokens_mask
         return len(special) - int(bool(special and special[-1]))
 
     def count(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text, special tokens not counted, nothing truncated."""
-        # Without offsets, which takes less time.
-        return [len(found.ids) for found in self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)]
+        """Count the tokens of each text, without special tokens or truncation."""
+        # Faster, as it leaves out the offsets.
+        encodings = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+        return [len(encoding.ids) for encoding in encodings]
 
     def unknown_token_ratio(self, text: str) -> float:
-        """Share of a text's letters that the vocabulary has no words for: tokens of one letter, or the unknown token.
+        """Return the share of a text's letters that are single-letter or unknown tokens, not parts of known words.
 
-        Latin letters are tokens by themselves in rare words of any language, and an ideograph is a word.
+        Lone Latin letters do not count, as rare words of any language have them; nor do ideographs, which are words.
         """
         letters = sum(map(str.isalpha, text))
         if text.isascii() or not letters:
             return 0.0
         encoding = self._tokenizer.encode(text, add_special_tokens=False)
         unknown = 0
-        for number, (start, end) in zip(encoding.ids, encoding.offsets, strict=True):
+        for token, (start, end) in zip(encoding.ids, encoding.offsets, strict=True):
             covered = [char for char in text[start:end] if char.isalpha()]
             around = text[max(start - 1, 0) : start] + text[end : end + 1]
-            alone = len(covered) == 1 and not covered[0].isascii() and any(map(str.isalpha, around))
-            if number in self._unknown_ids or (alone and not unicodedata.name(covered[0], "").startswith("CJK")):
+            is_lone = len(covered) == 1 and not covered[0].isascii() and any(map(str.isalpha, around))
+            if token in self._unknown_ids or (is_lone and not unicodedata.name(covered[0], "").startswith("CJK")):
                 unknown += len(covered)
         # Several tokens may cover one letter.
         return min(1.0, unknown / letters)
 
     @cached_property
     def _unknown_ids(self) -> frozenset[int]:
-        """What a letter becomes that there is no token for."""
+        """The ids of a letter that has no token."""
         return frozenset(self._tokenizer.encode(_CUNEIFORM, add_special_tokens=False).ids)
 
     def tokenise(self, texts: Sequence[str], *, prompt: str) -> list[TokenIds]:
-        """Tokenise texts behind a prompt; nothing is truncated."""
-        found = []
+        """Tokenise texts, each after a prompt; nothing is truncated."""
+        tokenised = []
         for encoding in self._tokenizer.encode_batch([prompt + text for text in texts], add_special_tokens=True):
             offsets = np.array(encoding.offsets, dtype=np.int32).reshape(-1, 2)
             own = np.array(encoding.special_tokens_mask, dtype=np.int32) == 0
             kept = np.flatnonzero(own & (offsets[:, 1] > len(prompt)))
             spans = np.maximum(offsets[kept] - len(prompt), 0)
-            found.append(TokenIds(list(encoding.ids), list(encoding.type_ids), kept.tolist(), spans))
-        return found
+            tokenised.append(TokenIds(list(encoding.ids), list(encoding.type_ids), kept.tolist(), spans))
+        return tokenised
 
     def encode(self, texts: Sequence[str], *, prompt: str) -> list[TokenIds]:
-        """As `tokenise`, without `kept` and `spans`, which takes half the time."""
+        """Tokenise without `kept` and `spans`, in half the time of `tokenise`."""
         encodings = self._tokenizer.encode_batch_fast([prompt + text for text in texts], add_special_tokens=True)
         return [TokenIds(list(encoding.ids), list(encoding.type_ids), [], _NO_SPANS) for encoding in encodings]
 
     def truncate(self, text: str, *, prompt: str) -> TokenIds:
-        """Tokenise one text behind a prompt and cut it to the model's maximum length; closing tokens stay."""
+        """Tokenise one text after a prompt, cut to the model's maximum length; closing tokens stay."""
         (whole,) = self.tokenise([text], prompt=prompt)
         excess = len(whole.ids) - self.parameters.max_length
         if excess <= 0:

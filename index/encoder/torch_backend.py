@@ -1,4 +1,4 @@
-"""The encoder on sentence-transformers and torch, made to give one text one vector, bit for bit."""
+"""The encoder that runs on sentence-transformers and torch: one text has one vector, bit for bit."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from index.encoder.tokenizer import ModelTokenizer, TokenIds
 from index.encoder.transformer import NO_TOKENS, Output, TransformerEncoder, pad
 
 # Kernels sum in an order that depends on the shape, so every batch has one of a few fixed shapes:
-# with other shapes the same text differed by 1e-3 in bf16, with fixed ones by nothing.
+# with varying shapes vectors of one text differed by 1e-3 in bf16, with fixed ones not at all.
 _ROWS = 8
 _STEP = 16
-# Tokens of a batch on a GPU, which is idle with few.
+# Tokens of a batch on a GPU, which fewer would leave idle.
 _GPU_TOKENS = 8192
 
 
 class TorchEncoder(TransformerEncoder):
     """A sentence-transformer run by torch, on the CPU or a GPU.
 
-    On a CPU with AMX it computes in bf16, on a GPU in float32, whose matrix products CUDA rounds to TF32: the
-    vectors are to be compared with those of the compiled copy.
+    On a CPU with AMX it computes in bf16, on a GPU in float32, whose matrix products CUDA rounds to TF32: its
+    vectors must be comparable with those of the compiled copy.
     """
 
     def __init__(
@@ -37,9 +37,9 @@ class TorchEncoder(TransformerEncoder):
     def _run_passages(self, encoded: Sequence[TokenIds], *, tokens: bool) -> Iterator[tuple[int, Output]]:
         prompt = self._tokenizer.parameters.passage_prompt
         by_width: defaultdict[int, list[int]] = defaultdict(list)
-        for i, one in enumerate(encoded):
-            # One token more than needed: a batch without padding takes another kernel.
-            by_width[self._padded_width(len(one.ids) + 1, _STEP)].append(i)
+        for i, text in enumerate(encoded):
+            # One token more than needed: a batch without padding runs another kernel.
+            by_width[self._padded_width(len(text.ids) + 1, _STEP)].append(i)
         for width, members in sorted(by_width.items()):
             rows = _ROWS if self._device is Device.CPU else max(_ROWS, _GPU_TOKENS // width)
             # Where a text may fill the whole width, a row of padding keeps the kernel the same.
@@ -66,15 +66,15 @@ class TorchEncoder(TransformerEncoder):
         if prompt:
             features["prompt_length"] = self._tokenizer.prompt_length(prompt)
         with torch.inference_mode():
-            found = network(features)
-        texts = found["sentence_embedding"][: len(encoded)].float().cpu().numpy()
+            outputs = network(features)
+        texts = outputs["sentence_embedding"][: len(encoded)].float().cpu().numpy()
         if not tokens:
             return [Output(text, NO_TOKENS) for text in texts]
-        return list(map(Output, texts, found["token_embeddings"][: len(encoded)].float().cpu().numpy()))
+        return list(map(Output, texts, outputs["token_embeddings"][: len(encoded)].float().cpu().numpy()))
 
     @cached_property
     def network(self) -> Any:
-        """The SentenceTransformer; loading takes seconds, which is why it waits for the first embedding."""
+        """The SentenceTransformer, loaded for the first embedding, as that takes seconds."""
         network = load_network(self._model)
         import torch
 
@@ -88,6 +88,6 @@ def _has_amx() -> bool:
     """Whether the processor multiplies matrices in bf16 (AMX); with AVX-512 alone it is slower than fp32."""
     import torch
 
-    # Absent before torch 2.6; without an answer fp32 is right.
-    found: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()
-    return bool(found.get("amx_bf16"))
+    # Absent before torch 2.6; fp32 is right then.
+    capabilities: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()
+    return bool(capabilities.get("amx_bf16"))

@@ -1,4 +1,4 @@
-"""What the encoders of a sentence-transformer share, whichever backend runs it: tokens in, unit vectors out."""
+"""The encoder of a sentence-transformer, but for the backend that runs it: tokens in, unit vectors out."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ NO_TOKENS = np.empty((0, 0), dtype=np.float32)
 
 
 class TransformerEncoder(Encoder):
-    """An `Encoder` that loads its tokenizer and weights when first used, and then raises ModelError where it cannot."""
+    """An `Encoder` that loads its tokenizer and weights on first use; that raises ModelError if it fails."""
 
     def __init__(self, model: ModelFiles, *, tokenizer: ModelTokenizer | None = None) -> None:
         self._model = model
         if tokenizer is not None:
             self._tokenizer = tokenizer
-        # A question is asked for its vector and for its tokens' vectors, by the same thread.
+        # The last question by thread, which asks for its vector and then for its token vectors.
         self._last = threading.local()
 
     @property
@@ -81,7 +81,7 @@ class TransformerEncoder(Encoder):
         prompt = self._tokenizer.parameters.passage_prompt
         encoded = self._checked(texts, self._tokenizer.tokenise(texts, prompt=prompt))
         outputs = dict(self._run_passages(encoded, tokens=True))
-        return [self._token_vectors(one, outputs[i]) for i, one in enumerate(encoded)]
+        return [self._token_vectors(text, outputs[i]) for i, text in enumerate(encoded)]
 
     @abstractmethod
     def _run_passages(self, encoded: Sequence[TokenIds], *, tokens: bool) -> Iterator[tuple[int, Output]]:
@@ -92,8 +92,8 @@ class TransformerEncoder(Encoder):
         """Put one question through the model."""
 
     def _checked(self, texts: Sequence[str], encoded: list[TokenIds]) -> list[TokenIds]:
-        for text, one in zip(texts, encoded, strict=True):
-            if len(one.ids) > self._tokenizer.parameters.max_length:
+        for text, tokens in zip(texts, encoded, strict=True):
+            if len(tokens.ids) > self._tokenizer.parameters.max_length:
                 raise ValueError(
                     f"a passage has {self._tokenizer.count([text])[0]} tokens and the model reads {self.max_tokens}: "
                     f"{text[:60]!r}"
@@ -108,7 +108,7 @@ class TransformerEncoder(Encoder):
         return last[1:]
 
     def _padded_width(self, length: int, step: int) -> int:
-        """The next multiple of a step, as far as the model has positions."""
+        """Round a length up to a multiple of a step, at most to the model's positions."""
         return min(-(-length // step) * step, self._tokenizer.parameters.positions)
 
     def _token_vectors(self, encoded: TokenIds, output: Output) -> TokenVectors:
@@ -124,14 +124,14 @@ class TransformerEncoder(Encoder):
 
 
 def pad(encoded: Sequence[TokenIds], shape: tuple[int, int], pad_id: int) -> dict[str, npt.NDArray[Any]]:
-    """Texts as the arrays a transformer takes, each `shape` of int64; rows left over are dummies."""
+    """Return texts as a transformer's input arrays, each `shape` of int64; spare rows are dummies."""
     ids = np.full(shape, pad_id, dtype=np.int64)
     types = np.zeros(shape, dtype=np.int64)
     mask = np.zeros(shape, dtype=np.int64)
     mask[:, 0] = 1  # a row that attends to nothing would be NaN
-    for row, one in enumerate(encoded):
-        length = len(one.ids)
-        ids[row, :length] = one.ids
-        types[row, :length] = one.types
+    for row, text in enumerate(encoded):
+        length = len(text.ids)
+        ids[row, :length] = text.ids
+        types[row, :length] = text.types
         mask[row, :length] = 1
     return {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}

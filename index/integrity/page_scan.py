@@ -1,4 +1,4 @@
-"""Read the rows of a SQLite database page by page, without its trees: whatever leads to a page may be damaged.
+"""Read the rows of a SQLite database page by page, without its B-trees: whatever leads to a page may be damaged.
 
 The layout of pages, cells, rows and logs is SQLite's: https://www.sqlite.org/fileformat2.html
 """
@@ -14,9 +14,9 @@ from index.storage.database import PAGE_SIZE
 # The first byte of a leaf page: of a table with row ids, and of one without.
 TABLE, INDEX = 0x0D, 0x0A
 
-# Limits, so that no file fills the memory or keeps this running for hours: bytes of a row, of which a vector of 32,768
-# dimensions has as many; bytes of a cell with its pointer, at least; and bytes read from overflow pages, for each byte
-# of the files (pages can occur in a log in many versions).
+# Limits, so that no file fills the memory or keeps this running for hours: the most bytes of a row, enough for a vector
+# of 32,768 dimensions; the fewest bytes of a cell with its pointer; and the most bytes read from overflow pages, for
+# each byte of the files (a log can have many versions of a page).
 _MAX_ROW = (1 << 16) + 128
 _MIN_CELL = 6
 _MAX_READ = 16
@@ -45,7 +45,7 @@ class PageScan:
         self._logged = {int.from_bytes(_read(log, at, 4), "big"): at + _FRAME_HEADER for at in self._frames}
 
     def rows(self, leaf: int, columns: int) -> Iterator[list[Value]]:
-        """Yield the rows with so many columns on leaves of a type, the last written first; texts come as bytes."""
+        """Yield the rows with `columns` columns on leaves of one type, last written first; texts come as bytes."""
         leaves = (page for page in self._pages() if page[:1] == bytes([leaf]))
         # The last page of a file may be cut short.
         for page in (page.ljust(self._size, b"\0") for page in leaves):
@@ -73,7 +73,7 @@ class PageScan:
             return None
         if len(types) != columns or 10 in types or 11 in types:
             return None
-        sizes = [_SIZES[one] if one < _BLOB else (one - _BLOB) // 2 for one in types]
+        sizes = [_SIZES[kind] if kind < _BLOB else (kind - _BLOB) // 2 for kind in types]
         length = header + sum(sizes)
         if length > _MAX_ROW:
             return None
@@ -81,8 +81,8 @@ class PageScan:
         if len(data) != length:
             return None
         values = []
-        for one, size in zip(types, sizes, strict=True):
-            values.append(_value(one, data[header : header + size]))
+        for kind, size in zip(types, sizes, strict=True):
+            values.append(_value(kind, data[header : header + size]))
             header += size
         return values
 
@@ -132,8 +132,8 @@ def _header(page: bytes, start: int, most: int) -> tuple[int, list[int]]:
     length, at = _varint(page, start)
     types: list[int] = []
     while at < start + length and len(types) < most:
-        one, at = _varint(page, at)
-        types.append(one)
+        kind, at = _varint(page, at)
+        types.append(kind)
     return length, types
 
 

@@ -1,4 +1,4 @@
-"""What a database that cannot be used any more still yields: its embeddings, its model and its selection of files."""
+"""Salvage from a database that cannot be used any more its embeddings, its model and its selection of files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Row = tuple[bytes, bytes]
 
 
 def set_aside(folder: Path) -> None:
-    """Rename the database to make room for a new one; it stays until that has a generation. Raises StorageError."""
+    """Rename the database to make room for a new one, and keep it until that has a generation; raises StorageError."""
     with os_errors("set aside", folder / DATABASE, _ADVICE):
         _delete(folder)
         _rename(folder, _SUFFIXES)
@@ -46,13 +46,13 @@ def is_set_aside(folder: Path) -> bool:
 
 
 def discard(folder: Path) -> None:
-    """Delete the database that was set aside; what cannot be deleted is tried again the next time."""
+    """Delete the database that was set aside; what cannot be deleted now is tried again next time."""
     with contextlib.suppress(OSError):
         _delete(folder)
 
 
 def salvaged_vectors(folder: Path) -> Iterator[Row]:
-    """Yield what is sound of the vectors set aside, with their digests; StorageError where they cannot be read."""
+    """Yield the sound vectors of the database set aside, with their digests; StorageError if it is unreadable."""
     with _open_pages(folder / _ASIDE) as pages:
         for _, digest, vector, check in () if pages is None else pages.rows(TABLE, columns=4):
             if not isinstance(digest, bytes) or not isinstance(vector, bytes) or len(digest) != _DIGEST:
@@ -73,7 +73,7 @@ def salvaged_selection(folder: Path) -> Selection | None:
     found = {key: _salvaged_value(folder, key, _is_lines) for key in names}
     if found["include"] is None or found["exclude"] is None:
         return None
-    # Earlier format versions have fewer.
+    # Earlier format versions have fewer of them.
     return Selection(**{key: tuple(lines or ()) for key, lines in found.items()})
 
 
@@ -83,7 +83,7 @@ def _is_lines(value: object) -> bool:
 
 def _salvaged_value(folder: Path, key: str, is_valid: Callable[[object], bool]) -> Any:
     """Return the first valid value of a key of table meta, the last written first, or None."""
-    # Beside a database that was set aside there is only one without a generation.
+    # If one was set aside, the other database has no generation yet.
     file = folder / (_ASIDE if is_set_aside(folder) else DATABASE)
     with contextlib.suppress(StorageError), _open_pages(file) as pages:
         for own, value in () if pages is None else pages.rows(INDEX, columns=2):
@@ -110,7 +110,7 @@ def _rename(folder: Path, suffixes: tuple[str, ...]) -> None:
 
 @contextlib.contextmanager
 def _open_pages(file: Path) -> Iterator[PageScan | None]:
-    """Open a database and its log, or nothing where there is none."""
+    """Open a database and its log; None if there is no database."""
     with contextlib.ExitStack() as stack:
         database, log = (_open(path, stack) for path in (file, file.with_name(file.name + "-wal")))
         yield None if database is None else PageScan(database, log)

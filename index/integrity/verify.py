@@ -84,7 +84,7 @@ class _Check:
         ids = self._numbers("SELECT vector FROM vector_refs WHERE refcount > 0")
         for start in range(0, len(ids), _BATCH):
             read_vectors(self._connection, self._file, ids[start : start + _BATCH].tolist(), self._info.dimension)
-        # Those kept for undo may be of another model.
+        # Vectors kept for undo may be of another model.
         spare = "id NOT IN (SELECT vector FROM vector_refs WHERE refcount > 0)"
         query = f"SELECT id, digest, vector, checksum FROM vectors WHERE {spare}"
         for number, *row in self._connection.execute(query):
@@ -142,6 +142,6 @@ class _Check:
     def _numbers(self, query: str) -> Ids:
         return np.sort(np.fromiter((number for (number,) in self._connection.execute(query)), dtype=np.int64))
 
-    def _require(self, is_consistent: bool, what: str) -> None:  # noqa: FBT001 - what is claimed
+    def _require(self, is_consistent: bool, what: str) -> None:  # noqa: FBT001 - the claim itself
         if not is_consistent:
             raise damaged(self._file, f"{what} is inconsistent")

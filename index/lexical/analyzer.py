@@ -16,11 +16,11 @@ import Stemmer
 
 _APOSTROPHES, _HYPHENS = "'’‘ʼ＇", "-‐‑−"
 _JOINERS = {"."} | {*_APOSTROPHES} | {*_HYPHENS}
-_MARKS = ".'-"  # what they are folded to
+_MARKS = ".'-"  # the joiners, folded
 _PART = rf"[^\s{_MARKS}]+"
 _PARTS = re.compile(_PART)
 _WORD = re.compile(rf"{_PART}(?:[{_MARKS}]+{_PART})*")
-# "EFCA's" and "they'll" are EFCA and they.
+# "EFCA's" and "they'll" become EFCA and they.
 _SUFFIX = re.compile("'(?:s|d|m|ll|re|ve)$")
 # Scripts without spaces between words are indexed as pairs of characters.
 _UNSPACED = re.compile(
@@ -43,7 +43,7 @@ class Word(NamedTuple):
         text: Folded, without a possessive ending.
         start: Its first character in the original text.
         end: One past its last.
-        parts: Of a joined word, what full stops, hyphens and apostrophes separate; () of any other.
+        parts: What full stops, hyphens and apostrophes separate in a joined word; () in any other.
         ending: The possessive or contracted ending that is dropped (the s of `it's`), or ().
     """
 
@@ -55,7 +55,7 @@ class Word(NamedTuple):
 
 
 class _Folding(dict[int, str]):
-    """What each character is folded to, computed at first sight: any number of characters, a space between words."""
+    """The folded form of each character, computed on first use: any number of characters, a space between words."""
 
     def __missing__(self, code: int) -> str:
         folded = "".join(map(_fold, unicodedata.normalize("NFKD", chr(code).casefold())))
@@ -76,7 +76,7 @@ _FOLDING = _Folding()
 
 
 class _Stems(dict[str, str]):
-    """Stems by word, computed at first sight."""
+    """Stems by word, computed on first use."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -104,7 +104,7 @@ _LOCAL = _Local()
 
 
 def terms(text: str) -> tuple[list[str], list[str]]:
-    """The terms of a text: the stems of its words and their parts, in order, and its joined words."""
+    """Return the terms of a text: the stems of its words and their parts, in order, and its joined words."""
     simple: list[str] = []
     joined: list[str] = []
     known = _LOCAL.stems
@@ -119,20 +119,20 @@ def terms(text: str) -> tuple[list[str], list[str]]:
 
 
 def split_words(text: str) -> list[str]:
-    """The folded words of a text, in order, with the full stops, hyphens and apostrophes around them."""
+    """Return the folded words of a text, in order, with any full stops, hyphens and apostrophes around them."""
     folded = text.translate(_FOLDING)
     return (folded if folded.isascii() else unicodedata.normalize("NFC", folded)).split()
 
 
-def terms_of(found: str) -> tuple[list[str], list[str]]:
-    """The terms of one of `split_words`: stems of the word or its parts, and the word itself if it is joined."""
-    word = _without_suffix(found.strip(_MARKS))
+def terms_of(raw: str) -> tuple[list[str], list[str]]:
+    """Return the terms of one of `split_words`: stems of the word or its parts, and the word itself if joined."""
+    word = _without_suffix(raw.strip(_MARKS))
     parts = parts_of(word)
     return _stems(pair for part in parts for pair in _unspaced_pairs(part)), [word] if len(parts) > 1 else []
 
 
 def words(text: str) -> Iterator[Word]:
-    """The words of a text, in order: the same as `terms` sees, each with its span."""
+    """Yield the words of a text, in order: the same as `terms` sees, each with its span."""
     pieces = [_FOLDING[ord(char)] for char in text]
     origins = [position for position, piece in enumerate(pieces) for _ in piece]
 
@@ -141,7 +141,7 @@ def words(text: str) -> Iterator[Word]:
         return Word(word, origins[start], origins[start + len(folded) - 1] + 1)
 
     for match in _WORD.finditer("".join(pieces)):
-        # The suffix that is dropped has only characters that no normalisation joins.
+        # The suffix can be dropped first, as no normalisation joins its characters.
         folded, start = _without_suffix(match[0]), match.start()
         parts = tuple(word_at(part[0], start + part.start()) for part in _PARTS.finditer(folded))
         ending = (word_at(match[0][len(folded) + 1 :], start + len(folded) + 1),) if folded != match[0] else ()
@@ -149,19 +149,19 @@ def words(text: str) -> Iterator[Word]:
 
 
 def parts_of(word: str) -> list[str]:
-    """A word's parts between full stops, hyphens and apostrophes."""
+    """Split a word at full stops, hyphens and apostrophes."""
     return _PARTS.findall(word)
 
 
 def word_terms(word: str) -> list[str]:
-    """The terms that a folded word is looked up by: itself if joined, else its stem or its pairs of characters."""
+    """Return the terms to look a folded word up by: itself if joined, else its stem or its pairs of characters."""
     parts = parts_of(word)
     return [word] if len(parts) > 1 else _stems(pair for part in parts for pair in _unspaced_pairs(part))
 
 
-def _stems(found: Iterable[str]) -> list[str]:
+def _stems(parts: Iterable[str]) -> list[str]:
     known = _LOCAL.stems
-    return [known[word] for word in found]
+    return [known[part] for part in parts]
 
 
 def _without_suffix(word: str) -> str:
@@ -169,11 +169,11 @@ def _without_suffix(word: str) -> str:
 
 
 def _unspaced_pairs(word: str) -> list[str]:
-    """A word without joiners, its unspaced writing cut into overlapping pairs of characters."""
+    """Cut the unspaced scripts of a word without joiners into overlapping pairs of characters."""
     if word.isascii():
         return [word]
-    found: list[str] = []
+    pieces: list[str] = []
     for number, run in enumerate(_UNSPACED.split(word)):
-        # Every second piece is what the expression matched.
-        found += [run[i : i + 2] for i in range(len(run) - 1)] if number % 2 and len(run) > 1 else [run]
-    return [piece for piece in found if piece]
+        # Every second run is what the expression matched.
+        pieces += [run[i : i + 2] for i in range(len(run) - 1)] if number % 2 and len(run) > 1 else [run]
+    return [piece for piece in pieces if piece]

@@ -29,17 +29,17 @@ from index.lexical.scoring import bm25, highest, idf, length_norms
 from index.storage.rows import damaged
 
 _MAX_CACHED_TERMS = 500
-# Blocks that are scored at once.
+# Blocks scored at once.
 _PART = 4
 
 
 class _Blocks(NamedTuple):
-    """All blocks, one after another, each with a slot for as many passages as a block can have.
+    """All blocks, one after another, each with as many slots as a block can have passages.
 
     Attributes:
         numbers: `(blocks,) int64`, ascending.
         sizes: `(blocks,) int64`, slots up to the last that has a passage.
-        lengths: `(blocks * BLOCK,) uint16`, words of each slot's passage; 0 for none.
+        lengths: `(blocks * BLOCK,) uint16`, words of each slot's passage; 0 if it has none.
         norms: What each length adds to the divisor of BM25.
         hashes: `(blocks, 1024) uint8`, a bit for each hash that has a row.
     """
@@ -58,7 +58,7 @@ class _Term(NamedTuple):
     weights: Bytes | Numbers
 
     def between(self, start: int, end: int) -> _Term:
-        """Those of some slots."""
+        """Return the postings within a range of slots."""
         return self.part(*np.searchsorted(self.slots, (start, end)).tolist())
 
     def part(self, first: int, last: int) -> _Term:
@@ -72,44 +72,44 @@ class LexicalIndex:
         self._connection = connection
         self._file = file
         self._passages = passages
-        # The terms of a question are counted before and after they are searched for.
+        # A question's terms are counted before and after they are searched for.
         self._cache: Mapping[str, _Term] = {}
 
     def load(self) -> None:
-        """Read what every search needs now: the lengths of passages, and which rows there are."""
+        """Preload what every search needs: the lengths of passages, and which rows there are."""
         _ = self._blocks
 
     def frequencies(self, wanted: Collection[str]) -> dict[str, int]:
-        """In how many passages each term occurs."""
+        """Count the passages in which each term occurs."""
         return self._count(self._terms(wanted))
 
     def search(
         self, wanted: Mapping[str, float], limit: int, *, among: Numbers | None = None
     ) -> tuple[Numbers, Floats]:
-        """Passages that have any of the terms, by BM25, best first, with all that tie with the last.
+        """Return passages with any of the terms, by BM25, best first, and all that tie with the last.
 
         Args:
             wanted: Terms of the index with their weights.
-            limit: How many; more if several tie for the last.
+            limit: How many; more if several tie for last place.
             among: Row numbers of the passages to search, or None for all.
 
         Returns:
             Row numbers and scores. A score depends on the passage's terms and the collection's statistics alone.
         """
-        found = self._terms(wanted)
-        telling = {term: wanted[term] * idf(self._passages, count) for term, count in self._count(found).items()}
+        terms = self._terms(wanted)
+        term_weights = {term: wanted[term] * idf(self._passages, count) for term, count in self._count(terms).items()}
         blocks = self._blocks
         allowed = None
         if among is not None:
             allowed = np.zeros(len(blocks.lengths), dtype=bool)
             allowed[self._slots(among)] = True
         best, scores = np.empty(0, dtype=np.int64), np.empty(0)
-        # In parts, so that each takes the memory of the one before, which is in the processor's cache.
+        # In parts, so that each reuses the memory of the one before, which is in the processor's cache.
         for start in range(0, len(blocks.lengths), _PART * posting_blocks.BLOCK):
             sums = np.zeros(len(blocks.lengths[start : start + _PART * posting_blocks.BLOCK]))
             # In the question's order, so that equal passages get equal sums wherever they are.
-            for term, weight in telling.items():
-                slots, weights = found[term].between(start, start + len(sums))
+            for term, weight in term_weights.items():
+                slots, weights = terms[term].between(start, start + len(sums))
                 sums[slots - start] += bm25(weight, weights, blocks.norms[blocks.lengths[slots]])
             if allowed is not None:
                 sums[~allowed[start : start + len(sums)]] = 0.0
@@ -120,12 +120,12 @@ class LexicalIndex:
         return blocks.numbers[block] * posting_blocks.BLOCK + place, scores[order]
 
     def passages(self) -> Numbers:
-        """Row numbers of the indexed passages, ascending."""
-        found = [
+        """Return the row numbers of the indexed passages, ascending."""
+        ids = [
             np.flatnonzero(block.lengths) + number * posting_blocks.BLOCK
             for number, block in read_blocks(self._connection, self._file).items()
         ]
-        return np.concatenate([np.empty(0, dtype=np.int64), *found])
+        return np.concatenate([np.empty(0, dtype=np.int64), *ids])
 
     def verify(self) -> None:
         """Check every row."""
@@ -148,15 +148,15 @@ class LexicalIndex:
             raise damaged(self._file, "a row of the keyword index is missing")
 
     def _terms(self, wanted: Collection[str]) -> Mapping[str, _Term]:
-        """The posting lists of terms, read unless they were lately."""
+        """Return the posting lists of terms, cached if they were read lately."""
         cached = self._cache
         read = self._read([term for term in wanted if term not in cached])
-        found = {term: read[term] if term in read else cached[term] for term in wanted}
-        self._cache = {**cached, **read} if len(cached) + len(read) <= _MAX_CACHED_TERMS else found
-        return found
+        terms = {term: read[term] if term in read else cached[term] for term in wanted}
+        self._cache = {**cached, **read} if len(cached) + len(read) <= _MAX_CACHED_TERMS else terms
+        return terms
 
-    def _count(self, found: Mapping[str, _Term]) -> dict[str, int]:
-        counted = {term: len(one.slots) for term, one in found.items()}
+    def _count(self, terms: Mapping[str, _Term]) -> dict[str, int]:
+        counted = {term: len(postings.slots) for term, postings in terms.items()}
         if max(counted.values(), default=0) > self._passages:
             raise damaged(self._file, "a document frequency in the keyword index is inconsistent")
         return counted
@@ -165,43 +165,43 @@ class LexicalIndex:
         if not wanted:
             return {}
         names = {term: term_bytes(term) for term in wanted}
-        # For each term the rows that it may be in, and the block of each.
+        # The rows that each term may be in, with their blocks.
         rows: dict[str, dict[int, int]] = {}
         for term, name in names.items():
             hashed = term_hash(name)
             there = np.flatnonzero(self._blocks.hashes[:, hashed >> 3] >> (hashed & 7) & 1)
             rows[term] = {row_id(int(self._blocks.numbers[block]), hashed): int(block) for block in there}
-        every = sorted({row for own in rows.values() for row in own})
-        stored = dict(read_posting_lists(self._connection, self._file, every))
+        row_ids = sorted({row for blocks_by_row in rows.values() for row in blocks_by_row})
+        stored = dict(read_posting_lists(self._connection, self._file, row_ids))
         found = [
-            (term, block, one)
-            for term, own in rows.items()
-            for row, block in own.items()
-            if (one := stored[row].get(names[term])) is not None
+            (term, block, postings)
+            for term, blocks_by_row in rows.items()
+            for row, block in blocks_by_row.items()
+            if (postings := stored[row].get(names[term])) is not None
         ]
         blocks = np.array([block for _, block, _ in found], dtype=np.int64)
-        postings = self._unpack([one for *_, one in found], blocks)
+        unpacked = self._unpack([postings for *_, postings in found], blocks)
         sizes = dict.fromkeys(wanted, 0)
-        for term, _, one in found:
-            sizes[term] += one.passages
-        whole = _Term(postings.positions, postings.weights)
+        for term, _, postings in found:
+            sizes[term] += postings.passages
+        whole = _Term(unpacked.positions, unpacked.weights)
         ends = accumulate(sizes.values(), initial=0)
         return {term: whole.part(first, last) for term, (first, last) in zip(sizes, pairwise(ends), strict=True)}
 
     def _unpack(self, lists: Sequence[PostingList], blocks: Numbers) -> Postings:
-        """Posting lists, each of one of the blocks, counted from 0: their positions are slots."""
+        """Unpack posting lists, each from a block of `blocks`, counted from 0: their positions are slots."""
         starts = blocks * posting_blocks.BLOCK
         try:
             postings = unpack(lists, starts)
         except ValueError as error:
             raise damaged(self._file, f"in the keyword index {error}") from error
         last = postings.positions[np.cumsum(postings.counts) - 1]
-        if (behind := np.flatnonzero(last - starts >= self._blocks.sizes[blocks])).size:
-            raise damaged_block(self._file, int(self._blocks.numbers[blocks[behind[0]]]))
+        if (beyond := np.flatnonzero(last - starts >= self._blocks.sizes[blocks])).size:
+            raise damaged_block(self._file, int(self._blocks.numbers[blocks[beyond[0]]]))
         return postings
 
     def _slots(self, passages: Numbers) -> Numbers:
-        """The slots of passages."""
+        """Return the slots of passages, except for those in no block."""
         number, place = np.divmod(passages, posting_blocks.BLOCK)
         block = np.searchsorted(self._blocks.numbers, number)
         known = np.isin(number, self._blocks.numbers)
@@ -218,11 +218,11 @@ class LexicalIndex:
                 raise damaged_block(self._file, number)
             row[: len(block.lengths)] = block.lengths
         mean = int(lengths.sum(dtype=np.int64)) / max(self._passages, 1) or 1.0
-        none = np.zeros((0, HASHES // 8), dtype=np.uint8)
+        empty = np.zeros((0, HASHES // 8), dtype=np.uint8)
         return _Blocks(
             np.array(list(blocks), dtype=np.int64),
             np.array([len(block.lengths) for block in blocks.values()], dtype=np.int64),
             lengths.reshape(-1),
             length_norms(np.arange(int(lengths.max(initial=0)) + 1), mean),
-            np.vstack([none, *(block.hashes for block in blocks.values())]),
+            np.vstack([empty, *(block.hashes for block in blocks.values())]),
         )

@@ -1,7 +1,7 @@
 """The keyword index as rows: posting lists by block of passages and hash of the term.
 
-A row has the posting lists of all terms with one hash in one block, and each block records which hashes have a row: a
-missing row is noticed, and cannot pass for a term that no passage has.
+A row has the posting lists of all terms with one hash in one block, and each block records which hashes have a row, so
+that a missing row is noticed and not mistaken for a term that no passage has.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ PostingLists = dict[bytes, PostingList]
 
 
 class PassageBlock(NamedTuple):
-    """What a block knows of its passages and terms.
+    """What a block records of its passages and terms.
 
     Attributes:
-        lengths: `(n,) uint16`, words of each passage; 0 for none.
+        lengths: `(n,) uint16`, words of each passage; 0 if there is none.
         hashes: `(1024,) uint8`, a bit for each hash that has a row, the lowest first.
     """
 
@@ -46,22 +46,22 @@ EMPTY = PassageBlock(np.zeros(0, dtype=np.uint16), np.zeros(_MAP_BYTES, dtype=np
 
 
 def term_bytes(term: str) -> bytes:
-    """A term as it is stored."""
+    """Return a term as it is stored."""
     return term.encode("utf-8", "surrogatepass")
 
 
 def term_hash(term: bytes) -> int:
-    """The hash that decides in which row of a block a term is."""
+    """Return the hash that decides which row of a block a term is in."""
     return zlib.crc32(term) % HASHES
 
 
-def row_id(block: int, number: int) -> int:
-    """The row of a block for one hash."""
-    return block * HASHES + number
+def row_id(block: int, hashed: int) -> int:
+    """Return the id of a block's row for one hash."""
+    return block * HASHES + hashed
 
 
 def read_blocks(connection: sqlite3.Connection, file: Path, condition: str = "true") -> dict[int, PassageBlock]:
-    """The blocks that meet an SQL condition, by number, ascending."""
+    """Read the blocks that meet an SQL condition, by number, ascending."""
     query = f"SELECT block, lengths, hashes, checksum FROM blocks WHERE {condition} ORDER BY block"
     blocks = {}
     for number, lengths, hashes, check in connection.execute(query):
@@ -90,14 +90,14 @@ def write_block(connection: sqlite3.Connection, number: int, block: PassageBlock
 def read_posting_lists(
     connection: sqlite3.Connection, file: Path, rows: Iterable[int]
 ) -> Iterator[tuple[int, PostingLists]]:
-    """Rows and their posting lists."""
+    """Yield the ids of rows and their posting lists."""
     wanted = list(rows)
-    found = 0
+    count = 0
     query = f"SELECT id, data, checksum FROM posting_lists WHERE id IN {AMONG}"
     for row in connection.execute(query, (ids_json(wanted),)):
-        found += 1
+        count += 1
         yield row[0], posting_lists_in(row, file)
-    if found != len(wanted):
+    if count != len(wanted):
         raise damaged(file, "a row of the keyword index is missing")
 
 
@@ -110,11 +110,11 @@ def posting_lists_in(row: tuple[Any, ...], file: Path) -> PostingLists:
     at = 0
     try:
         while at < len(data):
-            # A call for each number would double the time.
-            size, at = (data[at], at + 1) if data[at] < 0x80 else _number_in(data, at)
+            # Inlined, as a call for each number would double the time.
+            size, at = (data[at], at + 1) if data[at] < 0x80 else _decode(data, at)
             name, at = data[at : at + size], at + size
-            count, at = (data[at], at + 1) if data[at] < 0x80 else _number_in(data, at)
-            size, at = (data[at], at + 1) if data[at] < 0x80 else _number_in(data, at)
+            count, at = (data[at], at + 1) if data[at] < 0x80 else _decode(data, at)
+            size, at = (data[at], at + 1) if data[at] < 0x80 else _decode(data, at)
             lists[name] = PostingList(count, data[at : at + size])
             at += size
     except IndexError as error:
@@ -125,12 +125,12 @@ def posting_lists_in(row: tuple[Any, ...], file: Path) -> PostingLists:
 
 
 def row_part(name: bytes, count: int, data: bytes) -> tuple[bytes, ...]:
-    """A term's posting list of so many passages, as it stands in a row."""
-    return _number(len(name)), name, _number(count), _number(len(data)), data
+    """Return a term's posting list as stored in a row, with its number of passages."""
+    return _encode(len(name)), name, _encode(count), _encode(len(data)), data
 
 
 def write_rows(connection: sqlite3.Connection, rows: Iterable[tuple[int, bytes]]) -> None:
-    """Replace rows; in order, so that two builds of the same files write the same bytes, into full pages."""
+    """Replace rows; if sorted, two builds of the same files write the same bytes, into full pages."""
     connection.executemany(
         "INSERT OR REPLACE INTO posting_lists (id, data, checksum) VALUES (?, ?, ?)",
         ((row, data, row_checksum(row, data)) for row, data in rows),
@@ -138,19 +138,19 @@ def write_rows(connection: sqlite3.Connection, rows: Iterable[tuple[int, bytes]]
 
 
 def delete_rows(connection: sqlite3.Connection, rows: Iterable[int]) -> None:
-    """Delete the rows of hashes that no term has any more."""
+    """Delete the rows of hashes that have no terms any more."""
     connection.executemany("DELETE FROM posting_lists WHERE id = ?", [(row,) for row in rows])
 
 
-def _number(value: int) -> bytes:
-    """A number in groups of seven bits, the highest first, all but the last with the eighth bit set."""
+def _encode(value: int) -> bytes:
+    """Encode a number in groups of seven bits, the highest first, all but the last with the eighth bit set."""
     if value < 0x80:
         return bytes((value,))
-    return bytes((*(byte | 0x80 for byte in _number(value >> 7)), value & 0x7F))
+    return bytes((*(byte | 0x80 for byte in _encode(value >> 7)), value & 0x7F))
 
 
-def _number_in(data: bytes, at: int) -> tuple[int, int]:
-    """Such a number, and where it ends, or IndexError."""
+def _decode(data: bytes, at: int) -> tuple[int, int]:
+    """Return an encoded number and where it ends; raises IndexError."""
     value = data[at] & 0x7F
     while data[at] & 0x80:
         at += 1
@@ -161,7 +161,7 @@ def _number_in(data: bytes, at: int) -> tuple[int, int]:
 
 
 def row_checksum(row: int, data: bytes) -> int:
-    """CRC-32 over a row and its number: cheap, as a common word has many rows."""
+    """Return the CRC-32 of a row and its number: cheap, as a common word has many rows."""
     return zlib.crc32(data, zlib.crc32(b"%d" % row))
 
 
@@ -170,5 +170,5 @@ def _block_checksum(number: int, lengths: bytes, hashes: bytes) -> int:
 
 
 def damaged_block(file: Path, block: int) -> DamagedIndexError:
-    """The error for a damaged block or row of it."""
+    """Return the error for a damaged block, or a damaged row of it."""
     return damaged(file, f"checksum mismatch in the keyword index (block {block})")

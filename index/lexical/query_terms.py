@@ -1,4 +1,4 @@
-"""From a question to the terms it is searched by; nothing in it is an operator."""
+"""Choose the terms that a question is searched by; nothing in it is an operator."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Analysis:
 
     Attributes:
         words: All of them, in order, with their spans.
-        terms: What it is searched by: terms of the keyword index in the order of the words, each with its weight, 1 for
-            a term said once and more for one said several times.
+        terms: What to search for: terms of the keyword index in the order of the words, each with its weight, 1 for a
+            term said once and more for one said several times.
     """
 
     words: tuple[Word, ...]
@@ -46,21 +46,21 @@ def analyse(question: str) -> Analysis:
     """Cut a question into words and choose the terms to search for.
 
     A joined word is searched for whole and by its parts, since writers do not agree on hyphens. Stop words and
-    negations (`don't`) are left out unless nothing else remains, and so are words behind the first 200.
+    negations (`don't`) are left out unless nothing else remains, and so are words after the first 200.
     """
-    found = tuple(words(question))
-    wanted: dict[str, None] = {}
-    said: Counter[str] = Counter()
-    for word in found:
-        wanted[word.text] = None
-        said.update(term for part in word.parts or (word,) for term in word_terms(part.text))
+    all_words = tuple(words(question))
+    distinct: dict[str, None] = {}
+    counts: Counter[str] = Counter()
+    for word in all_words:
+        distinct[word.text] = None
+        counts.update(term for part in word.parts or (word,) for term in word_terms(part.text))
         if word.parts:
-            said[word.text] += 1
+            counts[word.text] += 1
         if not _NEGATION.search(word.text):
-            wanted.update((part.text, None) for part in word.parts if len(part.text) > 1)
-    telling = [word for word in wanted if word not in STOP_WORDS and not _NEGATION.search(word)]
-    chosen = (telling or list(wanted))[:MAX_WORDS]
-    return Analysis(found, {term: _weight(said[term]) for word in chosen for term in word_terms(word)})
+            distinct.update((part.text, None) for part in word.parts if len(part.text) > 1)
+    content_words = [word for word in distinct if word not in STOP_WORDS and not _NEGATION.search(word)]
+    chosen = (content_words or list(distinct))[:MAX_WORDS]
+    return Analysis(all_words, {term: _weight(counts[term]) for word in chosen for term in word_terms(word)})
 
 
 def _weight(times: int) -> float:

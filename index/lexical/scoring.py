@@ -16,7 +16,7 @@ _Counts = npt.NDArray[np.integer[Any]]
 
 
 def idf(passages: int, frequency: int) -> float:
-    """Return how much a term tells that so many of the passages have."""
+    """Return the inverse document frequency of a term, which `frequency` of the passages have."""
     return max(float(np.log((passages - frequency + 0.5) / (frequency + 0.5))), _LEAST_IDF)
 
 
@@ -27,14 +27,14 @@ def length_norms(lengths: _Counts, mean: float) -> _Floats:
 
 
 def bm25(weight: float, counts: _Counts | _Floats, norms: _Floats) -> _Floats:
-    """Return what a term adds to the scores of passages that have it `counts` times; `weight` has its idf."""
+    """Return what a term adds to the scores of passages that have it `counts` times; `weight` includes its idf."""
     scores: _Floats = np.multiply(counts, weight * (_K1 + 1), dtype=np.float64)
     scores /= norms + counts
     return scores
 
 
 def highest(ids: npt.NDArray[np.int64], scores: _Floats, limit: int) -> tuple[npt.NDArray[np.int64], _Floats]:
-    """Return so many with the highest scores, and all that tie with the last of them, in the order given."""
+    """Return the `limit` ids with the highest scores, and all that tie with the last, in the order given."""
     if len(ids) <= limit:
         return ids, scores
     kept = scores >= np.partition(scores, -limit)[-limit]

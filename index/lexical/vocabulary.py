@@ -1,4 +1,4 @@
-"""Words and terms as numbers, so that a block of passages is indexed by sorting arrays."""
+"""Number words and terms, so that a block of passages is indexed by sorting arrays."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Occurrences(NamedTuple):
 
 
 class _Words(dict[str, int]):
-    """A number for each word, given at first sight."""
+    """A number for each word, assigned on first use."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class _Words(dict[str, int]):
 
 
 class Vocabulary:
-    """The words that were seen, and the terms that each is indexed by.
+    """The words seen so far, and the terms that each is indexed by.
 
     Attributes:
         names: The terms as they are stored, by number.
@@ -47,8 +47,8 @@ class Vocabulary:
         self.hashes = array("i")
         self._words = _Words(self)
         self._terms: dict[bytes, int] = {}
-        # Of each word: its terms, one after another, where they begin, and how many are no joined words.
-        self._found = array("i")
+        # For each word: its terms, one after another, where they begin, and how many are not joined words.
+        self._word_terms = array("i")
         self._starts = array("i", [0])
         self._simple = array("i")
 
@@ -56,18 +56,18 @@ class Vocabulary:
         return len(self._words)
 
     def words(self, text: str) -> array[int]:
-        """The words of a text, by number."""
+        """Return the words of a text, by number."""
         return array("i", map(self._words.__getitem__, split_words(text)))
 
     def learn(self, word: str) -> None:
-        """Take up a new word."""
+        """Add a new word."""
         simple, joined = terms_of(word)
-        self._found.extend(self.term(term_bytes(term)) for term in (*simple, *joined))
-        self._starts.append(len(self._found))
+        self._word_terms.extend(self.term(term_bytes(term)) for term in (*simple, *joined))
+        self._starts.append(len(self._word_terms))
         self._simple.append(len(simple))
 
     def term(self, name: bytes) -> int:
-        """The number of a term."""
+        """Return the number of a term, which may be new."""
         number = self._terms.setdefault(name, len(self.names))
         if number == len(self.names):
             self.names.append(name)
@@ -75,15 +75,15 @@ class Vocabulary:
         return number
 
     def lengths(self, words: Ints) -> Ints:
-        """How many words each counts as: its parts, or pairs of characters."""
+        """Return how many words each counts as: its parts, or pairs of characters."""
         return np.frombuffer(self._simple, dtype=np.int32)[words]
 
     def terms(self, words: Ints) -> Occurrences:
-        """The terms that words are indexed by."""
+        """Return the terms that words are indexed by."""
         starts = np.frombuffer(self._starts, dtype=np.int32)
         first, counts = starts[words], (starts[1:] - starts[:-1])[words]
         ends = np.cumsum(counts, dtype=np.int32)
         places = np.arange(ends[-1] if len(ends) else 0, dtype=np.int32)
         places += np.repeat(first - (ends - counts), counts)
         owners = np.repeat(np.arange(len(words), dtype=np.int32), counts)
-        return Occurrences(np.frombuffer(self._found, dtype=np.int32)[places], owners)
+        return Occurrences(np.frombuffer(self._word_terms, dtype=np.int32)[places], owners)

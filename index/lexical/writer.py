@@ -1,4 +1,4 @@
-"""Index passages for keyword search and remove them; only the rows of their own terms are rewritten."""
+"""Add passages to the keyword index and remove them; only the rows of their own terms are rewritten."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from index.lexical.posting_blocks import (
 from index.lexical.postings import MAX_WEIGHT, Bytes, Numbers, Postings, pack, unpack
 from index.lexical.vocabulary import Ints, Vocabulary
 
-# Of a word in the title, the headings, the text and the path of a passage.
+# Weights of a word in the title, the headings, the text and the path of a passage.
 FIELD_WEIGHTS = (1, 1, 1, 2)
 _MAX_LENGTH = 65_535
-# Words whose terms are remembered, and texts whose words are: passages of one document share all but the text.
+# How many words are cached with their terms, and texts with their words: a document's passages share other fields.
 _MAX_WORDS = 100_000
 _MAX_SHARED = 64
 
@@ -34,7 +34,7 @@ _Column = Numbers | Ints | Bytes
 
 
 class Fields(NamedTuple):
-    """The text a passage is found by."""
+    """The texts by which a passage is found."""
 
     title: str
     heading: str
@@ -52,7 +52,7 @@ class _Passages:
 
 
 class _Columns(NamedTuple):
-    """Postings of a block in no order: the number of each one's term, the place of its passage, and its weight."""
+    """Postings of a block, unordered: the number of each one's term, the place of its passage, and its weight."""
 
     terms: _Column
     places: _Column
@@ -148,44 +148,44 @@ class LexicalWriter:
         posting_blocks.write_block(self._connection, number, block)
 
     def _columns(self, passages: _Passages) -> _Columns:
-        """The postings of passages, one for each occurrence of a term, those of the path twice."""
+        """Return the postings of passages, one for each occurrence of a term, weighted by its field."""
         sizes = np.array(passages.sizes)
-        found = self._vocabulary.terms(np.array(passages.words))
-        owners = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)[found.owners]
-        times = np.array(FIELD_WEIGHTS, dtype=np.int32)[owners % len(FIELD_WEIGHTS)]
+        occurrences = self._vocabulary.terms(np.array(passages.words))
+        owners = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)[occurrences.owners]
+        weights = np.array(FIELD_WEIGHTS, dtype=np.int32)[owners % len(FIELD_WEIGHTS)]
         places = np.array(passages.places)[owners // len(FIELD_WEIGHTS)]
-        return _Columns(found.terms, places, times)
+        return _Columns(occurrences.terms, places, weights)
 
     def _lengths(self, passages: _Passages) -> Numbers:
-        """How many words each passage has."""
+        """Count the words of each passage."""
         sizes = np.array(passages.sizes).reshape(-1, len(FIELD_WEIGHTS)).sum(axis=1)
         words = self._vocabulary.lengths(np.array(passages.words))
         owners = np.repeat(np.arange(len(sizes)), sizes)
         return np.clip(np.bincount(owners, weights=words, minlength=len(sizes)), 1, _MAX_LENGTH)
 
-    def _stored(self, number: int, hashed: Numbers) -> _Columns:
-        """The postings in rows of a block."""
-        wanted = [row_id(number, one) for one in hashed.tolist()]
+    def _stored(self, number: int, hashes: Numbers) -> _Columns:
+        """Read the postings in a block's rows for some hashes."""
+        wanted = [row_id(number, hashed) for hashed in hashes.tolist()]
         rows = posting_blocks.read_posting_lists(self._connection, self._file, wanted)
         lists = [pair for _, row in rows for pair in row.items()]
         terms = np.array([self._vocabulary.term(name) for name, _ in lists], dtype=np.int64)
         try:
-            found = unpack([one for _, one in lists], np.zeros(len(lists), dtype=np.int64))
+            unpacked = unpack([postings for _, postings in lists], np.zeros(len(lists), dtype=np.int64))
         except ValueError as error:
             raise damaged_block(self._file, number) from error
-        if found.positions.max(initial=0) >= posting_blocks.BLOCK:
+        if unpacked.positions.max(initial=0) >= posting_blocks.BLOCK:
             raise damaged_block(self._file, number)
-        return _Columns(np.repeat(terms, found.counts), found.positions, found.weights)
+        return _Columns(np.repeat(terms, unpacked.counts), unpacked.positions, unpacked.weights)
 
-    def _distinct(self, *several: _Column) -> Numbers:
-        """All terms that occur; sorting millions would take longer."""
-        found = np.zeros(len(self._vocabulary.names), dtype=bool)
-        for terms in several:
-            found[terms] = True
-        return np.flatnonzero(found)
+    def _distinct(self, *columns: _Column) -> Numbers:
+        """Return all terms that occur; sorting millions would take longer."""
+        occurs = np.zeros(len(self._vocabulary.names), dtype=bool)
+        for terms in columns:
+            occurs[terms] = True
+        return np.flatnonzero(occurs)
 
     def _rows(self, new: _Columns, old: _Columns) -> dict[int, bytes]:
-        """The rows of a block with these postings, by hash."""
+        """Return the rows of a block with these postings, by hash."""
         names, hashes = self._vocabulary.names, self._vocabulary.hashes
         terms = self._distinct(new.terms, old.terms).tolist()
         terms.sort(key=lambda term: (hashes[term], names[term]))
@@ -208,9 +208,9 @@ class LexicalWriter:
         return {hashed: b"".join(row) for hashed, row in parts.items()}
 
     def _block(self, number: int) -> PassageBlock:
-        found = posting_blocks.read_blocks(self._connection, self._file, f"block = {number:d}")
-        if number in found:
-            return found[number]
+        blocks = posting_blocks.read_blocks(self._connection, self._file, f"block = {number:d}")
+        if number in blocks:
+            return blocks[number]
         first, last = row_id(number, 0), row_id(number + 1, 0) - 1
         rows = self._connection.execute("SELECT 1 FROM posting_lists WHERE id BETWEEN ? AND ? LIMIT 1", (first, last))
         if rows.fetchone():

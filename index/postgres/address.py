@@ -1,4 +1,4 @@
-"""Where a collection is in PostgreSQL, and how its folder remembers that; needs no database library."""
+"""The address of a collection in PostgreSQL, and how its folder remembers it; needs no database library."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from index.storage import disk
 from index.storage.files import config_folder, os_errors, write_atomically
 
 STORE_FILE = "store.json"
-# What this user has named, a JSON object a line: whoever made a folder must not choose whom its readers connect to.
+# Addresses that this user has named, one JSON object per line: a folder's author must not choose its readers' server.
 ACCEPTED_FILE = "stores.jsonl"
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,49}")
 _EXAMPLE = "postgresql://user@host/database#collection"
@@ -27,8 +27,8 @@ class StoreAddress:
     """A database, and the name of a collection in it.
 
     Attributes:
-        url: As libpq reads it, without a password.
-        collection: Of a-z, 0-9, "-" and "_"; "" where none was named.
+        url: In libpq's syntax, without a password.
+        collection: Of a-z, 0-9, "-" and "_"; "" if none was named.
     """
 
     url: str
@@ -36,7 +36,7 @@ class StoreAddress:
 
     @property
     def url_with_name(self) -> str:
-        """Return it as users write it."""
+        """The address as users write it."""
         return f"{self.url}#{self.collection}" if self.collection else self.url
 
     def named(self, collection: str) -> StoreAddress:
@@ -45,7 +45,7 @@ class StoreAddress:
 
 
 def parse_address(text: str) -> StoreAddress:
-    """Return what a URL such as `postgresql://user@host/database#collection` means, or raise UsageError."""
+    """Parse an address such as `postgresql://user@host/database#collection`; raises UsageError if it is invalid."""
     url, _, name = text.partition("#")
     try:
         parts = urlsplit(url)
@@ -63,12 +63,12 @@ def parse_address(text: str) -> StoreAddress:
 
 
 def collection_name(folder: Path) -> str:
-    """Return the name that the collection of a folder gets where its user gives none."""
+    """Return the default name of a folder's collection."""
     return re.sub("[^a-z0-9]+", "-", folder.name.lower()).strip("-")[:50] or "documents"
 
 
 def remembered_address(folder: Path) -> StoreAddress | None:
-    """Return where the collection of an index folder is kept; None where that is the folder itself."""
+    """Return where the collection of an index folder is stored; None if that is the folder itself."""
     file = folder / STORE_FILE
     try:
         return parse_address(json.loads(file.read_text(encoding="utf-8"))["store"])
@@ -81,24 +81,24 @@ def remembered_address(folder: Path) -> StoreAddress | None:
 
 
 def remember_address(folder: Path, address: StoreAddress) -> None:
-    """Write down where the collection is kept."""
+    """Record in the index folder where its collection is stored."""
     content = {"version": 1, "store": address.url_with_name}
     write_atomically(folder / STORE_FILE, (json.dumps(content) + "\n").encode())
 
 
 def forget_address(folder: Path) -> None:
-    """Keep the collection in the folder itself."""
+    """Remove the recorded address, so that the collection is stored in the folder itself."""
     with os_errors("delete", folder / STORE_FILE, "Check permissions."), contextlib.suppress(FileNotFoundError):
         disk.delete(folder / STORE_FILE)
 
 
 def accept_address(folder: Path, address: StoreAddress) -> None:
-    """Note that this user named an address for an index folder; raises StorageError where that cannot be written."""
+    """Record that this user named an address for an index folder; raises StorageError if that fails."""
     if is_accepted(folder, address):
         return
     file = config_folder() / ACCEPTED_FILE
     with os_errors("write", file, "Check permissions, or set XDG_CONFIG_HOME to a folder of yours."):
-        disk.append_private(file, _accepting(folder, address) + b"\n")
+        disk.append_private(file, _accepted_line(folder, address) + b"\n")
 
 
 def is_accepted(folder: Path, address: StoreAddress) -> bool:
@@ -107,14 +107,14 @@ def is_accepted(folder: Path, address: StoreAddress) -> bool:
         known = (config_folder() / ACCEPTED_FILE).read_bytes()
     except OSError:
         return False
-    return _accepting(folder, address) in known.splitlines()
+    return _accepted_line(folder, address) in known.splitlines()
 
 
 def accepted_address(folder: Path) -> StoreAddress | None:
-    """Return where the collection of an index folder is kept, as `remembered_address`, if this user has named that.
+    """Return where the collection of an index folder is stored, like `remembered_address`, if this user named that.
 
     Raises:
-        UsageError: A stranger may have named it: a server could learn every question, and send any passages.
+        UsageError: A stranger may have named it; that server could see every question and send any passages.
     """
     address = remembered_address(folder)
     if address is not None and not is_accepted(folder, address):
@@ -125,5 +125,5 @@ def accepted_address(folder: Path) -> StoreAddress | None:
     return address
 
 
-def _accepting(folder: Path, address: StoreAddress) -> bytes:
+def _accepted_line(folder: Path, address: StoreAddress) -> bytes:
     return json.dumps({"folder": os.path.realpath(folder), "store": address.url_with_name}).encode()

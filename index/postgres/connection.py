@@ -1,4 +1,4 @@
-"""Connections to a PostgreSQL server, and what its errors mean."""
+"""Connections to a PostgreSQL server, and the translation of its errors."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ try:
 except ImportError as error:
     raise UsageError("a store in PostgreSQL needs: pip install 'qa-passages[postgres]'") from error
 
-# Of one process; each serves one thread at a time.
-_MOST = 16
+# Connections in a pool; each serves one thread at a time.
+_MAX_CONNECTIONS = 16
 _CONNECT_SECONDS = 10
-# Of one statement of a reader.
+# Time limit for one statement of a reader.
 _STATEMENT_MS = 60_000
-# A read is tried again where the connection was lost.
-_RETRIES = (0.0, 0.2, 1.0)
-# Strings that PostgreSQL cannot store have this in place of NUL, and so has it itself.
+# Pauses in seconds before each attempt to read, if the connection is lost.
+_PAUSES = (0.0, 0.2, 1.0)
+# Introduces an escape sequence, for NUL, which PostgreSQL cannot store in texts, and for itself.
 _ESCAPE = "\U0010ffff"
 
 Row = tuple[Any, ...]
 
 
 def connect(address: StoreAddress, *, reading: bool) -> psycopg.Connection:
-    """Connect to a server, without a transaction around each statement.
+    """Connect to a server in autocommit mode.
 
     Raises:
         StorageError: The server cannot be reached, or refuses the login.
@@ -47,14 +47,14 @@ def connect(address: StoreAddress, *, reading: bool) -> psycopg.Connection:
             connect_timeout=_CONNECT_SECONDS,
             application_name="qa",
             options=f"{options} -c client_encoding=UTF8",
-            require_auth="!password",  # no server that a folder names gets a password in plain text
+            require_auth="!password",  # never send a password in plain text
             keepalives_idle=30,
             tcp_user_timeout=30_000,
         )
 
 
 def close(connection: psycopg.Connection) -> None:
-    """Close a connection, its locks first: the server would free them some time after."""
+    """Release a connection's locks, which the server would otherwise do some time later, and close it."""
     with contextlib.suppress(psycopg.Error):
         connection.execute("SELECT pg_advisory_unlock_all()")
     connection.close()
@@ -62,7 +62,7 @@ def close(connection: psycopg.Connection) -> None:
 
 @contextlib.contextmanager
 def translate_errors(place: str) -> Iterator[None]:
-    """Raise the errors of PostgreSQL as those of `corpus.errors`."""
+    """Raise PostgreSQL errors as errors of `corpus.errors`."""
     try:
         yield
     except psycopg.Error as error:
@@ -70,22 +70,22 @@ def translate_errors(place: str) -> Iterator[None]:
 
 
 _BY_CODE: dict[str, tuple[type[QAError], str]] = {
-    "53100": (StorageError, "its disk is full. Free space there; nothing of this generation was published"),
+    "53100": (StorageError, "its disk is full. Free space there; this generation was not published"),
     "53200": (StorageError, "it is out of memory"),
-    "42501": (StorageError, "this account may not do that. Have its owner grant it, or use another account"),
-    "25006": (StorageError, "this account or server only reads. Write with another account, or to the primary"),
+    "42501": (StorageError, "this account may not do that. Have the owner grant it, or use another account"),
+    "25006": (StorageError, "this account or server is read-only. Write with another account, or to the primary"),
     "57014": (StorageError, "it took too long"),
     "55P03": (LockedError, "its tables are locked by another process"),
     "XX001": (DamagedIndexError, "its files are damaged. Restore a back-up, or run `qa index --full`"),
-    "XX002": (DamagedIndexError, "an index of it is damaged. Run REINDEX there"),
+    "XX002": (DamagedIndexError, "one of its SQL indexes is damaged. Run REINDEX there"),
     "0A000": (IncompatibleError, "it lacks a feature that is needed"),
 }
 
 
 def _translated(error: psycopg.Error, place: str) -> QAError:
-    said = (error.diag.message_primary or str(error) or type(error).__name__).strip().splitlines()[0]
-    # Behind the address, which is named anyway.
-    reason = said.rpartition(" failed: ")[2].removeprefix("FATAL:").strip().rstrip(".")
+    message = (error.diag.message_primary or str(error) or type(error).__name__).strip().splitlines()[0]
+    # Drop the address in front, which we name ourselves.
+    reason = message.rpartition(" failed: ")[2].removeprefix("FATAL:").strip().rstrip(".")
     if error.sqlstate in _BY_CODE:
         kind, meaning = _BY_CODE[error.sqlstate]
         return kind(f"{place}: {meaning} ({reason}).")
@@ -99,40 +99,40 @@ def _translated(error: psycopg.Error, place: str) -> QAError:
 
 
 def is_lost(error: psycopg.Error) -> bool:
-    """Return whether a connection was lost, so that reading can be tried again on another."""
+    """Return whether the connection was lost, so that a read can be retried on another."""
     codes = (errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow, errors.IdleSessionTimeout)
     return isinstance(error, codes) or (isinstance(error, psycopg.OperationalError) and error.sqlstate is None)
 
 
 class ReadingPool:
-    """Connections for reading, opened as threads need them; each is prepared by `prepare` before it is used."""
+    """Connections for reading, opened as threads need them and passed to `prepare` before their first use."""
 
     def __init__(self, address: StoreAddress, prepare: Callable[[psycopg.Connection], None]) -> None:
         self._address = address
         self._prepare = prepare
         self._idle: list[psycopg.Connection] = []
         self._lock = Lock()
-        self._free = BoundedSemaphore(_MOST)
+        self._free = BoundedSemaphore(_MAX_CONNECTIONS)
         self._closed = False
         self._process = os.getpid()
 
     def close(self) -> None:
-        """Close them; twice is fine."""
+        """Close all connections; may be called twice."""
         self._closed = True
         self._forget_idle()
 
     def rows(self, query: str, values: Sequence[object] = ()) -> list[Row]:
-        """Return the rows of a query; where the connection is lost it is asked again on another."""
-        for i, pause in enumerate(_RETRIES):
+        """Return the rows of a query, which is retried on another connection if one is lost."""
+        for i, pause in enumerate(_PAUSES):
             if pause:
                 time.sleep(pause)
             try:
                 with self._connection() as connection:
                     return connection.execute(query, values, binary=True).fetchall()
             except psycopg.Error as error:
-                if not is_lost(error) or i + 1 == len(_RETRIES):
+                if not is_lost(error) or i + 1 == len(_PAUSES):
                     raise _translated(error, self._address.url_with_name) from error
-                # The others were lost with it, as when the server was started again.
+                # The others were probably lost with it, as when the server restarts.
                 self._forget_idle()
         raise StorageError(f"cannot reach {self._address.url_with_name}")  # not reached: the last try returns or raises
 
@@ -158,7 +158,7 @@ class ReadingPool:
     def _forget_idle(self) -> None:
         with self._lock:
             idle, self._idle = self._idle, []
-        # Behind a fork they are the parent's still, who talks to the server.
+        # After a fork they still belong to the parent, which is using them.
         for connection in idle if os.getpid() == self._process else ():
             close(connection)
 
@@ -173,14 +173,14 @@ def _closed_on_error(connection: psycopg.Connection) -> Iterator[None]:
 
 
 def storable(value: object) -> object:
-    """Return a value as PostgreSQL can store it: it has no NUL in texts."""
+    """Return a value with NUL escaped, as PostgreSQL cannot store it in texts."""
     if isinstance(value, str) and ("\0" in value or _ESCAPE in value):
         return value.replace(_ESCAPE, _ESCAPE + "1").replace("\0", _ESCAPE + "0")
     return value
 
 
 def restored(row: Row) -> Row:
-    """Return a row as it was before `storable`."""
+    """Return a row with the escapes of `storable` undone."""
     if any(isinstance(value, str) and _ESCAPE in value for value in row):
         return tuple(_unescaped(value) if isinstance(value, str) else value for value in row)
     return row

@@ -1,4 +1,4 @@
-"""The rows of one generation: written unseen, and deleted again when no reader holds it any more."""
+"""The rows of one generation: written before it is published, and deleted once no reader holds it."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from index.postgres.schema import NEVER
 from index.storage.metadata import Info
 from index.storage.rows import document_checksum
 
-WRITER_LOCK = 0  # beside the collection's number, where readers have the generation that they hold, from 1
-# From so many vectors on they are searched in a graph, which takes time to build; fewer are all compared.
+WRITER_LOCK = 0  # second key of the advisory lock; readers use the generation they hold, from 1
+# From this many vectors on, a graph is searched, which takes time to build; below, all vectors are compared.
 GRAPH_FROM = 20_000
-# So many vectors without a passage are kept for undo, or as many as are in use.
+# How many unused vectors are kept for undo, or as many as are in use if that is more.
 _SPARE = 10_000
-# So long a generation that was replaced is kept for readers on a standby.
+# How long a replaced generation is kept for readers on a standby.
 STANDBY_SECONDS = 900
-# Files that are written at once.
+# How many files are written at once.
 _FILES = 64
 _DOCUMENT_COLUMNS = "added, " + DOCUMENT.replace("d.", "")
 _PASSAGE_COLUMNS = (
@@ -37,7 +37,7 @@ _VERSIONED = ("documents", "passages", "segments")
 
 
 class GenerationWriter:
-    """Writes the rows of a generation inside the caller's transaction, without publishing it."""
+    """Writes the rows of a generation inside the caller's transaction, without publishing them."""
 
     def __init__(self, connection: psycopg.Connection, place: str, generation: int) -> None:
         self._connection = connection
@@ -46,7 +46,7 @@ class GenerationWriter:
         self._touched: set[int] = set()  # vectors of passages that were added or removed
 
     def remove(self, documents: Sequence[int]) -> None:
-        """End the life of documents, by row id, and of their passages."""
+        """Mark documents, by row id, and their passages as removed in this generation."""
         _set(self._connection, "writing", self._generation)
         self._run("UPDATE documents SET removed = %s WHERE id = ANY(%s)", self._generation, list(documents))
         gone = self._connection.execute(
@@ -57,40 +57,41 @@ class GenerationWriter:
         self._touched.update(number for (number,) in gone)
 
     def insert(self, files: Iterable[SplitFile]) -> None:
-        """Insert files whose vectors are stored; ids are never used again."""
+        """Insert files whose vectors are already stored; row ids are never reused."""
         self._keywords = KeywordWriter(self._connection, self._place, self._generation)
-        self._document, self._passage = (_get(self._connection, f"next_{one}") for one in ("document", "passage"))
-        several = iter(files)
-        while chunk := list(islice(several, _FILES)):
+        self._next_document = _get(self._connection, "next_document")
+        self._next_passage = _get(self._connection, "next_passage")
+        remaining = iter(files)
+        while chunk := list(islice(remaining, _FILES)):
             self._insert(chunk)
-        _set(self._connection, "next_document", self._document)
-        _set(self._connection, "next_passage", self._passage)
+        _set(self._connection, "next_document", self._next_document)
+        _set(self._connection, "next_passage", self._next_passage)
 
     def _insert(self, files: Sequence[SplitFile]) -> None:
         vectors = self._vectors([digest for file in files for digest in file.digests])
         documents: list[tuple[object, ...]] = []
         passages: list[tuple[object, ...]] = []
         for file in files:
-            document = replace(file.document, id=self._document)
+            document = replace(file.document, id=self._next_document)
             documents.append((self._generation, *astuple(document), document_checksum(document)))
             keys = passage_keys(document.path, file.passages)
-            for one, key, digest in zip(file.passages, keys, file.digests, strict=True):
-                row = passage_row(self._passage, key, document, one, vectors[digest])
+            for passage, key, digest in zip(file.passages, keys, file.digests, strict=True):
+                row = passage_row(self._next_passage, key, document, passage, vectors[digest])
                 passages.append((self._generation, *row))
-                self._keywords.add(self._passage, fields_of(document, one))
-                self._passage += 1
-            self._document += 1
+                self._keywords.add(self._next_passage, fields_of(document, passage))
+                self._next_passage += 1
+            self._next_document += 1
         self._copy(f"documents ({_DOCUMENT_COLUMNS})", documents)
         self._copy(f"passages ({_PASSAGE_COLUMNS})", passages)
         self._touched.update(vectors.values())
         self._run("DELETE FROM spare_vectors WHERE vector = ANY(%s)", sorted(set(vectors.values())))
 
     def finish(self, dimension: int) -> None:
-        """Write the keyword index, and the graph of vectors where they are many."""
+        """Write the keyword index, and build the graph if there are enough vectors."""
         self._keywords.finish()
         (count,) = self._one("SELECT count(*) FROM vectors")
         if count >= GRAPH_FROM:
-            # In the default of 64 MB a large graph is built on disk.
+            # With the default of 64 MB, a large graph would be built on disk.
             self._run("SET LOCAL maintenance_work_mem = '512MB'")
             self._run(
                 f"CREATE INDEX IF NOT EXISTS vectors_graph_{dimension:d} ON vectors USING hnsw "
@@ -99,27 +100,27 @@ class GenerationWriter:
             )
 
     def info(self, change: ChangeSet, before: Info | None) -> Info:
-        """Return the metadata of the generation as it is now, after that of the one before."""
+        """Return the metadata of the generation as written so far, given that of the previous one."""
         counts = "count(*), coalesce(sum(greatest(records, 1)), 0), coalesce(sum(passages), 0)"
         here = live("d", self._generation)
         files, documents, passages = self._one(f"SELECT {counts} FROM documents d WHERE {here}")
         used = "SELECT count(DISTINCT vector) FROM passages p WHERE vector = ANY(%s) AND "
         touched = sorted(self._touched)
-        (then,) = self._one(used + live("p", self._generation - 1), touched)
-        (now,) = self._one(used + live("p", self._generation), touched)
+        (used_before,) = self._one(used + live("p", self._generation - 1), touched)
+        (used_now,) = self._one(used + live("p", self._generation), touched)
         return Info(
             **asdict(change.config),
             generation=self._generation,
             files=files,
             documents=documents,
             passages=passages,
-            vectors=(0 if before is None else before.vectors) + now - then,
+            vectors=(0 if before is None else before.vectors) + used_now - used_before,
             skipped=len(change.skipped),
             segments=(),
         )
 
     def published(self) -> None:
-        """Note, in the transaction that publishes the generation, that nothing is unpublished any more."""
+        """Record, in the transaction that publishes the generation, that no unpublished rows remain."""
         self._run("DELETE FROM meta WHERE key = 'writing'")
 
     def _vectors(self, digests: Sequence[bytes]) -> dict[bytes, int]:
@@ -140,7 +141,7 @@ class GenerationWriter:
 
 
 def discard_unpublished(connection: psycopg.Connection) -> None:
-    """Delete what a writer that died had not published, inside the caller's transaction."""
+    """Delete the rows that a crashed writer did not publish, inside the caller's transaction."""
     if connection.execute("SELECT 1 FROM meta WHERE key = 'writing'").fetchone() is None:
         return
     row = connection.execute("SELECT coalesce(max(generation), 0) FROM generations").fetchone()
@@ -152,7 +153,7 @@ def discard_unpublished(connection: psycopg.Connection) -> None:
         query = f"UPDATE {table} SET removed = {NEVER} WHERE removed > {last:d} AND removed < {NEVER}"
         connection.execute(query.encode())
     connection.execute(f"DELETE FROM dead WHERE removed > {last:d}".encode())
-    # Vectors that the deleted passages had are in no list: they are spare again.
+    # Vectors that only the deleted passages used are spare again.
     connection.execute(
         f"INSERT INTO spare_vectors SELECT id, {last:d} FROM "
         "(SELECT id FROM vectors EXCEPT SELECT vector FROM passages) v ON CONFLICT DO NOTHING".encode()
@@ -161,16 +162,16 @@ def discard_unpublished(connection: psycopg.Connection) -> None:
 
 
 def discard_all(connection: psycopg.Connection) -> None:
-    """Delete everything but vectors, for a build that writes it anew, inside the caller's transaction."""
+    """Delete everything but vectors inside the caller's transaction, for a full build."""
     connection.execute("TRUNCATE documents, passages, segments, postings, dead, generations")
     connection.execute("INSERT INTO spare_vectors SELECT id, 0 FROM vectors ON CONFLICT DO NOTHING")
 
 
 def clear(connection: psycopg.Connection, collection: int, generation: int) -> None:
-    """Delete rows that neither this generation nor any that a reader holds has.
+    """Delete rows that belong neither to this generation nor to any held by a reader.
 
-    A reader takes its lock and then looks whether its generation was cleared. So those that do not see what is cleared
-    here had their lock before, and are seen when the locks are read again.
+    A reader takes its lock and then checks whether its generation was cleared. So a reader that does not see the mark
+    set here already had its lock, and is found when the locks are read again.
     """
     oldest = min(_oldest_held(connection, collection, generation), _oldest_on_standbys(connection, generation))
     _set(connection, "cleared", oldest)
@@ -202,15 +203,15 @@ def _cleared_segments(connection: psycopg.Connection, oldest: int) -> Iterator[t
 
 
 def _prune_vectors(connection: psycopg.Connection) -> None:
-    """Delete the vectors that were unused for longest."""
+    """Delete the vectors that have been unused the longest."""
     spare, stored = (
         sum(number for (number,) in connection.execute(f"SELECT count(*) FROM {table}".encode()))
         for table in ("spare_vectors", "vectors")
     )
-    over = spare - max(_SPARE, stored - spare)
-    if over > 0:
+    excess = spare - max(_SPARE, stored - spare)
+    if excess > 0:
         oldest = b"SELECT vector FROM spare_vectors ORDER BY since, vector LIMIT %s"
-        ids = [number for (number,) in connection.execute(oldest, (over,))]
+        ids = [number for (number,) in connection.execute(oldest, (excess,))]
         connection.execute(b"DELETE FROM vectors WHERE id = ANY(%s)", (ids,))
         connection.execute(b"DELETE FROM spare_vectors WHERE vector = ANY(%s)", (ids,))
 
@@ -226,7 +227,7 @@ def _oldest_held(connection: psycopg.Connection, collection: int, newest: int) -
 
 
 def _oldest_on_standbys(connection: psycopg.Connection, newest: int) -> int:
-    """The generation that was replaced first in the last minutes, where there is a standby: its locks are not seen."""
+    """Return the oldest generation replaced in the last minutes, if there is a standby: its locks are not visible."""
     query = (
         b"SELECT coalesce(min(generation) - 1, %s) FROM generations WHERE published > now() - %s * interval '1 second' "
         b"AND EXISTS (SELECT FROM pg_stat_replication)"

@@ -1,4 +1,4 @@
-"""One generation of a collection, held for as long as it is read: no writer deletes its rows."""
+"""One generation of a collection, pinned while it is read, so that no writer deletes its rows."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from index.postgres.schema import VERSION, only_collection, require_current, use
 from index.protocol import Index
 from index.storage.metadata import Info, SkippedRow
 
-# Candidates that a search in the graph looks at, at least; it goes on where it finds too few. In a graph made from 128
-# a vector, this finds what 400 find in one of pgvector's 64, in two thirds of the time.
+# Least number of candidates that a graph search visits; it continues if it finds too few. In a graph with
+# ef_construction 128, this finds as much as 400 with pgvector's default of 64, in two thirds of the time.
 EF_SEARCH = 200
-# Plans never depend on what is asked for, and compiling one takes longer than any question.
+# Plans never depend on the parameters, and JIT compilation takes longer than any question.
 _SETTINGS = (
     f"SET hnsw.ef_search = {EF_SEARCH}; SET hnsw.iterative_scan = 'relaxed_order'; "
     "SET plan_cache_mode = 'force_generic_plan'; SET jit = off"
@@ -27,16 +27,16 @@ _SETTINGS = (
 
 
 class PinnedGeneration(Index):
-    """The newest generation of a collection when it was opened, on as many connections as threads need.
+    """The generation of a collection that was the newest on opening, read over as many connections as threads need.
 
     Args:
-        address: Of the collection; the only one of the database where it names none.
+        address: The collection's address; if it names no collection, the only one in the database.
         folder: The index folder of the files, if this machine has them.
 
     Raises:
         NoIndexError: There is no such collection, or its first build was never finished.
-        IncompatibleError: The server, pgvector or the tables have another version.
-        DamagedIndexError: What was read is damaged.
+        IncompatibleError: The server, pgvector or the tables have the wrong version.
+        DamagedIndexError: The rows read are damaged.
         StorageError: The server cannot be reached, or refuses.
     """
 
@@ -58,7 +58,7 @@ class PinnedGeneration(Index):
             raise
 
     def close(self) -> None:
-        # Which frees the generation.
+        # This also releases the generation.
         self._pool.close()
 
     def skipped(self) -> tuple[SkippedRow, ...]:
@@ -72,25 +72,25 @@ class PinnedGeneration(Index):
         return type(self)(self.address, self.folder)
 
     def _rows(self, query: str, values: Sequence[object] = ()) -> list[Row]:
-        """Return the rows of a query; none is empty in its first column.
+        """Return the rows of a query, whose first column is never NULL.
 
-        The same statement sees what has been deleted: where no writer sees which generation is read, as on a standby or
-        behind a pooler, its rows may be gone, and those that are left must not pass for all.
+        The same statement reads how far generations have been deleted: if writers cannot see which one is being read,
+        as on a standby or behind a pooler, its rows may be gone, and the rest must not be taken for all of them.
         """
         deleted = "SELECT (SELECT value FROM meta WHERE key = 'deleted') AS upto"
         rows = self._pool.rows(f"SELECT d.upto, q.* FROM ({deleted}) d LEFT JOIN ({query}) q ON true", values)
         if (rows[0][0] or 0) > self.info.generation:
-            raise NoIndexError(f"the index in {self._place} has changed, and what was opened is gone. Ask again.")
+            raise NoIndexError(f"the index in {self._place} has changed, and the opened version is gone. Ask again.")
         return [row[1:] for row in rows if row[1] is not None]
 
     def _live(self, alias: str) -> str:
         return live(alias, self.info.generation)
 
     def _pin(self, connection: psycopg.Connection) -> None:
-        """Hold the generation on a new connection: a writer clears none that somebody holds."""
+        """Hold the generation on a new connection, so that no writer deletes it."""
         number = use(connection, self.address.collection, self._place)
         require_current(connection, self._place)
-        # Where pgvector is not loaded yet, its settings are remembered until it is.
+        # If pgvector is not loaded yet, PostgreSQL keeps its settings until it is.
         connection.execute(_SETTINGS.encode())
         while True:
             row = None if self._pinned else connection.execute(LAST_GENERATION.encode(), binary=True).fetchone()
@@ -99,7 +99,7 @@ class PinnedGeneration(Index):
             found = self._pinned or unpack_generation(row or (), self._place)
             generation = found[0].generation
             connection.execute("SELECT pg_advisory_lock_shared(%s::oid::int, %s)", (number, generation))
-            # Only what was cleared before the lock was there can be gone.
+            # Rows can be gone only if they were cleared before the lock was taken.
             cleared = connection.execute("SELECT value FROM meta WHERE key = 'cleared'").fetchone()
             if cleared is not None and cleared[0] <= generation:
                 self._pinned = found

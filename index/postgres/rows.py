@@ -1,4 +1,4 @@
-"""Rows of a collection as SQL selects them, and as the value types of `index.storage` have them, checked."""
+"""The rows of a collection: as SQL selects them, and as checked value types of `index.storage`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from index.storage.rows import (
 )
 from index.storage.vectors import Stored, Vectors, are_unit, vector_checksum
 
-# Of a generation: a row of some table, by its alias.
+# Columns to select, by the alias of the table.
 DOCUMENT = (
     "d.id, d.path, d.sha256, d.size, d.mtime_ns, d.checked_ns, d.media_type, d.title, d.passages, d.records, "
     "d.metadata, d.checksum"
@@ -41,33 +41,33 @@ _Value = TypeVar("_Value")
 
 
 def live(alias: str, generation: int) -> str:
-    """Return the condition that a row belongs to a generation."""
+    """Return the SQL condition that a row belongs to a generation."""
     return f"{alias}.added <= {generation:d} AND {alias}.removed > {generation:d}"
 
 
 def damage(place: str, problem: str) -> DamagedIndexError:
-    """Return the error for a problem, such as a checksum mismatch, with how to repair it."""
+    """Return the error for a problem such as a checksum mismatch, with advice on how to repair it."""
     return DamagedIndexError(f"{place} is damaged: {problem}. Rebuild it with `qa index --full`, or restore a back-up.")
 
 
 def documents_of(rows: Iterable[Row], place: str) -> Iterator[StoredDocument]:
-    """Yield the documents of rows of `DOCUMENT`."""
+    """Yield the documents in rows of `DOCUMENT`."""
     for row in rows:
         yield document_of(restored(row), Path(place))
 
 
 def passages_of(rows: Iterable[Row], place: str) -> Iterator[StoredPassage]:
-    """Yield the passages of rows of `PASSAGE` and `DOCUMENT`."""
+    """Yield the passages in rows of `PASSAGE` and `DOCUMENT`."""
     documents: dict[Row, StoredDocument] = {}
     for row in map(restored, rows):
-        whole = row[_WIDTH:]
-        if whole not in documents:
-            documents[whole] = document_of(whole, Path(place))
-        yield passage_of(row[:_WIDTH], documents[whole], Path(place))
+        document_row = row[_WIDTH:]
+        if document_row not in documents:
+            documents[document_row] = document_of(document_row, Path(place))
+        yield passage_of(row[:_WIDTH], documents[document_row], Path(place))
 
 
 def links_of(rows: Iterable[Row], place: str) -> Iterator[Link]:
-    """Yield the links of rows of `LINK`."""
+    """Yield the links in rows of `LINK`."""
     for number, key, document, vector, start, stop, check in rows:
         link = Link(number, key, document, vector, start, stop)
         if link_checksum(link) != check:
@@ -78,7 +78,7 @@ def links_of(rows: Iterable[Row], place: str) -> Iterator[Link]:
 def vectors_of(rows: Sequence[Row], dimension: int, place: str) -> tuple[list[int], Stored]:
     """Return the ids and vectors, `(n, dim)`, of rows `(id, digest, vector, checksum)`."""
     size = 4 + 2 * dimension
-    # What has another dimension is no vector of this collection.
+    # A value of another length becomes zeros, which fail the checksum.
     sent = b"".join(row[2] if len(row[2]) == size else bytes(size) for row in rows)
     stored = np.frombuffer(sent, dtype=">f2").reshape(len(rows), 2 + dimension)[:, 2:].astype("<f2")
     data = memoryview(stored.tobytes())
@@ -91,23 +91,23 @@ def vectors_of(rows: Sequence[Row], dimension: int, place: str) -> tuple[list[in
 
 
 def ids_text(ids: Iterable[int]) -> str:
-    """Return ids as an array that PostgreSQL reads; psycopg would look at each one's size, and prepare for each."""
+    """Return ids as a PostgreSQL array literal; psycopg would inspect each id's size and prepare a query per type."""
     return "{" + ",".join(map(str, ids.tolist() if isinstance(ids, np.ndarray) else ids)) + "}"
 
 
 def vector_bytes(sent: bytes) -> bytes:
-    """Return a vector as it is stored elsewhere; pgvector sends two numbers of 16 bits, then big-endian halves."""
+    """Return a vector in our stored form; pgvector sends two 16-bit numbers, then big-endian halves."""
     return np.frombuffer(sent, dtype=">f2", offset=4).astype("<f2").tobytes()
 
 
 def vector_text(vector: Vectors | bytes) -> str:
-    """Return a vector, or one as it is stored elsewhere, as pgvector reads it."""
+    """Return a vector, given as an array or in our stored form, as pgvector's literal."""
     values = np.frombuffer(vector, dtype="<f2") if isinstance(vector, bytes) else vector
     return "[" + ",".join(map(str, values.tolist())) + "]"
 
 
 def require_all(found: Mapping[int, _Value], ids: Sequence[int], what: str, place: str) -> list[_Value]:
-    """Return the values of ids in the order asked."""
+    """Return the values in the order of `ids`; raises DamagedIndexError if one is missing."""
     missing = [number for number in ids if number not in found]
     if missing:
         raise damage(place, f"{what} {missing[0]} is missing")
@@ -115,13 +115,13 @@ def require_all(found: Mapping[int, _Value], ids: Sequence[int], what: str, plac
 
 
 def pack_generation(info: Info, skipped: Sequence[SkippedRow]) -> tuple[str, str, bytes]:
-    """Return what publishes a generation: its metadata and what it skipped as JSON, and their checksum."""
+    """Return the values that publish a generation: metadata and skipped files as JSON, and their checksum."""
     texts = json.dumps(values_of(info)), json.dumps([astuple(one) for one in skipped])
     return (*texts, checksum(info.generation, *texts))
 
 
 def unpack_generation(row: Row, place: str) -> tuple[Info, tuple[SkippedRow, ...]]:
-    """Return the metadata of a row `(generation, info, skipped, checksum)`, and what it skipped."""
+    """Return the metadata and the skipped files in a row `(generation, info, skipped, checksum)`."""
     generation, info, skipped, check = row
     if checksum(generation, info, skipped) != check:
         raise damage(place, f"checksum mismatch in generation {generation}")
@@ -129,5 +129,5 @@ def unpack_generation(row: Row, place: str) -> tuple[Info, tuple[SkippedRow, ...
         found = info_of(json.loads(info))
         rows = tuple(SkippedRow(*one) for one in json.loads(skipped))
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise damage(place, f"generation {generation} has a value that cannot be") from error
+        raise damage(place, f"generation {generation} has an invalid value") from error
     return found, rows

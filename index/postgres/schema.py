@@ -1,4 +1,4 @@
-"""The tables of a collection: one PostgreSQL schema each, changed by numbered migrations only.
+"""The tables of collections: each has its own PostgreSQL schema, changed only by numbered migrations.
 
 A row of `documents`, `passages` and `segments` lives from generation `added` up to, not including, `removed`.
 """
@@ -10,12 +10,12 @@ from psycopg import sql
 
 from corpus.errors import IncompatibleError, NoIndexError, UsageError
 
-# The generation in which a row is removed that no commit has removed.
+# The value of `removed` for rows that no commit has removed.
 NEVER = 2**31 - 1
-# pgvector's first with `halfvec` was 0.7; 0.8 goes on searching a graph where a filter leaves too little.
+# pgvector has `halfvec` since 0.7; since 0.8 it continues a graph search if a filter leaves too few rows.
 LEAST_SERVER, LEAST_VECTOR = 140_000, (0, 8)
 PREFIX = "qa_"
-# Numbered from 1. What has been released is never changed, only followed by another.
+# Numbered from 1. A released migration is never changed; changes go into a new one.
 MIGRATIONS = (
     f"""
 CREATE TABLE meta (key text PRIMARY KEY, value bigint NOT NULL);
@@ -109,14 +109,14 @@ CREATE TABLE dead (  -- passages that were removed, as long as a segment lists t
     removed int NOT NULL
 );
 """,
-    # As Citus has it: what is unique has the column that decides the shard, and keys to shards are no foreign keys.
+    # Citus requires that unique keys include the sharding column, and that no foreign key refers to a shard.
     """
 ALTER TABLE spare_vectors DROP CONSTRAINT spare_vectors_vector_fkey;
 ALTER TABLE vectors DROP CONSTRAINT vectors_pkey, DROP CONSTRAINT vectors_digest_key, ADD PRIMARY KEY (digest);
 CREATE INDEX vectors_id ON vectors (id);
 """,
 )
-# What is divided among the nodes of Citus, by which column; all other tables stay with the coordinator.
+# Tables distributed among the nodes of Citus, and their sharding columns; all others stay on the coordinator.
 DISTRIBUTED = {"vectors": "digest", "postings": "term"}
 VERSION = len(MIGRATIONS)
 
@@ -138,24 +138,24 @@ def only_collection(connection: psycopg.Connection, place: str) -> str:
 
 
 def use(connection: psycopg.Connection, collection: str, place: str) -> int:
-    """Make a collection's tables, and pgvector's types, those that names without a schema mean; return its number.
+    """Set the search path to a collection's tables and pgvector's types, and return the collection's number.
 
     Raises:
         NoIndexError: There is no such collection.
-        IncompatibleError: The server or pgvector is too old, or the tables are of another version.
+        IncompatibleError: The server or pgvector is too old.
     """
-    row = connection.execute("SELECT oid::bigint FROM pg_namespace WHERE nspname = %s", (PREFIX + collection,))
-    found = row.fetchone()
-    if found is None:
+    query = "SELECT oid::bigint FROM pg_namespace WHERE nspname = %s"
+    row = connection.execute(query, (PREFIX + collection,)).fetchone()
+    if row is None:
         raise NoIndexError(f"there is no collection {place}. Build it with: qa index FOLDER --store {place}")
-    home = _require_versions(connection, place)
-    path = sql.SQL("SET search_path TO {}, {}").format(sql.Identifier(PREFIX + collection), sql.Identifier(home))
-    connection.execute(path)
-    return int(found[0])
+    vector_schema = _require_versions(connection, place)
+    names = sql.Identifier(PREFIX + collection), sql.Identifier(vector_schema)
+    connection.execute(sql.SQL("SET search_path TO {}, {}").format(*names))
+    return int(row[0])
 
 
 def require_current(connection: psycopg.Connection, place: str) -> None:
-    """Refuse tables of another version."""
+    """Raise IncompatibleError if the tables have another version."""
     version = _version(connection)
     if version > VERSION:
         raise IncompatibleError(f"{place} has tables of version {version}, newer than this qa reads. Upgrade qa.")
@@ -164,7 +164,7 @@ def require_current(connection: psycopg.Connection, place: str) -> None:
 
 
 def migrate(connection: psycopg.Connection, collection: str, place: str) -> None:
-    """Make the tables of a collection, or bring them up to this version, in one transaction; raises as `use`."""
+    """Create the tables of a collection or upgrade them, in one transaction; raises as `use` and `require_current`."""
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(hashtext('qa-migrations'))")
         if not connection.execute("SELECT 1 FROM pg_extension WHERE extname = 'vector'").fetchone():
@@ -193,7 +193,7 @@ def migrate(connection: psycopg.Connection, collection: str, place: str) -> None
 
 
 def _distribute(connection: psycopg.Connection) -> None:
-    """Divide the large tables among the nodes of Citus, unless they are."""
+    """Distribute the large tables among the nodes of Citus, unless they are already."""
     query = "SELECT 1 FROM pg_dist_partition WHERE logicalrelid = %s::regclass"
     for table, column in DISTRIBUTED.items():
         if not connection.execute(query, (table,)).fetchone():
@@ -206,7 +206,7 @@ def _version(connection: psycopg.Connection) -> int:
 
 
 def _require_versions(connection: psycopg.Connection, place: str) -> str:
-    """Return the schema that pgvector is in."""
+    """Check the versions of the server and pgvector, and return pgvector's schema."""
     if connection.info.server_version < LEAST_SERVER:
         raise IncompatibleError(f"the server of {place} is too old: PostgreSQL 14 or later is needed.")
     query = "SELECT n.nspname, e.extversion FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace"

@@ -1,4 +1,4 @@
-"""A collection in PostgreSQL opened for reading: one generation, behind the protocol that questions ask."""
+"""A collection in PostgreSQL opened for reading: one generation, as an `Index`."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ from index.postgres.rows import (
 from index.storage.rows import Link, StoredDocument, StoredPassage
 from index.storage.vectors import Ids, PassageColumns, Stored, Vectors
 
-# pgvector rounds the question to float16; its inner products differ from our cosines by less.
+# pgvector rounds the question to float16; its inner products differ from our cosines by less than this.
 _ROUNDING = 2.5e-4
-# How many more than wanted are scored, so that nothing left out can tie with the last place.
-_BEYOND = 16
-# A scope of so many passages is compared one by one: under a filter the graph finds .15 to .69 of what it should.
-_COMPARED = 60_000
+# How many more candidates than wanted are scored, so that no other passage can tie with the last place.
+_EXTRA = 16
+# Scopes of up to this many passages are compared exhaustively: under a filter the graph has a recall of .15 to .69.
+_MAX_COMPARED = 60_000
 _VECTOR = "v.id, v.digest, v.vector, v.checksum"
 _WIDTH = _VECTOR.count(",") + 1
 
 
 class PostgresSnapshot(PinnedGeneration):
-    """One generation of a collection in PostgreSQL; several threads may use it, each with a connection of its own."""
+    """One generation of a collection in PostgreSQL; several threads may use it, each on its own connection."""
 
     _last_scope: Scope | None = None
-    # Vectors of the last search by words: a hybrid ranking compares them with the question next.
+    # Vectors found by the last keyword search: a hybrid ranking compares them with the question next.
     _last_vectors: tuple[dict[int, int], Stored] | None = None
 
     def load(self) -> None:
@@ -62,26 +62,26 @@ class PostgresSnapshot(PinnedGeneration):
         return next(documents_of(self._rows(query, (storable(path),)), self._place), None)
 
     def _dense(self, vector: Vectors, limit: int, scope: Scope | None) -> list[Candidate]:
-        size = limit + _BEYOND
+        size = limit + _EXTRA
         while True:
             links, ids, stored = self._nearest(vector, size, scope)
             scores = dict(zip(ids, cosines(stored, vector).tolist(), strict=True))
             found = [Candidate(link, scores[link.vector]) for link in links if scope is None or scope.has(link)]
             found.sort(key=lambda one: (-one.score, one.key))
-            # Nothing left out scores above the least, so nothing ties with the last place.
+            # Other vectors score at most the least of these, so below this bound none can tie with the last place.
             bound = min(scores.values(), default=-1.0) + _ROUNDING
             if len(ids) < size or (len(found) >= limit and bound < found[limit - 1].score):
                 return found[:limit]
             size *= 2
 
     def _nearest(self, vector: Vectors, size: int, scope: Scope | None) -> tuple[list[Link], list[int], Stored]:
-        """The vectors that are the nearest of a generation, or of a scope compared one by one, and their passages."""
+        """Return the passages of the nearest vectors, and those; small scopes are compared exhaustively."""
         dimension = self.info.dimension
         distance = f"v.vector::halfvec({dimension:d}) <#> %s::halfvec({dimension:d})"
         where = f"vector_dims(v.vector) = {dimension:d}"
         values = [vector_text(vector)]
-        if scope is not None and len(scope.passages) <= _COMPARED:
-            # No index has this sum, so that the planner cannot walk the graph instead.
+        if scope is not None and len(scope.passages) <= _MAX_COMPARED:
+            # No SQL index covers this sum, so the planner cannot use the graph.
             distance, where = f"({distance}) + 0", f"{where} AND v.id = ANY(%s::bigint[])"
             values.insert(0, ids_text(self._vectors_of(scope)))
         rows = self._rows(
@@ -94,7 +94,7 @@ class PostgresSnapshot(PinnedGeneration):
         return (list(links), *self._vectors_in(rows))
 
     def _vectors_in(self, rows: Sequence[Row]) -> tuple[list[int], Stored]:
-        """The distinct vectors of rows of a vector and a link."""
+        """Return the distinct vectors in rows that consist of a vector and a link."""
         distinct = {row[0]: row[:_WIDTH] for row in rows}
         return vectors_of(list(distinct.values()), self.info.dimension, self._place)
 
@@ -133,8 +133,8 @@ class PostgresSnapshot(PinnedGeneration):
         return scope
 
     def columns(self, documents: frozenset[int] | None = None) -> PassageColumns:
-        chosen = ("true",) if documents is None else ("p.document = ANY(%s::bigint[])", ids_text(sorted(documents)))
-        links = self._links(*chosen)
+        condition = ("true",) if documents is None else ("p.document = ANY(%s::bigint[])", ids_text(sorted(documents)))
+        links = self._links(*condition)
         if documents is None and len(links) != self.info.passages:
             raise damage(self._place, "the number of passages is inconsistent")
         rows = np.array([(one.id, one.document, one.vector, one.start) for one in links], dtype=np.int64).reshape(-1, 4)
@@ -185,8 +185,8 @@ class PostgresSnapshot(PinnedGeneration):
             )
             ids, stored = vectors_of(rows, self.info.dimension, self._place)
             known = {number: i for i, number in enumerate(ids)}, stored
-        at = np.array(require_all(known[0], vectors, "vector", self._place), dtype=np.int64)
-        found: Stored = known[1][at]
+        positions = np.array(require_all(known[0], vectors, "vector", self._place), dtype=np.int64)
+        found: Stored = known[1][positions]
         return found
 
     def segments(self) -> dict[int, KeywordSegment]:

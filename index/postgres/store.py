@@ -1,4 +1,4 @@
-"""A collection in PostgreSQL opened for writing: vectors as they are embedded, then one generation, published last."""
+"""A collection in PostgreSQL opened for writing: stores vectors as they are embedded, then one generation."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ _LOCK_PAUSES = (0.05, 0.1, 0.2, 0.4)
 
 
 class PostgresStore(IndexWriter):
-    """The one writer of a collection, which it makes if there is none.
+    """The only writer of a collection, which it creates if there is none.
 
-    Embeddings are committed as they come. The rows of a generation are committed together and still seen by nobody;
-    then one row publishes it, and what no reader holds any more is deleted. After a crash before that row the next
-    writer deletes what was not published.
+    Embeddings are committed as they come. The rows of a generation are committed together, invisible to readers; then
+    one row publishes it, and rows that no reader holds are deleted. After a crash before that row, the next writer
+    deletes the unpublished rows.
 
     Raises:
-        LockedError: Another process writes this collection.
-        IncompatibleError: The server, pgvector or the tables have another version.
+        LockedError: Another process is writing this collection.
+        IncompatibleError: The server, pgvector or the tables have the wrong version.
         StorageError: The server cannot be reached, or refuses.
     """
 
@@ -58,7 +58,7 @@ class PostgresStore(IndexWriter):
         self.address = address
         self._place = address.url_with_name
         self._connection = connect(address, reading=False)
-        # What is read waits in a temporary file, as with the embedded store.
+        # Files are staged in a temporary SQLite file, as with the embedded store.
         self._temporary = sqlite3.connect("", isolation_level=None)
         self._staging = Staging(self._temporary, Path(address.collection))
         try:
@@ -112,23 +112,23 @@ class PostgresStore(IndexWriter):
         self.adopt_vectors(list(zip(digests, packed, strict=True)))
 
     def adopt_vectors(self, rows: Sequence[tuple[bytes, bytes]]) -> None:
-        add = (
+        insert = (
             b"INSERT INTO vectors (digest, vector, checksum) VALUES (%s, %s::halfvec, %s) ON CONFLICT (digest) "
             b"DO UPDATE SET vector = excluded.vector, checksum = excluded.checksum"
         )
-        spare = (
+        mark_spare = (
             b"INSERT INTO spare_vectors SELECT id, %s FROM unnest(%s::bigint[]) id "
             b"WHERE NOT EXISTS (SELECT FROM passages p WHERE p.vector = id) ON CONFLICT DO NOTHING"
         )
-        texts = [(digest, vector_text(data), vector_checksum(digest, data)) for digest, data in rows]
+        values = [(digest, vector_text(data), vector_checksum(digest, data)) for digest, data in rows]
         with self._transaction(), self._connection.cursor() as cursor:
-            cursor.executemany(add, texts)
+            cursor.executemany(insert, values)
             added = cursor.execute(b"SELECT id FROM vectors WHERE digest = ANY(%s)", ([digest for digest, _ in rows],))
             ids = [number for (number,) in added.fetchall()]
-            cursor.execute(spare, (self._next_generation(), ids))
+            cursor.execute(mark_spare, (self._next_generation(), ids))
 
     def require_intact(self) -> None:
-        # Where something is damaged all is deleted but the vectors.
+        # If anything is damaged, everything but the vectors is deleted.
         try:
             problems = verify_collection(self.address).problems
         except NoIndexError:
@@ -164,7 +164,7 @@ class PostgresStore(IndexWriter):
         try:
             with translate_errors(self._place):
                 clear(self._connection, self._number, info.generation)
-        except QAError as error:  # the generation is there, and the next commit clears
+        except QAError as error:  # the generation is published, and the next commit clears
             _LOG.warning("old generations are not cleared yet: %s", error)
         return info
 
@@ -202,12 +202,12 @@ class PostgresStore(IndexWriter):
             yield
 
     def _require_rights(self) -> None:
-        """Refuse before anything is embedded for nothing."""
+        """Check for write access before any embedding is done in vain."""
         if not self._rows("SELECT has_table_privilege('generations', 'INSERT')")[0][0]:
-            raise StorageError(f"{self._place}: this account may only read. Use the one that made the collection.")
+            raise StorageError(f"{self._place}: this account may only read. Use the one that created the collection.")
 
     def _lock(self) -> None:
-        """Take the lock of the one writer, which the server frees when the connection ends."""
+        """Take the writer lock, which the server releases when the connection ends."""
         query = "SELECT pg_try_advisory_lock(%s::oid::int, %s)"
         for pause in _LOCK_PAUSES:
             if self._rows(query, self._number, WRITER_LOCK)[0][0]:

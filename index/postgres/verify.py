@@ -1,4 +1,4 @@
-"""Check all of a collection: its checksums, and that its tables agree; a question checks only what it reads."""
+"""Check a whole collection: its checksums, and that its tables agree; a question checks only the rows it reads."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BATCH = 2000
 
 
 def verify_collection(address: StoreAddress) -> Verified:
-    """Check the newest generation of a collection; raises as `PostgresSnapshot` where nothing can be read."""
+    """Check the newest generation of a collection; raises as `PostgresSnapshot` if it cannot be opened."""
     with PostgresSnapshot(address) as snapshot:
         check = _CollectionCheck(snapshot)
         problems = [found for part in (check.rows, check.vectors, check.keywords) if (found := _problem(part))]
@@ -56,17 +56,16 @@ class _CollectionCheck:
     def keywords(self) -> None:
         segments = self._snapshot.segments()
         indexed = [one.passages[one.live] for one in segments.values()]
-        same = np.array_equal(np.sort(np.concatenate([[], *indexed])), np.sort(self._columns.passages))
-        if not same:
+        if not np.array_equal(np.sort(np.concatenate([[], *indexed])), np.sort(self._columns.passages)):
             raise damage(self._place, "the list of passages in the keyword index is inconsistent")
         for number, segment in segments.items():
-            found = 0
+            count = 0
             for term, data, check in self._snapshot.postings(number):
-                places = unpack(data)[0]
-                if postings_checksum(number, term, data) != check or places[-1] >= len(segment.passages):
+                positions = unpack(data)[0]
+                if postings_checksum(number, term, data) != check or positions[-1] >= len(segment.passages):
                     raise damage(self._place, f"checksum mismatch in segment {number} of the keyword index")
-                found += 1
-            if found != segment.terms:
+                count += 1
+            if count != segment.terms:
                 raise damage(self._place, f"segment {number} of the keyword index lacks a term")
 
 

@@ -1,4 +1,4 @@
-"""What is on disk: the SQLite file with its rows and checksums, the writer lock, atomic writes.
+"""Storage on disk: the SQLite file with its rows and checksums, the writer lock, atomic writes.
 
-What reads rows raises DamagedIndexError where one is missing or its checksum or a type does not match.
+Functions that read rows raise DamagedIndexError if a row is missing, or its checksum or a type does not match.
 """

@@ -1,4 +1,4 @@
-"""The SQLite file: its tables, how it is opened for writing and reading, and what its errors mean."""
+"""The SQLite file: its tables, opening it for writing and reading, and translating its errors."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ APPLICATION_ID = 0x71614958  # "qaIX", in the SQLite header
 FORMAT_VERSION = 9
 REPAIR = "Run `qa check --repair`, or `qa index --full` to rebuild it."
 
-# A vector and its row fill pages of this size with little waste.
+# Rows with vectors fill pages of this size with little waste.
 PAGE_SIZE = 8192
 
 _BUSY_SECONDS = 5.0
-# KiB of pages that a writer and a reader keep in memory at most.
+# Page cache limits, in KiB.
 _WRITER_CACHE = 64 * 1024
 _READER_CACHE = 32 * 1024
 
@@ -122,7 +122,7 @@ CREATE TABLE blocks (
 
 
 def checksum(*fields: object) -> bytes:
-    """Return 8 bytes of BLAKE2b over fields, each preceded by its length so that none runs into the next."""
+    """Return 8 bytes of BLAKE2b over the fields, each prefixed with its length so that no two inputs look alike."""
     digest = hashlib.blake2b(digest_size=8)
     for field in fields:
         data = field if isinstance(field, bytes) else str(field).encode("utf-8", "surrogatepass")
@@ -133,34 +133,34 @@ def checksum(*fields: object) -> bytes:
 
 @contextlib.contextmanager
 def translate_errors(file: Path) -> Iterator[None]:
-    """Raise the errors of SQLite as those of `corpus.errors`."""
+    """Raise SQLite errors as errors of `corpus.errors`."""
     try:
         yield
     except sqlite3.ProgrammingError:
-        raise  # a mistake in this package, not in the file
+        raise  # a bug in this package, not a problem with the file
     except sqlite3.Error as error:
         raise _translated(error, file) from error
-    # A message of SQLite that quotes what it could not read; a number of a damaged row to which one was added.
+    # From an SQLite message that quotes unreadable bytes, and from arithmetic on a number in a damaged row.
     except (UnicodeDecodeError, OverflowError) as error:
         raise DamagedIndexError(f"{file} is damaged: {error}. {REPAIR}") from error
 
 
 def _translated(error: sqlite3.Error, file: Path) -> DamagedIndexError | LockedError | StorageError:
-    # Errors that Python raises itself, such as undecodable text, carry no name.
+    # Errors raised by Python itself, such as undecodable text, have no SQLite name.
     name: str = getattr(error, "sqlite_errorname", "")
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return LockedError(f"{file} is in use by another process. Wait for it to end.")
-    refused = ("SQLITE_FULL", "SQLITE_READONLY", "SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_NOMEM")
-    if name.startswith(refused) and name != "SQLITE_IOERR_SHORT_READ":
+    system_errors = ("SQLITE_FULL", "SQLITE_READONLY", "SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_NOMEM")
+    if name.startswith(system_errors) and name != "SQLITE_IOERR_SHORT_READ":
         return StorageError(f"the system refused to read or write {file}: {error}. Check space and permissions.")
     return DamagedIndexError(f"{file} is damaged: {error}. {REPAIR}")
 
 
 def open_for_writing(file: Path) -> sqlite3.Connection:
-    """Open the database, or create it; the caller holds the writer lock.
+    """Open or create the database; the caller holds the writer lock.
 
     Raises:
-        IncompatibleError: It has another format version, or another program wrote it.
+        IncompatibleError: It has another format version, or was written by another program.
         DamagedIndexError: It cannot be read.
         StorageError: A read or write failed.
     """
@@ -170,7 +170,7 @@ def open_for_writing(file: Path) -> sqlite3.Connection:
     ):
         connection.execute(f"PRAGMA cache_size = -{_WRITER_CACHE}")
         connection.execute("PRAGMA temp_store = FILE")
-        _distrust(connection)
+        _harden(connection)
         if _is_blank(connection):
             connection.execute(f"PRAGMA page_size = {PAGE_SIZE}")
             connection.executescript(
@@ -185,11 +185,11 @@ def open_for_writing(file: Path) -> sqlite3.Connection:
 
 
 def open_for_reading(file: Path) -> sqlite3.Connection:
-    """Open the database read-only, in a transaction that holds its current state.
+    """Open the database read-only, in a transaction that pins its current state.
 
     Raises:
         NoIndexError: There is no index.
-        IncompatibleError: It has another format version, or another program wrote it.
+        IncompatibleError: It has another format version, or was written by another program.
         DamagedIndexError: It cannot be read.
     """
     if not file.is_file():
@@ -202,12 +202,12 @@ def open_for_reading(file: Path) -> sqlite3.Connection:
 
 
 def open_without_log(file: Path) -> sqlite3.Connection:
-    """Open the database file as if there were no write-ahead log; raises `sqlite3.Error` where that fails."""
+    """Open the database file while ignoring its write-ahead log; raises `sqlite3.Error` if that fails."""
     return _begin(file, "immutable=1")
 
 
 def has_log(file: Path) -> bool:
-    """Return whether there is a write-ahead log that is not part of the database file yet."""
+    """Return whether there is a write-ahead log that is not yet merged into the database file."""
     try:
         return file.with_name(file.name + "-wal").stat().st_size > 0
     except OSError:
@@ -218,8 +218,8 @@ def _connect_reading(file: Path) -> sqlite3.Connection:
     try:
         return _begin(file, "mode=ro")
     except sqlite3.OperationalError as error:
-        # In a read-only folder SQLite cannot create the files through which a WAL database is shared.
-        # Without a log the database file is complete, and nobody can write it.
+        # In a read-only folder SQLite cannot create the shared-memory file that a WAL database needs.
+        # Without a log, the database file is complete and nobody can write to it.
         refused = error.sqlite_errorname.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY"))
         # Only the transaction that creates the tables has a journal, and a reader cannot roll it back.
         if refused and file.with_name(file.name + "-journal").exists():
@@ -230,8 +230,8 @@ def _connect_reading(file: Path) -> sqlite3.Connection:
 
 
 def _begin(file: Path, option: str) -> sqlite3.Connection:
-    # One connection may serve several threads: SQLite is built serialised, and this side only reads. Statements are not
-    # cached: from Python 3.12 on, two threads may get the same one, and each the other's parameters.
+    # Several threads may share a connection: SQLite is built in serialised mode, and we only read. Statements are not
+    # cached: since Python 3.12, two threads may get the same one and mix up their parameters.
     uri = f"{file.resolve().as_uri()}?{option}"
     connection = sqlite3.connect(
         uri,
@@ -243,7 +243,7 @@ def _begin(file: Path, option: str) -> sqlite3.Connection:
     )
     with _closed_on_error(connection):
         connection.execute(f"PRAGMA cache_size = -{_READER_CACHE}")
-        _distrust(connection)
+        _harden(connection)
         connection.execute("BEGIN")
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         return connection
@@ -258,8 +258,8 @@ def _closed_on_error(connection: sqlite3.Connection) -> Iterator[sqlite3.Connect
         raise
 
 
-def _distrust(connection: sqlite3.Connection) -> None:
-    """Check pages as they are read, and let nothing in the file call functions: it may hold anything."""
+def _harden(connection: sqlite3.Connection) -> None:
+    """Check pages as they are read, and keep the schema from calling functions: the file is untrusted."""
     connection.execute("PRAGMA cell_size_check = ON")
     connection.execute("PRAGMA trusted_schema = OFF")
 
@@ -283,4 +283,4 @@ def _require_format(connection: sqlite3.Connection, file: Path) -> None:
 
 
 class NewerFormatError(IncompatibleError):
-    """A later version of the tool wrote the index, which is left untouched."""
+    """The index was written by a later version of the tool, and is left untouched."""

@@ -1,7 +1,7 @@
-"""Every change of a file that SQLite does not make itself; no other module changes files.
+"""All changes to files, other than SQLite's own; no other module changes files.
 
-Each function is one step, which can fail or be the last thing its process does; tests watch them. No step is retried:
-a sync that succeeds after one that failed proves nothing.
+Each function is one step, at which a test can inject an error or a crash. No step is retried: a sync that succeeds
+after one that failed proves nothing.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ Watcher = Callable[[str, Path], None]
 
 _WATCHERS: list[Watcher] = []
 _BINARY = getattr(os, "O_BINARY", 0)
-# What a system says that cannot sync a folder.
+# Errors of systems that cannot sync a folder.
 _UNSUPPORTED = frozenset({errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOTSUP})
 
 
 @contextlib.contextmanager
 def watched(watcher: Watcher) -> Iterator[None]:
-    """Call `watcher` with each step and its path before it is taken; what it raises replaces the step."""
+    """Call `watcher` with each step and its path before the step is taken; an exception from it prevents the step."""
     _WATCHERS.append(watcher)
     try:
         yield
@@ -34,31 +34,31 @@ def watched(watcher: Watcher) -> Iterator[None]:
 
 
 def about_to(step: str, path: Path) -> None:
-    """Announce a step that SQLite or another library takes."""
+    """Announce a step to the watchers; called directly where SQLite or another library takes it."""
     if _WATCHERS:
         for watcher in _WATCHERS:
             watcher(step, path)
 
 
 def temporary_name(path: Path) -> Path:
-    """Return a new name beside `path` that marks a temporary file."""
+    """Return a new name for a temporary file in the same folder as `path`."""
     return path.with_name(f".{path.name}.{os.urandom(4).hex()}{TEMP_SUFFIX}")
 
 
 def create(path: Path) -> int:
-    """Create a file that must not exist; returns a descriptor for reading and writing."""
+    """Create a file that must not exist yet, and return a descriptor for reading and writing."""
     about_to("create", path)
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY, 0o666)
 
 
 def open_or_create(path: Path) -> int:
-    """Open a file, its content as it is, or create an empty one."""
+    """Open a file without truncating it, or create an empty one."""
     about_to("create", path)
     return os.open(path, os.O_RDWR | os.O_CREAT | _BINARY, 0o644)
 
 
 def write(descriptor: int, data: bytes | memoryview, path: Path) -> None:
-    """Write all of `data` at the position of a descriptor; `path` is for messages."""
+    """Write all of `data` at the descriptor's position; `path` is for watchers and messages."""
     about_to("write", path)
     rest = memoryview(data).cast("B")
     while rest:
@@ -69,7 +69,7 @@ def write(descriptor: int, data: bytes | memoryview, path: Path) -> None:
 
 
 def append_private(path: Path, data: bytes) -> None:
-    """Add to the end of a file that only its owner may read; it and its folders are created where they are missing."""
+    """Append to a file that only its owner may read; creates the file and its folders if missing."""
     make_folders(path.parent)
     about_to("write", path)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _BINARY, 0o600)
@@ -80,20 +80,20 @@ def append_private(path: Path, data: bytes) -> None:
 
 
 def truncate(descriptor: int, path: Path) -> None:
-    """Make a file empty."""
+    """Empty a file."""
     about_to("truncate", path)
     os.ftruncate(descriptor, 0)
     os.lseek(descriptor, 0, os.SEEK_SET)
 
 
 def sync(descriptor: int, path: Path) -> None:
-    """Wait until the bytes of a file are on the disk."""
+    """Wait until a file's bytes are on disk."""
     about_to("sync", path)
     os.fsync(descriptor)
 
 
 def sync_file(path: Path) -> None:
-    """Wait until the bytes of a file that a library wrote are on the disk."""
+    """Wait until the bytes of a file written by a library are on disk."""
     descriptor = os.open(path, os.O_RDWR | _BINARY)
     try:
         sync(descriptor, path)
@@ -102,7 +102,7 @@ def sync_file(path: Path) -> None:
 
 
 def write_new(path: Path, data: bytes | memoryview) -> None:
-    """Create a file with these bytes and wait until they are on the disk."""
+    """Create a file with these bytes and wait until they are on disk."""
     descriptor = create(path)
     try:
         write(descriptor, data, path)
@@ -112,16 +112,16 @@ def write_new(path: Path, data: bytes | memoryview) -> None:
 
 
 def rename(path: Path, target: Path) -> None:
-    """Give a file or folder another name; a file that has it is replaced."""
+    """Rename a file or folder; an existing file of that name is replaced."""
     about_to("rename", target)
     path.replace(target)
 
 
 def sync_folder(folder: Path) -> None:
-    """Wait until the names in a folder are on the disk."""
+    """Wait until a folder's entries are on disk."""
     about_to("sync folder", folder)
     if sys.platform == "win32":
-        return  # renames are durable by themselves there, and a folder cannot be opened
+        return  # renames are durable there anyway, and a folder cannot be opened
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -139,7 +139,7 @@ def delete(path: Path) -> None:
 
 
 def delete_all(path: Path) -> None:
-    """Delete a file, or a folder with everything in it; nothing happens where there is nothing."""
+    """Delete a file, or a folder with everything in it, if it exists."""
     if path.is_dir() and not path.is_symlink():
         for inner in list(path.iterdir()):
             delete_all(inner)
@@ -150,13 +150,13 @@ def delete_all(path: Path) -> None:
 
 
 def make_folder(folder: Path, *, mode: int = 0o777) -> None:
-    """Create a folder that must not exist, in one that does."""
+    """Create a folder that must not exist yet, in an existing one."""
     about_to("make folder", folder)
     folder.mkdir(mode)
 
 
 def make_folders(folder: Path) -> None:
-    """Create a folder and those above it, as far as they are missing."""
+    """Create a folder and its parents where they are missing."""
     if not folder.is_dir():
         about_to("make folder", folder)
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""How many passages have each duplicated text, so that no duplicate can be lost unnoticed."""
+"""Counts of the passages that share a text, so that no duplicate can be lost unnoticed."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _WRITE = "INSERT OR REPLACE INTO duplicates (text_digest, passages, checksum) VA
 
 
 def duplicate_checksum(digest: bytes, passages: int) -> int:
-    """Return the checksum of a row."""
+    """Return the checksum of a row in `duplicates`."""
     return zlib.crc32(f"{passages}".encode(), zlib.crc32(digest))
 
 
 def count_duplicates(connection: sqlite3.Connection, digests: Iterable[bytes] | None = None) -> None:
-    """Count texts again: those whose passages were added or removed, or all."""
+    """Recount the passages of the given texts, or of all."""
     if digests is None:
         connection.execute("DELETE FROM duplicates")
         rows = ((*row, duplicate_checksum(*row)) for row in connection.execute(_COUNT_ALL))
@@ -36,11 +36,11 @@ def count_duplicates(connection: sqlite3.Connection, digests: Iterable[bytes] | 
 
 
 def read_duplicates(connection: sqlite3.Connection, file: Path, digests: Sequence[bytes]) -> dict[bytes, int]:
-    """Return how many passages have each text; raises DamagedIndexError where a row is damaged."""
-    found = dict.fromkeys(digests, 1)
+    """Return how many passages have each text; raises DamagedIndexError if a row is damaged."""
+    counts = dict.fromkeys(digests, 1)
     for wanted in digests:
         for digest, count, check in connection.execute(_READ, (wanted,)):
             if not have_types((digest, count), (bytes, int)) or duplicate_checksum(digest, count) != check:
                 raise damaged(file, "checksum mismatch in the table of duplicates")
-            found[digest] = count
-    return found
+            counts[digest] = count
+    return counts

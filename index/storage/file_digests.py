@@ -1,4 +1,4 @@
-"""SHA-256 of files that stay the same, such as a model's, cached in the user's cache folder by stat."""
+"""SHA-256 of files that rarely change, such as a model's, cached in the user's cache folder by stat values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CACHE = "verified.json"
 
 
 def sha256_of(folder: Path, names: Sequence[str]) -> dict[str, str]:
-    """Digests (hex) of files by name, or OSError; a file whose stat is as cached is not read again."""
+    """Return digests (hex) by file name; files whose stat values match the cache are not read. Raises OSError."""
     cached = _read_cache()
     added: dict[str, list[object]] = {}
     digests: dict[str, str] = {}
@@ -29,7 +29,7 @@ def sha256_of(folder: Path, names: Sequence[str]) -> dict[str, str]:
             digests[name] = known[-1]
             continue
         digests[name] = _sha256(path)
-        # A file that changed meanwhile must not be cached under either state.
+        # A file that changed while it was read must not be cached at all.
         if _stamp(path) == stamp:
             added[str(path)] = [*stamp, digests[name]]
     if added:

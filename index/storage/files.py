@@ -1,4 +1,4 @@
-"""Atomic writes, the index folder, and the user's folders for what is cached and what is set."""
+"""Atomic writes, the index folder, and the user's cache and configuration folders."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from corpus.errors import StorageError
 from index.storage import disk
 
 IGNORE_NAME = ".gitignore"
-# A cache has no lock, so its temporary files may be in use; none is written for this long.
+# A cache has no lock, so its temporary files may be in use, but writing one never takes this long.
 ABANDONED_SECONDS = 3600.0
 
 
 @contextlib.contextmanager
 def os_errors(action: str, path: Path, advice: str) -> Iterator[None]:
-    """Raise errors of the system as StorageError."""
+    """Raise OSError as StorageError, with a message that says what failed and what to do."""
     try:
         yield
     except OSError as error:
@@ -26,10 +26,10 @@ def os_errors(action: str, path: Path, advice: str) -> Iterator[None]:
 
 
 def write_atomically(path: Path, data: bytes | memoryview) -> None:
-    """Write a file so that a crash at any moment leaves the old one or the new one.
+    """Write a file so that a crash at any moment leaves either the old one or the new one.
 
     Raises:
-        StorageError: A step failed; there is the old file or the new one, and nothing else.
+        StorageError: A step failed; either the old or the new file is there, and no temporary file.
     """
     temporary = disk.temporary_name(path)
     try:
@@ -43,7 +43,7 @@ def write_atomically(path: Path, data: bytes | memoryview) -> None:
 
 
 def write_to_cache(path: Path, data: bytes | memoryview) -> None:
-    """As `write_atomically`, into a cache, whose folder need not exist and has no lock."""
+    """Write like `write_atomically` into a cache, whose folder need not exist and has no lock."""
     with os_errors("create", path.parent, "Check space and permissions."):
         disk.make_folders(path.parent)
     sweep(path.parent, older_than=ABANDONED_SECONDS)
@@ -51,10 +51,10 @@ def write_to_cache(path: Path, data: bytes | memoryview) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Create an index folder unless there is one; raises StorageError where it cannot be created or written."""
+    """Create an index folder unless it exists; raises StorageError if it cannot be created or written to."""
     with os_errors("create", folder, "Check space and permissions."):
         if not folder.is_dir():
-            # Another process may create it too; the lock decides which of them writes.
+            # Another process may create it at the same time; the lock decides which of them writes.
             with contextlib.suppress(FileExistsError):
                 disk.make_folder(folder)
             disk.sync_folder(folder.parent)
@@ -63,7 +63,7 @@ def make_folder(folder: Path) -> None:
 
 
 def sweep(folder: Path, *, older_than: float = float("-inf")) -> None:
-    """Delete half-written files of killed processes: in an index folder, whose lock the caller holds, of any age."""
+    """Delete half-written files of killed processes; of any age in an index folder, where the caller holds the lock."""
     before = time.time() - older_than
     with contextlib.suppress(OSError):
         for path in list(folder.glob(f".*{disk.TEMP_SUFFIX}")):
@@ -73,7 +73,7 @@ def sweep(folder: Path, *, older_than: float = float("-inf")) -> None:
 
 
 def size_of(files: Iterable[Path]) -> int:
-    """Return the bytes of some files; one that vanishes meanwhile counts 0."""
+    """Return the total size of files in bytes; one that has vanished counts as 0."""
     total = 0
     for file in files:
         with contextlib.suppress(OSError):
@@ -82,7 +82,7 @@ def size_of(files: Iterable[Path]) -> int:
 
 
 def cache_folder() -> Path | None:
-    """Return the folder for what can be rebuilt, which need not exist; None where the user has no home."""
+    """Return the user's cache folder, which need not exist; None if the user has no home."""
     base = os.environ.get("XDG_CACHE_HOME")
     if base:
         return Path(base) / "qa"
@@ -93,6 +93,6 @@ def cache_folder() -> Path | None:
 
 
 def config_folder() -> Path:
-    """Return the folder for what a user sets, which need not exist (freedesktop.org's base directories)."""
+    """Return the user's configuration folder, which need not exist (freedesktop.org's base directories)."""
     home = os.environ.get("XDG_CONFIG_HOME", "")
     return (Path(home) if os.path.isabs(home) else Path(os.path.expanduser("~/.config"))) / "qa"  # noqa: PTH111, PTH117

@@ -16,7 +16,7 @@ from index.storage import disk
 from index.storage.files import os_errors
 
 LOCK_NAME = "lock"
-# Between two tries of a process that waits.
+# Between two attempts of a waiting process.
 _POLL_SECONDS = 0.1
 
 _LOG = logging.getLogger(__name__)
@@ -24,10 +24,10 @@ _LOG = logging.getLogger(__name__)
 
 @contextlib.contextmanager
 def writer_lock(folder: Path) -> Iterator[None]:
-    """Hold the writer lock of an index folder; the system frees it if this process dies.
+    """Hold the writer lock of an index folder; the system releases it if this process dies.
 
     Raises:
-        LockedError: Another process holds it; the message names that.
+        LockedError: Another process holds it; the message names that process.
         StorageError: The folder is read-only, or its file system has no locks.
     """
     import socket
@@ -41,19 +41,19 @@ def writer_lock(folder: Path) -> Iterator[None]:
             disk.write(descriptor, json.dumps(holder).encode(), path)
         yield
     finally:
-        # Closing releases the lock. The file stays: deleting it would let two writers lock two files.
+        # Closing releases the lock. The file stays: if it were deleted, two writers could lock two different files.
         os.close(descriptor)
 
 
 def wait_for_writer(folder: Path) -> None:
-    """Return once no other process holds the writer lock, and log once which one does.
+    """Wait until no other process holds the writer lock, logging once which one does.
 
-    Returns at once where there is no such folder or it cannot be locked.
+    Returns immediately if there is no such folder, or it cannot be locked.
     """
     path = folder / LOCK_NAME
     logged = False
     with contextlib.suppress(StorageError, PermissionError):
-        # Opened anew each time: the folder may be deleted and made again meanwhile.
+        # Opened anew each time: the folder may be deleted and recreated in the meantime.
         while path.exists():
             try:
                 os.close(_locked(path))
@@ -67,11 +67,11 @@ def wait_for_writer(folder: Path) -> None:
 
 
 def _locked(path: Path) -> int:
-    """Open and lock a file; closing the descriptor frees the lock."""
+    """Open and lock a file; closing the returned descriptor releases the lock."""
     with os_errors("lock", path, "Check space and permissions."):
         descriptor = disk.open_or_create(path)
     try:
-        with os_errors("lock", path, "Use a disk that has locks."):
+        with os_errors("lock", path, "Use a disk that supports locks."):
             _lock_now(descriptor, path)
     except BaseException:
         os.close(descriptor)
@@ -92,7 +92,7 @@ if sys.platform == "win32":
     import msvcrt
 
     def _try_lock(descriptor: int) -> None:
-        # Windows locks bytes against reading too, so the lock is far behind the holder's name.
+        # Windows locks bytes against reading too, so we lock a byte far beyond the holder's name.
         os.lseek(descriptor, 1 << 30, os.SEEK_SET)
         msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
 
@@ -108,5 +108,5 @@ def _holder(path: Path) -> str:
         holder = json.loads(path.read_text(encoding="utf-8"))
         return f"process {int(holder['pid'])} on {holder['host']}"
     except (OSError, ValueError, KeyError, TypeError):
-        # The holder has the lock but has not yet written its name.
+        # The holder has not written its name yet.
         return "another process"

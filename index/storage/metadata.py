@@ -1,4 +1,4 @@
-"""The metadata of a generation, and the files that it skipped."""
+"""The metadata of a generation, and the files skipped by it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from index.storage.rows import damaged, have_types
 
 # No encoder has more.
 _MAX_DIMENSION = 65_536
-# Columns of `skipped`, but for the checksum.
+# Column types of `skipped`, without the checksum.
 _SKIPPED_TYPES = (str, str, int, int | None, int | None, int | None)
 
 
@@ -22,28 +22,28 @@ _SKIPPED_TYPES = (str, str, int, int | None, int | None, int | None)
 class Segment:
     """A FAISS file that holds part of the vectors."""
 
-    number: int  # refers to it in `vector_refs`
-    name: str  # of its file, in the index folder
+    number: int  # identifies it in `vector_refs`
+    name: str  # file name in the index folder
     size: int  # bytes
     digest: str  # BLAKE2b-256 of the file, hex
-    held: int  # number of its vectors
-    dead: int = 0  # how many of them no passage refers to any more
+    held: int  # number of vectors in it
+    dead: int = 0  # how many of them are no longer used by any passage
 
     @property
     def live(self) -> int:
-        """Number of its vectors that passages refer to."""
+        """Number of its vectors that passages use."""
         return self.held - self.dead
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Which files of the root are indexed, and how they are read.
+    """Which files under the root are indexed, and how they are read.
 
     Attributes:
         include: Patterns, as in .gitignore, of the files to index; () for all.
         exclude: Patterns of the files to leave out.
-        paths: Files, and folders with a slash at the end, that the index is limited to; () for the whole root.
-        formats: Formats of files that their names do not tell, as in `corpus.formats.read_as`.
+        paths: Files, and folders with a trailing slash, that the index is limited to; () for the whole root.
+        formats: Formats of files whose names do not show it, as in `corpus.formats.read_as`.
     """
 
     include: tuple[str, ...] = ()
@@ -54,13 +54,13 @@ class Selection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildConfig(Selection):
-    """What an index is built with."""
+    """The settings an index is built with."""
 
-    model: str  # the encoder as the user named it
+    model: str  # the encoder, as named by the user
     fingerprint: str  # of that encoder
     dimension: int  # length of its vectors
     splitter: int  # version of the splitter
-    from_file: tuple[str, ...] = ()  # what of its selection a file of settings said, by field
+    from_file: tuple[str, ...] = ()  # names of the selection fields that were set in a settings file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,30 +69,30 @@ class Info(BuildConfig):
 
     generation: int  # number of commits, from 1
     files: int  # number of files
-    documents: int  # number of documents: a file counts as many as it has records, or one
+    documents: int  # number of documents: a file counts once, or once for each of its records
     passages: int  # number of passages
-    vectors: int  # number of different vectors of its passages
+    vectors: int  # number of distinct vectors of its passages
     skipped: int  # number of files and folders that were skipped
     segments: tuple[Segment, ...]  # the FAISS files that hold the vectors
 
     @property
     def config(self) -> BuildConfig:
-        """What it was built with."""
+        """The settings it was built with."""
         return BuildConfig(**{field.name: getattr(self, field.name) for field in fields(BuildConfig)})
 
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What was checked."""
+    """The result of checking an index."""
 
     documents: int  # number of documents
     passages: int  # number of passages
-    problems: tuple[str, ...]  # a message for each part of the index that is damaged
+    problems: tuple[str, ...]  # a message for each damaged part of the index
 
 
 @dataclass(frozen=True, slots=True)
 class SkippedRow:
-    """A file or folder that was skipped; the stat values are those of the state that was judged."""
+    """A skipped file or folder, with its stat values at the time."""
 
     path: str
     reason: str
@@ -103,7 +103,7 @@ class SkippedRow:
 
 
 def read_info(connection: sqlite3.Connection, file: Path) -> Info | None:
-    """Return the metadata that the last commit wrote, or None before the first."""
+    """Return the metadata of the last commit, or None if there was none."""
     found = connection.execute("SELECT key, value FROM meta").fetchall()
     if not found:
         # Only a commit writes documents.
@@ -121,11 +121,11 @@ def read_info(connection: sqlite3.Connection, file: Path) -> Info | None:
             raise ValueError("the segments do not hold the vectors")
         return info
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise damaged(file, "table meta has a value that cannot be") from error
+        raise damaged(file, "table meta has an invalid value") from error
 
 
 def info_of(values: dict[str, Any]) -> Info:
-    """Return the metadata, validated: a valid checksum does not say who computed it."""
+    """Validate metadata and return it: anyone can compute a valid checksum."""
     for key in ("include", "exclude", "paths", "formats"):
         values[key] = tuple(map(str, values[key]))
     values["from_file"] = tuple(map(str, values.get("from_file", ())))
@@ -134,9 +134,9 @@ def info_of(values: dict[str, Any]) -> Info:
     _require_types(info)
     for segment in info.segments:
         _require_types(segment)
-    numbers = {one.number for one in info.segments}
+    numbers = {segment.number for segment in info.segments}
     if len(numbers) != len(info.segments) or any(
-        one.live < 0 or Path(one.name).name != one.name or "\0" in one.name for one in info.segments
+        segment.live < 0 or Path(segment.name).name != segment.name or "\0" in segment.name for segment in info.segments
     ):
         raise ValueError("a segment is invalid")
     if not 0 < info.dimension <= _MAX_DIMENSION:
@@ -145,15 +145,15 @@ def info_of(values: dict[str, Any]) -> Info:
 
 
 def values_of(info: Info) -> dict[str, Any]:
-    """Return the metadata by name, as `info_of` takes it."""
+    """Return the metadata as a dictionary that `info_of` accepts."""
     values = asdict(info)
-    # Few indexes have any; all others are as they were before there was this field.
+    # Left out when empty, so that most indexes look as they did before this field was added.
     return values if info.from_file else {key: value for key, value in values.items() if key != "from_file"}
 
 
-def _require_types(one: Info | Segment) -> None:
-    for field in fields(one):
-        value = getattr(one, field.name)
+def _require_types(item: Info | Segment) -> None:
+    for field in fields(item):
+        value = getattr(item, field.name)
         wrong_text = field.type == "str" and not isinstance(value, str)
         if wrong_text or (field.type == "int" and not (type(value) is int and value >= 0)):
             raise TypeError(f"{field.name} is {value!r}")
@@ -168,7 +168,7 @@ def write_info(connection: sqlite3.Connection, info: Info) -> None:
 
 
 def _schema_checksum(connection: sqlite3.Connection) -> str:
-    """Return a checksum of the tables and indexes, and of the pages they begin on."""
+    """Return a checksum over the tables and indexes and their root pages."""
     rows = connection.execute("SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master ORDER BY type, name")
     return checksum(*(field for row in rows for field in row)).hex()
 
@@ -178,7 +178,7 @@ def _meta_checksum(rows: dict[str, str]) -> str:
 
 
 def read_skipped(connection: sqlite3.Connection, file: Path, count: int) -> tuple[SkippedRow, ...]:
-    """Return what was skipped, `count` rows, by path."""
+    """Return the skipped files and folders, by path; there must be `count` rows."""
     found = []
     query = "SELECT path, reason, unreadable, size, mtime_ns, checked_ns, checksum FROM skipped ORDER BY path"
     for *row, check in connection.execute(query):
@@ -192,7 +192,7 @@ def read_skipped(connection: sqlite3.Connection, file: Path, count: int) -> tupl
 
 
 def write_skipped(connection: sqlite3.Connection, skipped: Sequence[SkippedRow]) -> None:
-    """Replace what was skipped."""
+    """Replace the list of skipped files and folders."""
     connection.execute("DELETE FROM skipped")
     rows = [(one.path, one.reason, int(one.unreadable), one.size, one.mtime_ns, one.checked_ns) for one in skipped]
     connection.executemany(

@@ -1,4 +1,4 @@
-"""The rows of documents and passages: value types, and the functions that read and check them."""
+"""The rows of documents and passages: value types, and functions that read and check them."""
 
 from __future__ import annotations
 
@@ -26,31 +26,31 @@ class StoredDocument:
     path: str  # relative to the corpus root, with forward slashes
     sha256: str  # digest of the file's bytes, hex
     size: int  # bytes
-    mtime_ns: int  # time of the file's last change when it was read
+    mtime_ns: int  # the file's modification time when it was read
     checked_ns: int  # when its bytes were last read
     media_type: str  # such as `text/markdown`
     title: str  # the file's own title, or ""
     passages: int  # number of its passages
-    records: int = 0  # number of its records; 0 where it is one document
-    metadata: str = "[]"  # JSON: names and values that the file states about itself
+    records: int = 0  # number of its records; 0 if the file is one document
+    metadata: str = "[]"  # JSON: names and values of the file's own metadata
 
     @property
     def fields(self) -> tuple[tuple[str, str], ...]:
-        """Names and values that the file states about itself, such as its author; a list repeats its name."""
+        """Names and values of the file's own metadata, such as its author; a list repeats its name."""
         return tuple((name, value) for name, value in json.loads(self.metadata))
 
 
 @dataclass(frozen=True, slots=True)
 class StoredPassage:
-    """A passage of the index, its row checked; what is not described here is as in `corpus.types.Passage`.
+    """A passage of the index, from a checked row; the attributes not listed here are as in `corpus.types.Passage`.
 
     Attributes:
         id: Row id, valid in this generation only.
-        key: Stable id: 16 hex digits over path and text.
+        key: Stable id, 16 hex digits: see `passage_key`.
         document: The file it is from.
         vector: Row id of its vector.
         text_digest: BLAKE2b-128 of `text`.
-        record_title: Title of its record, "" where that has none; None for the title of the file.
+        record_title: Title of its record, "" if that has none; None if the title is the file's.
     """
 
     id: int
@@ -71,24 +71,24 @@ class StoredPassage:
 
     @property
     def title(self) -> str:
-        """The title of its record, else of the file, or ""."""
+        """The title of its record if it is in one, else of the file; "" if there is none."""
         return self.document.title if self.record_title is None else self.record_title
 
     @property
     def is_front_matter(self) -> bool:
-        """Whether it is what a note states about itself above its text, a field a line."""
+        """Whether it is a note's front matter: metadata above the text, one field per line."""
         return self.start <= 1 and self.text.startswith("---") and bool(self.document.fields)
 
     @property
     def encoder_text(self) -> str:
-        """What the encoder reads of it."""
-        from corpus import join_context  # a search by words alone needs no splitter
+        """The text that the encoder embeds."""
+        from corpus import join_context  # imported here because keyword search needs no splitter
 
         return join_context(self.context, self.text[self.body :])
 
 
 class Link(NamedTuple):
-    """The columns of a passage that a search needs of many passages; they have a checksum of their own."""
+    """The columns that a search reads for many passages; they have a checksum of their own."""
 
     id: int
     key: str
@@ -98,7 +98,7 @@ class Link(NamedTuple):
     end: int
 
 
-# Columns of both tables in the order of their checksums, by the types of their values.
+# Columns of both tables and the types of their values, in the order in which checksums cover them.
 DOCUMENT_COLUMNS: Mapping[str, type | UnionType] = {
     "id": int, "path": str, "sha256": str, "size": int, "mtime_ns": int, "checked_ns": int, "media_type": str,
     "title": str, "passages": int, "records": int, "metadata": str, "checksum": bytes,
@@ -111,47 +111,47 @@ PASSAGE_COLUMNS: Mapping[str, type | UnionType] = {
 _DOCUMENT = ", ".join(f"d.{name}" for name in DOCUMENT_COLUMNS)
 _PASSAGE = ", ".join(f"p.{name}" for name in PASSAGE_COLUMNS)
 _LINK = "id, key, document, vector, start, end, link_checksum"
-# Ids are bound as one JSON list, whose length has no limit.
+# Ids are bound as one JSON list, since SQLite limits the number of parameters.
 AMONG = "(SELECT value FROM json_each(?))"
 
 
 def ids_json(ids: Sequence[int]) -> str:
-    """Return row ids as the one value that `AMONG` binds."""
+    """Return row ids as the value to bind to `AMONG`."""
     return json.dumps([int(number) for number in ids])
 
 
 def passage_key(path: str, text_digest: bytes, occurrence: int) -> str:
     """Return the stable id of a passage: 16 hex digits of BLAKE2b over path, text digest and occurrence.
 
-    Where it stands does not count, so that text above it can change; which of the file's passages with this very text
-    it is, from 0, does.
+    The position does not count, so text above may change; `occurrence` numbers the file's passages with this same text
+    from 0.
     """
     return checksum(path, text_digest, occurrence).hex()
 
 
 def text_digest(text: str) -> bytes:
-    """Return the BLAKE2b-128 of a text; duplicates have the same."""
+    """Return the BLAKE2b-128 of a text, which is the same for duplicates."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def read_document(connection: sqlite3.Connection, file: Path, path: str) -> StoredDocument | None:
-    """Return the file with a path, or None where the table's index has none; raises as `read_documents`."""
+    """Return the file with a path, or None if the table's index has none; raises as `read_documents`."""
     row = connection.execute(f"SELECT {_DOCUMENT} FROM documents d WHERE d.path = ?", (path,)).fetchone()
     return None if row is None else document_of(row, file)
 
 
 def read_documents(connection: sqlite3.Connection, file: Path) -> Iterator[StoredDocument]:
-    """Yield all files, by path; raises DamagedIndexError where a row is damaged."""
-    # From the table itself: a damaged index of it can lack a row.
+    """Yield all files, by path; raises DamagedIndexError if a row is damaged."""
+    # Read from the table itself, as a damaged SQL index can lack a row.
     for row in connection.execute(f"SELECT {_DOCUMENT} FROM documents d NOT INDEXED ORDER BY d.path"):
         yield document_of(row, file)
 
 
 def count_documents(connection: sqlite3.Connection) -> tuple[int, int]:
-    """Return the numbers of files and of documents: a file counts as many as it has records, or one."""
+    """Return the numbers of files and of documents: a file counts once, or once for each of its records."""
     (files,) = connection.execute("SELECT count(*) FROM documents").fetchone()
-    several = "SELECT count(*), coalesce(sum(records), 0) FROM documents WHERE records > 0"
-    with_records, records = connection.execute(several).fetchone()
+    query = "SELECT count(*), coalesce(sum(records), 0) FROM documents WHERE records > 0"
+    with_records, records = connection.execute(query).fetchone()
     return files, files - with_records + records
 
 
@@ -161,15 +161,15 @@ def document_checksum(document: StoredDocument) -> bytes:
 
 
 def document_of(row: Sequence[Any], file: Path) -> StoredDocument:
-    """Return the document of a row of a store, `file`; raises DamagedIndexError where that is damaged."""
+    """Return the document in a row of the store `file`; raises DamagedIndexError if the row is damaged."""
     if checksum(*row[:-1]) != row[-1] or not have_types(row, DOCUMENT_COLUMNS.values()) or not _stays_inside(row[1]):
         raise damaged(file, f"checksum mismatch in document {row[0]}")
-    found = StoredDocument(*row[:-1])
-    if min(found.passages, found.records) < 0:
-        raise damaged(file, f"document {found.id} has a negative count")
-    if found.metadata != "[]" and not _are_pairs(found.metadata):
-        raise damaged(file, f"document {found.id} has metadata that is not names and values")
-    return found
+    document = StoredDocument(*row[:-1])
+    if min(document.passages, document.records) < 0:
+        raise damaged(file, f"document {document.id} has a negative count")
+    if document.metadata != "[]" and not _are_pairs(document.metadata):
+        raise damaged(file, f"document {document.id} has metadata that is not names and values")
+    return document
 
 
 def _are_pairs(metadata: str) -> bool:
@@ -180,18 +180,18 @@ def _are_pairs(metadata: str) -> bool:
 
 
 def have_types(row: Sequence[object], types: Collection[type | UnionType]) -> bool:
-    """Return whether the values have these types: SQLite stores any value in any column, and so may damage."""
+    """Return whether the values have these types: SQLite allows any value in any column, and so does damage."""
     return len(row) == len(types) and all(map(isinstance, row, types))
 
 
 def _stays_inside(path: str) -> bool:
-    """Return whether a path is below the root: who writes an index can compute checksums."""
+    """Return whether a path is below the root: a forged index can have valid checksums."""
     parts = set(path.replace(os.sep, "/").split("/"))
     return "\0" not in path and not {"", ".", ".."} & parts and not os.path.splitdrive(path)[0]
 
 
 def link_checksum(link: Link) -> int:
-    """Return the checksum of a link: CRC-32, as a question reads hundreds of them."""
+    """Return the checksum of a link: CRC-32 for speed, as a question reads hundreds of links."""
     number, key, document, vector, start, end = link
     return zlib.crc32(f"{number} {key} {document} {vector} {start} {end}".encode("utf-8", "surrogatepass"))
 
@@ -199,9 +199,9 @@ def link_checksum(link: Link) -> int:
 def read_links(
     connection: sqlite3.Connection, file: Path, condition: str, values: Sequence[object] = ()
 ) -> Iterator[Link]:
-    """Yield the links of passages that meet an SQL condition; raises DamagedIndexError where a row is damaged."""
+    """Yield the links of passages that meet an SQL condition; raises DamagedIndexError if a row is damaged."""
     query = f"SELECT {_LINK} FROM passages WHERE {condition}"
-    # Without calls in the loop, as a question reads hundreds of rows.
+    # Types are checked inline for speed, as a question reads hundreds of rows.
     for number, key, document, vector, start, end, check in connection.execute(query, tuple(values)):
         integers = type(number) is type(document) is type(vector) is type(start) is type(end) is int
         link = Link(number, key, document, vector, start, end)
@@ -213,24 +213,24 @@ def read_links(
 def read_passages(
     connection: sqlite3.Connection, file: Path, condition: str, values: Sequence[object] = ()
 ) -> Iterator[StoredPassage]:
-    """Yield passages (`p`) of documents (`d`) that meet an SQL condition."""
+    """Yield the passages that meet an SQL condition on `p`, the passage, and `d`, its document."""
     query = f"SELECT {_PASSAGE}, {_DOCUMENT} FROM passages p JOIN documents d ON d.id = p.document WHERE {condition}"
     width = len(PASSAGE_COLUMNS)
     documents: dict[tuple[Any, ...], StoredDocument] = {}
     for row in connection.execute(query, tuple(values)):
-        whole = row[width:]
-        if whole not in documents:
-            documents[whole] = document_of(whole, file)
-        yield passage_of(row[:width], documents[whole], file)
+        document_row = row[width:]
+        if document_row not in documents:
+            documents[document_row] = document_of(document_row, file)
+        yield passage_of(row[:width], documents[document_row], file)
 
 
 def passage_checksum(path: str, fields: Sequence[object]) -> bytes:
-    """Return the checksum of a passage's row, which covers the path of its document too."""
+    """Return the checksum of a passage's row, which also covers the path of its document."""
     return checksum(path, *fields)
 
 
 def passage_of(row: Sequence[Any], document: StoredDocument, file: Path) -> StoredPassage:
-    """Return the passage of a row of a store, `file`; raises DamagedIndexError where that is damaged."""
+    """Return the passage in a row of the store `file`; raises DamagedIndexError if the row is damaged."""
     if passage_checksum(document.path, row[:-1]) != row[-1] or not have_types(row, PASSAGE_COLUMNS.values()):
         raise damaged(file, f"checksum mismatch in passage {row[0]}")
     number, key, _, vector, start, end, _, body, first, last, page, anchor, title, heading, context, text, digest, _ = (
@@ -251,12 +251,12 @@ def passage_of(row: Sequence[Any], document: StoredDocument, file: Path) -> Stor
 
 
 def require_structure(connection: sqlite3.Connection, file: Path) -> None:
-    """Check the structure of the whole database; raises DamagedIndexError where SQLite finds a fault."""
+    """Have SQLite check the structure of the whole database; raises DamagedIndexError if it finds a fault."""
     (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     if verdict != "ok":
         raise damaged(file, " ".join(str(verdict).split()).rstrip("."))
 
 
 def damaged(file: Path, problem: str) -> DamagedIndexError:
-    """Return the error for a problem, such as a checksum mismatch, with how to repair it."""
+    """Return the error for a problem such as a checksum mismatch, with advice on how to repair it."""
     return DamagedIndexError(f"{file} is damaged: {problem}. {REPAIR}")

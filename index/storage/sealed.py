@@ -1,4 +1,4 @@
-"""Files behind a checksum that anyone can make again: no commit names them, and a damaged one is as none."""
+"""Disposable files that begin with a checksum: no commit names them, and a damaged one counts as missing."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from index.storage.files import write_atomically
 from index.storage.locking import writer_lock
 
 _DIGEST_BYTES = 32
-# None is larger; what is, somebody else wrote.
+# A larger file cannot be ours.
 _MAX_BYTES = 1 << 30
 
 
 def read_sealed(file: Path) -> bytes | None:
-    """Return the content of a sealed file; None where it is missing or unreadable, or its checksum does not match."""
+    """Return the content of a sealed file, or None if it is missing, unreadable or damaged."""
     try:
         data = file.read_bytes() if file.stat().st_size <= _MAX_BYTES else b""
     except OSError:
@@ -24,7 +24,7 @@ def read_sealed(file: Path) -> bytes | None:
 
 
 def seal(content: bytes) -> bytes:
-    """Return content behind its checksum, BLAKE2b-256."""
+    """Return the content preceded by its checksum, BLAKE2b-256."""
     return hashlib.blake2b(content, digest_size=_DIGEST_BYTES).digest() + content
 
 
@@ -32,7 +32,7 @@ def write_derived(file: Path, content: bytes) -> None:
     """Replace a sealed file in an index folder.
 
     Raises:
-        LockedError: Another process writes the index.
+        LockedError: Another process is writing the index.
         StorageError: It cannot be written.
     """
     with writer_lock(file.parent):

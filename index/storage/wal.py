@@ -1,4 +1,4 @@
-"""The write-ahead log of SQLite: whether it belongs to the database file."""
+"""Check that SQLite's write-ahead log belongs to its database file."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from index.storage.rows import damaged
 
 
 def require_log_follows(file: Path) -> None:
-    """Refuse a log that is older than its database, as a restored backup may leave it: SQLite would mix the two.
+    """Refuse a log that is older than its database, as after restoring a backup: SQLite would mix the two.
 
     Raises:
-        DamagedIndexError: The log is older, or nothing can be read.
+        DamagedIndexError: The log is older, or the database cannot be read.
         NoIndexError: There is no index.
         IncompatibleError: It has another format version.
     """
     if not has_log(file):
         return
-    # In this order: as long as the first is open, no writer moves what it does not see into the file.
+    # In this order: while the first connection is open, no writer merges newer log entries into the file.
     with contextlib.closing(open_for_reading(file)) as connection:
         with translate_errors(file):
             now = read_info(connection, file)
         before = None
-        # Before the log is part of it, the file need not be readable by itself.
+        # Until the log is merged, the file alone need not be readable.
         with (
             contextlib.suppress(sqlite3.Error, DamagedIndexError),
             contextlib.closing(open_without_log(file)) as alone,

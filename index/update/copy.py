@@ -19,22 +19,22 @@ from index.storage.vectors import vector_digest
 from index.stores import make_index_folder, open_index, open_store, open_store_writer, open_writer, use_own_files
 from index.update.report import Progress, ProgressCallback
 
-# Vectors that are written at once.
+# How many vectors are written at once.
 _BATCH = 1000
 _FIELDS = [field.name for field in fields(Passage)]
 
 
 def copy_index(source: Path | str, target: Path | str, *, progress: ProgressCallback | None = None) -> Info:
-    """Copy the newest generation of a collection; what the target had is replaced, but for vectors.
+    """Copy the newest generation of a collection; everything in the target but its vectors is replaced.
 
     Args:
         source: A folder of documents, or an address in PostgreSQL.
         target: The same; a folder keeps its index in its own files from then on.
-        progress: Called with the passages that are copied.
+        progress: Called with the number of passages copied.
 
     Raises:
-        UsageError: There is a collection already, and the target does not name it; or both are one folder.
-        QAError: As `open_index` and `update_index` do.
+        UsageError: There is a collection already, and the target does not name it; or both are the same.
+        QAError: As raised by `open_index` and `update_index`.
     """
     if source == target:
         raise UsageError("a collection cannot be copied to itself.")
@@ -68,7 +68,7 @@ def _copy_vectors(index: Index, writer: IndexWriter, batch: dict[bytes, int]) ->
 
 
 def as_passage(stored: StoredPassage) -> Passage:
-    """Return a stored passage as it was before it was stored."""
+    """Convert a stored passage back to a `Passage`."""
     return Passage(**{name: getattr(stored, name) for name in _FIELDS})
 
 

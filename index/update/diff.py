@@ -1,4 +1,4 @@
-"""Compare a folder with its index by stat, without reading a file."""
+"""Compare a folder with its index by stat values, without reading files."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from index.storage.metadata import BuildConfig, Info, Selection, SkippedRow
 from index.storage.rows import StoredDocument
 from index.update.report import Choice
 
-# Some file systems (FAT) keep times to 2 s only, so a file read this soon after its last change may have changed again
-# without showing it.
+# Some file systems (FAT) store times to only 2 s, so a file read this soon after its last change may have changed again
+# unnoticed.
 _RACY_NS = 2_000_000_000
 
 
@@ -23,12 +23,12 @@ class Diff:
 
     added: tuple[FoundFile, ...]  # files that are not in the index
     suspect: tuple[FoundFile, ...]  # files whose size or time differs, or that changed too recently to tell
-    removed: tuple[str, ...]  # paths of the index that are gone
+    removed: tuple[str, ...]  # indexed paths that are gone
     unchanged: tuple[FoundFile, ...]  # files with the same size and time
-    kept: tuple[str, ...]  # paths of the index that cannot be read now
+    kept: tuple[str, ...]  # indexed paths that cannot be read at the moment
     skipped: tuple[SkippedRow, ...]  # files and folders that are skipped, by path
     folders: tuple[str, ...]  # the folders that were listed, as in `corpus.discovery.walk.Walk`
-    left_out: tuple[tuple[str, int], ...]  # what no person wrote, as there
+    left_out: tuple[tuple[str, int], ...]  # generated files and folders, as there
 
     @property
     def is_current(self) -> bool:
@@ -37,14 +37,14 @@ class Diff:
 
 
 def select(before: Selection | None, choice: Choice) -> Selection:
-    """Return what is chosen, and where nothing is, what the last update selected."""
+    """Return the chosen selection, with the last update's values for everything that was not chosen."""
     last = before or Selection()
     if isinstance(before, BuildConfig) and choice.from_file is not None:
         gone = set(before.from_file).difference(choice.from_file)
         kept_fields = (field.name for field in fields(Selection) if field.name not in gone)
         last = Selection(**{name: getattr(before, name) for name in kept_fields})
     kept = last.paths if choice.paths is None else tuple(choice.paths)
-    # More paths widen a limited collection; one of the whole root has them already.
+    # More paths widen a limited collection; one of the whole root already includes them.
     is_new = before is None and choice.paths is None
     return Selection(
         include=last.include if choice.include is None else tuple(filter(str.strip, choice.include)),
@@ -55,14 +55,14 @@ def select(before: Selection | None, choice: Choice) -> Selection:
 
 
 def not_selected(info: Info, choice: Choice) -> tuple[str, ...]:
-    """Return the fields of its selection that an update with this choice would change."""
+    """Return the names of the selection fields that an update with this choice would change."""
     chosen = select(info, choice)
     names = (field.name for field in fields(Selection))
     return tuple(name for name in names if getattr(chosen, name) != getattr(info, name))
 
 
 def find_changes(root: Path, snapshot: Index) -> Diff:
-    """Return what an update before a question would look at; raises CorpusError where the folder cannot be read."""
+    """Return the changes that an update before a question would index; raises CorpusError for an unreadable folder."""
     documents = {document.path: document for document in snapshot.documents()}
     return compare(root, documents, snapshot.skipped(), snapshot.info, retry=False)
 
@@ -75,20 +75,20 @@ def compare(
     *,
     retry: bool,
 ) -> Diff:
-    """Return how a folder differs from the documents of its index, by path, and from what the last update skipped.
+    """Return how a folder differs from the indexed `documents`, by path, and from the files skipped by the last update.
 
-    With `retry`, files that the last update could not read are tried again even if they did not change.
+    With `retry`, files that the last update could not read are tried again even if they have not changed.
     """
     found = walk(root, **{field.name: getattr(selection, field.name) for field in fields(Selection)})
-    judged = {one.path: one for one in skipped if not (retry and one.unreadable)}
+    skip_again = {row.path: row for row in skipped if not (retry and row.unreadable)}
     added: list[FoundFile] = []
     suspect: list[FoundFile] = []
     unchanged: list[FoundFile] = []
     still_skipped: list[SkippedRow] = []
     for file in found.files:
         document = documents.get(file.path)
-        if _is_unchanged(file, judged.get(file.path)):
-            still_skipped.append(judged[file.path])
+        if _is_unchanged(file, skip_again.get(file.path)):
+            still_skipped.append(skip_again[file.path])
         elif document is None:
             added.append(file)
         else:
@@ -112,8 +112,8 @@ def compare(
 def _is_unchanged(file: FoundFile, known: StoredDocument | SkippedRow | None) -> bool:
     if known is None or known.checked_ns is None or known.mtime_ns is None:
         return False
-    same = (file.size, file.mtime_ns) == (known.size, known.mtime_ns)
-    return same and abs(known.checked_ns - known.mtime_ns) > _RACY_NS
+    same_stat = (file.size, file.mtime_ns) == (known.size, known.mtime_ns)
+    return same_stat and abs(known.checked_ns - known.mtime_ns) > _RACY_NS
 
 
 def _is_under(path: str, folders: Set[str]) -> bool:

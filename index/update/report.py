@@ -1,4 +1,4 @@
-"""What an update is asked to do, how it reports progress, and what it returns."""
+"""The request for an update, its progress reports, and its result."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from index.encoder.protocol import Embedder, Encoder
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an update is, in bytes of the files that it reads; both are 0 while it looks for them."""
+    """How far an update is, in bytes of the files it reads; both are 0 while it looks for files."""
 
     done: int
     total: int
@@ -20,7 +20,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What a user should know about how a file was read, such as its encoding."""
+    """A remark for the user on how a file was read, such as its encoding."""
 
     path: str
     text: str
@@ -32,16 +32,16 @@ class BuildReport:
 
     added: int  # files that are new in the index
     changed: int  # files whose bytes differ from the indexed ones
-    removed: int  # files that are no longer in the index
+    removed: int  # files that were removed from the index
     unchanged: int  # files with the same bytes as before
     skipped: tuple[SkippedFile, ...]  # files and folders that were skipped, and why
-    documents: int  # documents in the index now: a file counts as many as it has records, or one
+    documents: int  # documents in the index now: a file counts once, or once for each of its records
     passages: int  # passages in the index now
     embedded: int  # texts that were embedded
-    reused: int  # passages that were written without embedding: their text was known, or occurred twice
+    reused: int  # passages written without embedding, as their text was known or occurred more than once
     seconds: float  # wall time
     notes: tuple[Note, ...] = ()  # on files that were read, by path
-    left_out: tuple[tuple[str, int], ...] = ()  # folders and files that no person wrote: how many of each kind
+    left_out: tuple[tuple[str, int], ...] = ()  # generated folders and files: how many of each kind
 
 
 ProgressCallback = Callable[[Progress], None]
@@ -49,17 +49,17 @@ ProgressCallback = Callable[[Progress], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """Which files are to be indexed; None for what the last update chose.
+    """Which files to index; None keeps the choice of the last update.
 
     Attributes:
         include: Patterns of the files to index, () for all.
         exclude: Patterns of the files to leave out.
-        paths: Limits the collection to these files, and folders with a slash at the end, relative to the root; () for
+        paths: Limits the collection to these files, and folders with a trailing slash, relative to the root; () for
             all of it.
-        formats: Formats of files that their names do not tell.
-        from_file: Those of these that a file of settings says; what the last update had from it, and it no longer says,
-            is forgotten. None if no file was read.
-        more_paths: Adds files and folders to a new or limited collection; one of the whole root has them already.
+        formats: Formats of files whose names do not show it.
+        from_file: Names of the fields above that a settings file sets; a value that the last update took from it is
+            dropped if the file no longer sets it. None if no file was read.
+        more_paths: Adds files and folders to a new or limited collection; one of the whole root already includes them.
     """
 
     include: Sequence[str] | None = None
@@ -72,15 +72,15 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Request(Choice):
-    """What an update is asked to do.
+    """A request for an update.
 
     Attributes:
         root: The corpus root; the index is in its folder `.qa`.
         encoder: Embeds passages.
         allow_empty: Whether an index may lose its last documents.
-        retry: Whether files that could not be read are tried again even if they did not change.
-        progress: Called with how far it is.
-        workers: Embed instead of the encoder, which agrees with them.
+        retry: Whether files that could not be read are tried again even if they have not changed.
+        progress: Called as the update advances.
+        workers: Embed instead of the encoder, with which their vectors must agree.
     """
 
     root: Path

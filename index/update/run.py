@@ -1,4 +1,4 @@
-"""One build under the lock: read the files, embed what is new meanwhile, commit once."""
+"""One build under the lock: read the files, embed new texts at the same time, commit once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Findings:
-    """How the files that were read compare with the index."""
+    """How the files read so far compare with the index."""
 
     added: int = 0
     changed: int = 0
@@ -46,7 +46,7 @@ class Findings:
             self.changed += 1
 
     def skip(self, read: LoadedFile, error: Unreadable, stored: StoredDocument | None) -> None:
-        """Note a file that could not be read or split; it stays in the index while its content is unknown."""
+        """Record a file that could not be read or split; it stays in the index while its content is unknown."""
         file = read.file
         if not error.gone:
             stat = (file.size, file.mtime_ns, read.checked_ns)
@@ -55,7 +55,7 @@ class Findings:
             (self.kept if error.unknown else self.removed).append(file.path)
 
     def report(self, diff: Diff, mode: BuildMode, info: Info | None, started: float) -> BuildReport:
-        """Return the report of a build that embedded nothing."""
+        """Return the build's report, with `embedded` and `reused` left at 0."""
         skipped = sorted((*diff.skipped, *self.skipped), key=lambda one: one.path)
         return BuildReport(
             added=self.added,
@@ -74,7 +74,7 @@ class Findings:
 
 
 class Build:
-    """One build; the caller holds the writer lock. A first one selects the files that a damaged index did."""
+    """One build; the caller holds the writer lock. A first build uses the selection salvaged from a damaged index."""
 
     def __init__(self, request: Request, store: IndexWriter, started: float, salvaged: Selection | None = None) -> None:
         self._request = request
@@ -100,13 +100,13 @@ class Build:
         self._total = 0
 
     def run(self, mode: BuildMode) -> BuildReport:
-        """Read, embed, commit and report; another model, splitter or format makes the build a full one."""
+        """Read, embed, commit and report; a changed model, splitter or format choice forces a full build."""
         before, config = self._before, self._config
         if self._request.progress is not None:
-            self._request.progress(Progress(0, 0))  # a large folder takes a while to look through
-        if before is not None and _way_of_reading(before) != _way_of_reading(config):
+            self._request.progress(Progress(0, 0))  # listing a large folder takes a while
+        if before is not None and _processing(before) != _processing(config):
             mode = BuildMode.FULL
-        # A full build tries again what was skipped: a later version may be able to read it.
+        # A full build retries skipped files: a later version may be able to read them.
         skipped = self._store.skipped() if mode is BuildMode.INCREMENTAL else ()
         diff = compare(self._request.root, self._documents, skipped, config, retry=self._request.retry)
         embedding = self._read(diff, mode)
@@ -115,27 +115,27 @@ class Build:
         return replace(report, embedded=embedding.embedded, reused=self._passages - embedding.embedded)
 
     def _read(self, diff: Diff, mode: BuildMode) -> Embedding:
-        """Read what may have changed, and embed it meanwhile."""
-        again = diff.unchanged if mode is BuildMode.FULL else ()
-        files = sorted((*diff.added, *diff.suspect, *again), key=lambda file: file.path)
+        """Read the files that may have changed, and embed their passages at the same time."""
+        unchanged = diff.unchanged if mode is BuildMode.FULL else ()
+        files = sorted((*diff.added, *diff.suspect, *unchanged), key=lambda file: file.path)
         self._total = sum(file.size for file in files)
         if self._request.progress is not None and files:
             self._request.progress(Progress(0, self._total))
-        with Embedding(self._encoder, self._store, self._tell, workers=self._request.workers) as embedding:
+        with Embedding(self._encoder, self._store, self._report_done, workers=self._request.workers) as embedding:
             for read in load_all(self._request.root, files, formats=self._config.formats):
                 stored = self._documents.get(read.file.path)
                 try:
-                    document = _readable(read)
+                    document = _document_or_raise(read)
                     if mode is BuildMode.INCREMENTAL and stored is not None and stored.sha256 == document.sha256:
                         file, now = read.file, read.checked_ns
                         seen = replace(stored, size=file.size, mtime_ns=file.mtime_ns, checked_ns=now)
                         self._unchanged.append(seen)
-                        self._tell(read.file.size)
+                        self._report_done(read.file.size)
                     else:
                         self._split(document, read, embedding)
                 except Unreadable as error:
                     self._found.skip(read, error, stored)
-                    self._tell(read.file.size)
+                    self._report_done(read.file.size)
                 else:
                     self._found.count(document, stored)
             embedding.finish()
@@ -149,7 +149,7 @@ class Build:
         digests = tuple(vector_digest(encoder.fingerprint, text) for text in texts)
         embedding.offer(digests, texts, file.size)
         if not passages:
-            self._tell(file.size)
+            self._report_done(file.size)
         self._passages += len(passages)
         row = StoredDocument(
             id=0,
@@ -166,7 +166,7 @@ class Build:
         )
         self._store.stage(SplitFile(row, passages, digests))
 
-    def _tell(self, size: float) -> None:
+    def _report_done(self, size: float) -> None:
         if self._request.progress is not None and size:
             self._done += size
             self._request.progress(Progress(min(round(self._done), self._total), self._total))
@@ -190,17 +190,17 @@ class Build:
         return info
 
     def _kept(self, diff: Diff) -> frozenset[str]:
-        """What cannot be read now is kept, unless its vectors are those of another model."""
+        """Return the unreadable files to keep: all, unless their vectors are from another model."""
         kept = frozenset((*diff.kept, *self._found.kept))
         if kept and self._before is not None and self._before.fingerprint != self._config.fingerprint:
-            _LOG.warning("%d unreadable files are no longer indexed, as the model is another", len(kept))
+            _LOG.warning("%d unreadable files are no longer indexed, as the model has changed", len(kept))
             return frozenset()
         return kept
 
     def _require_documents(self, diff: Diff, change: ChangeSet) -> None:
-        stay = diff.unchanged if change.mode is BuildMode.INCREMENTAL else ()
+        unchanged = diff.unchanged if change.mode is BuildMode.INCREMENTAL else ()
         if self._documents and not (
-            self._store.staged or change.unchanged or change.kept or stay or self._request.allow_empty
+            self._store.staged or change.unchanged or change.kept or unchanged or self._request.allow_empty
         ):
             raise CorpusError(
                 f"no readable documents are left in {self._request.root}, and the index has {len(self._documents)}. "
@@ -208,11 +208,12 @@ class Build:
             )
 
 
-def _way_of_reading(config: BuildConfig) -> tuple[object, ...]:
+def _processing(config: BuildConfig) -> tuple[object, ...]:
+    """Return the settings that decide how files become passages and vectors."""
     return config.fingerprint, config.splitter, config.formats
 
 
-def _readable(read: LoadedFile) -> Document:
+def _document_or_raise(read: LoadedFile) -> Document:
     if isinstance(read.outcome, Unreadable):
         raise read.outcome
     return read.outcome

@@ -35,11 +35,11 @@ _LOG = logging.getLogger(__name__)
 
 
 def update_index(request: Request) -> BuildReport:
-    """Build the index of a folder, or bring it up to date; only what changed is read and embedded.
+    """Build the index of a folder, or bring it up to date; only changed files are read and embedded.
 
     Raises:
         CorpusError: The folder is missing, or all its documents are suddenly gone.
-        LockedError: Another process writes this index.
+        LockedError: Another process is writing this index.
         DamagedIndexError: The index is damaged; `rebuild_index` repairs it.
         IncompatibleError: It has another format version.
         StorageError: A read or write failed; the index is as it was.
@@ -50,10 +50,10 @@ def update_index(request: Request) -> BuildReport:
 
 
 def rebuild_index(request: Request) -> BuildReport:
-    """Read every file again and write every row anew; vectors of known texts are reused, also from a damaged index.
+    """Read every file again and rewrite every row; vectors of known texts are reused, even from a damaged index.
 
     Raises:
-        As `update_index`, but for damage.
+        As `update_index`, except for damage.
     """
     started = time.monotonic()
     with _lock(request.root) as folder:
@@ -72,22 +72,22 @@ def rebuild_index(request: Request) -> BuildReport:
 
 
 def rebuild_derived(root: Path) -> None:
-    """Rebuild everything that follows from documents, passages and vectors; no file is read, nothing is embedded.
+    """Rebuild everything derived from documents, passages and vectors; no file is read, nothing is embedded.
 
     Raises:
-        LockedError: Another process writes this index.
+        LockedError: Another process is writing this index.
         DamagedIndexError: Those rows are damaged themselves; `rebuild_index` repairs them.
         IncompatibleError: It has another format version.
         StorageError: A read or write failed; the index is as it was.
     """
     with _lock(root) as folder, open_writer(folder) as store:
         if not isinstance(store, Store):
-            raise DamagedIndexError(f"{store_of(folder)} is rebuilt whole: qa index --full.")
+            raise DamagedIndexError(f"{store_of(folder)} can only be rebuilt as a whole: qa index --full.")
         store.rebuild_derived()
 
 
 def preview_update(root: Path, choice: Choice | None = None) -> BuildReport:
-    """Return what `update_index` would do; files are read, nothing is written, and `embedded` and `reused` are 0.
+    """Report what `update_index` would do; files are read, nothing is written, and `embedded` and `reused` are 0.
 
     Raises:
         CorpusError: The folder is missing or cannot be read.
@@ -112,7 +112,7 @@ def preview_update(root: Path, choice: Choice | None = None) -> BuildReport:
 
 
 def _salvaged_selection(request: Request, folder: Path, store: IndexWriter) -> Selection | None:
-    """Return what was selected where a process was killed while it rebuilt a database that was set aside."""
+    """Return the old selection if a process was killed while rebuilding a database that it had set aside."""
     is_unfinished = salvage.is_set_aside(folder) and store.info() is None
     return _read_salvaged(request, folder) if is_unfinished else None
 

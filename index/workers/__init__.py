@@ -1,1 +1,1 @@
-"""Embed in several processes or on several machines: `open_workers`, for an update."""
+"""Embed in several processes or on several machines; an update calls `open_workers`."""

@@ -1,4 +1,4 @@
-"""Workers that are a Dask cluster: the only module that imports `distributed`."""
+"""Workers on a Dask cluster; the only module that imports `distributed`."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from urllib.parse import urlsplit
 from corpus.errors import QAError, StorageError, UsageError
 from index.workers.job import Embedded, Job, embed
 
-# Seconds to find a scheduler, and to wait for a worker where it has none, at the beginning and when all are gone.
+# Seconds to find a scheduler, and to wait for a worker while it has none, at the start or after all are lost.
 _CONNECT, _WAIT = 10, 60
-# So often its workers are counted: what is sent ahead of need is lost with the build.
-_COUNTED = 5
-_KEPT = "What was embedded is kept: run it again."
+# Seconds between counts of the workers: batches sent beyond their number are lost if the build dies.
+_COUNT_INTERVAL = 5
+_RERUN = "What was embedded is kept: run it again."
 
 
 class DaskCluster:
-    """The workers of a Dask cluster, wherever they are; they come and go as they like.
+    """The workers of a Dask cluster, wherever they are; they may join and leave at any time.
 
-    Dask gives the batch of a worker that is lost to another one, four times.
+    Dask passes the batch of a lost worker to another one, up to four times.
 
     Args:
-        address: Of its scheduler.
+        address: The address of the scheduler.
 
     Raises:
-        UsageError: There is no scheduler there, it has other versions of Dask or no workers, or Dask is not installed.
+        UsageError: No scheduler is there, its Dask versions differ, it has no workers, or Dask is not installed.
     """
 
     def __init__(self, address: str) -> None:
@@ -42,20 +42,20 @@ class DaskCluster:
         except ImportError as error:
             raise UsageError("--dask needs the package distributed: pip install 'qa-passages[dask]'") from error
         self._place = f"the Dask cluster at {address}"
-        # It logs and warns of what is reported here in one line.
+        # Dask would log and warn at length about errors that are reported here in one line.
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 self._client = _connected(partial(Client, address, timeout=_CONNECT, set_as_default=False))
         except TimeoutError as error:
-            # On a busy machine Dask's own attempts may end without a word of why.
-            if (refused := _refused(address)) is not None:
+            # On a busy machine Dask may give up without saying why.
+            if (refused := _connection_error(address)) is not None:
                 raise UsageError(f"there is no Dask scheduler at {address}: {refused}.") from error
-            raise UsageError(f"what listens at {address} does not answer as a Dask scheduler does.") from error
+            raise UsageError(f"the server at {address} does not answer like a Dask scheduler.") from error
         except (OSError, ValueError) as error:
             raise UsageError(f"there is no Dask scheduler at {address}: {error}.") from error
-        self._threads, self._counted = 1, float("-inf")
+        self._threads, self._last_count = 1, float("-inf")
         try:
             self._client.wait_for_workers(1, timeout=_WAIT)
         except TimeoutError as error:
@@ -64,11 +64,11 @@ class DaskCluster:
 
     @property
     def batches(self) -> int:
-        """As many as the workers have threads."""
-        if time.monotonic() > self._counted + _COUNTED:
-            with contextlib.suppress(Exception):  # what is wrong is said by `embed`
+        """The number of threads that the workers have."""
+        if time.monotonic() > self._last_count + _COUNT_INTERVAL:
+            with contextlib.suppress(Exception):  # `embed` reports errors
                 self._threads = max(1, self._count())
-            self._counted = time.monotonic()
+            self._last_count = time.monotonic()
         return self._threads
 
     def embed(self, job: Job, texts: Sequence[str]) -> Embedded:
@@ -80,25 +80,24 @@ class DaskCluster:
                     found: Embedded = future.result(timeout=_WAIT)
                     return found
                 if not self._count():
-                    raise StorageError(f"{self._place} has no workers left. {_KEPT}")
+                    raise StorageError(f"{self._place} has no workers left. {_RERUN}")
         except QAError:
             raise
         except Exception as error:
-            raise StorageError(f"{self._place} {_reason(error)}. {_KEPT}") from error
+            raise StorageError(f"{self._place} {_reason(error)}. {_RERUN}") from error
 
     def _count(self) -> int:
-        """Threads of all workers."""
-        asked = self._client.scheduler.ncores
-        return sum(self._client.sync(asked, callback_timeout=_CONNECT).values())
+        """Return the number of threads of all workers."""
+        return sum(self._client.sync(self._client.scheduler.ncores, callback_timeout=_CONNECT).values())
 
     def close(self) -> None:
-        """Let go of the cluster; what it still embeds is dropped."""
+        """Disconnect from the cluster; unfinished batches are dropped."""
         with contextlib.suppress(Exception):  # it may be gone
             self._client.close()
 
 
 def _connected(connect: Callable[[], Any]) -> Any:
-    """A client, or TimeoutError: Dask itself waits for ever where a connection is taken and nothing answers."""
+    """Return a client, or raise TimeoutError: Dask waits for ever on a server that accepts but does not answer."""
     found: Future[Any] = Future()
 
     def run() -> None:
@@ -112,7 +111,7 @@ def _connected(connect: Callable[[], Any]) -> Any:
 
 
 def _reason(error: Exception) -> str:
-    """What went wrong, of the many kinds of errors that Dask has."""
+    """Return what went wrong, for the many kinds of errors that Dask raises."""
     name = type(error).__name__
     if name == "KilledWorker":
         return "lost four workers over the same texts. Is there enough memory?"
@@ -120,12 +119,12 @@ def _reason(error: Exception) -> str:
         return "does not answer"
     if isinstance(error, CancelledError | OSError) or name == "ClosedClientError":
         return "is gone"
-    # Such as functions that a worker does not have.
+    # For example, a function is missing on a worker.
     return f"cannot embed ({name}: {' '.join(str(error).split())}). Has every worker the same version of qa?"
 
 
-def _refused(address: str) -> OSError | None:
-    """Why nothing can be reached at an address; None where something listens."""
+def _connection_error(address: str) -> OSError | None:
+    """Return why an address cannot be reached; None if a server accepts connections there."""
     place = urlsplit(address)
     try:
         socket.create_connection((place.hostname or "", place.port or 0), timeout=_CONNECT).close()

@@ -1,4 +1,4 @@
-"""What runs on a worker: load the model once, make sure that it is the right one, embed a batch."""
+"""The code that runs on a worker: load the model once, check that it is the right one, embed a batch."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _LOCK = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Which encoder embeds: how a worker gets it, and what it has to be; sent with every batch.
+    """Which encoder to use: how a worker loads it, and the fingerprint it must have; sent with every batch.
 
     Attributes:
-        load: Makes the encoder: a function or class of a module, which workers have too, with hashable arguments.
-        fingerprint: Of the encoder of the process that coordinates.
+        load: Makes the encoder: a function or class of a module that workers have too, with hashable arguments.
+        fingerprint: The fingerprint of the coordinating process's encoder.
     """
 
     load: partial[Encoder]
@@ -31,20 +31,20 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """A batch done: by which process, and its vectors, `(n, dim) float32`."""
+    """An embedded batch: the process that did it, and its vectors, `(n, dim) float32`."""
 
     worker: str
     vectors: Vectors
 
 
 def embed(job: Job, texts: Sequence[str]) -> Embedded:
-    """Embed a batch in this process; raises as the encoder does, and ModelError where it is another."""
+    """Embed a batch in this process; raises as the encoder does, and ModelError if its fingerprint differs."""
     worker = f"{os.getpid()} on {socket.gethostname()}"
     try:
         return Embedded(worker, _encoder(job).encode_passages(texts))
     except QAError as error:
         raise type(error)(f"worker {worker}: {error}") from None
-    except Exception as error:  # whatever a model or a library raises
+    except Exception as error:  # models and libraries may raise anything
         raise StorageError(f"worker {worker}: {type(error).__name__}: {error}") from None
 
 
@@ -52,7 +52,7 @@ def _encoder(job: Job) -> Encoder:
     with _LOCK:
         encoder = _loaded(job.load.func, *job.load.args, **job.load.keywords)
         if encoder.fingerprint != job.fingerprint:
-            # The worker may be older than the model's files.
+            # The worker may have loaded the model before its files changed.
             _loaded.cache_clear()
             encoder = _loaded(job.load.func, *job.load.args, **job.load.keywords)
         if encoder.fingerprint != job.fingerprint:

@@ -1,4 +1,4 @@
-"""Workers that are processes of this machine: each has its share of the cores, and is replaced when it dies."""
+"""Workers as processes on this machine: each gets a share of the cores, and is replaced if it dies."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from index.workers.job import Embedded, Job, embed
 
 _LOG = logging.getLogger(__name__)
 
-# So many processes may die over one batch.
+# How many processes may die over one batch.
 _ATTEMPTS = 3
 _GPUS = "CUDA_VISIBLE_DEVICES"
 
 
 class Processes:
-    """So many processes, each started with its first batch; threads take turns with them."""
+    """A fixed number of processes, each started with its first batch and used by one thread at a time."""
 
     def __init__(self, count: int) -> None:
         self.batches = count
-        self._all = [_Worker(cores, number) for number, cores in enumerate(shares(count))]
+        self._workers = [_Worker(cores, number) for number, cores in enumerate(shares(count))]
         self._idle: SimpleQueue[_Worker] = SimpleQueue()
-        for worker in self._all:
+        for worker in self._workers:
             self._idle.put(worker)
 
     def embed(self, job: Job, texts: Sequence[str]) -> Embedded:
@@ -46,17 +46,17 @@ class Processes:
             self._idle.put(worker)
         raise StorageError(
             f"{_ATTEMPTS} worker processes died over the same {len(texts)} texts. Is there enough memory? What they "
-            "finished is kept: run it again with fewer workers, or without."
+            "finished is kept: run it again with fewer workers, or none."
         )
 
     def close(self) -> None:
-        """End all processes, even while they embed."""
-        for worker in self._all:
+        """Kill all processes, even while they embed."""
+        for worker in self._workers:
             worker.close()
 
 
 class _Worker:
-    """A process that embeds one batch after the other; after `close`, the next batch starts another."""
+    """A process that embeds one batch after another; after `close`, the next batch starts a new one."""
 
     def __init__(self, cores: Sequence[int], number: int) -> None:
         self._cores = cores
@@ -65,7 +65,7 @@ class _Worker:
         self._pipe: Connection | None = None
 
     def embed(self, job: Job, texts: Sequence[str]) -> Embedded:
-        """Embed; raises EOFError or OSError where the process has died."""
+        """Embed a batch; raises EOFError or OSError if the process has died."""
         pipe = self._pipe or self._start()
         pipe.send((job, list(texts)))
         found: Embedded | QAError = pipe.recv()
@@ -74,7 +74,7 @@ class _Worker:
         return found
 
     def _start(self) -> Connection:
-        # Not forked: this process has threads, of OpenVINO among others.
+        # Not forked, as this process has threads, such as OpenVINO's.
         spawn = multiprocessing.get_context("spawn")
         self._pipe, theirs = spawn.Pipe()
         with theirs, _without_interrupts():
@@ -83,7 +83,7 @@ class _Worker:
         return self._pipe
 
     def close(self) -> None:
-        """End the process."""
+        """Kill the process, if there is one."""
         if self._process is not None:
             self._process.kill()
             self._process.join()
@@ -95,11 +95,11 @@ class _Worker:
 
 @contextlib.contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """What is started here gets no Ctrl-C, which is for the process that coordinates, even while it still imports."""
+    """Keep Ctrl-C from processes started here, even during their imports: it is for the coordinating process."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    # When it starts, which it does with the first process, it lets the signal through again.
+    # Started beforehand, since starting it, which the first process otherwise does, unblocks the signal.
     resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -109,18 +109,18 @@ def _without_interrupts() -> Iterator[None]:
 
 
 def shares(count: int) -> list[list[int]]:
-    """The cores of each of so many processes, by number; with more processes than cores, some have the same one."""
+    """Divide the cores, by number, among `count` processes; if there are fewer cores, some processes share one."""
     cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     size = len(cores)
     return [cores[i * size // count : (i + 1) * size // count] or cores[i % max(size, 1) :][:1] for i in range(count)]
 
 
 def _serve(pipe: Connection, cores: Sequence[int], number: int) -> None:
-    """Embed what comes until the pipe closes, as it does when the other process is gone."""
-    # Where it could not be held back.
+    """Embed batches until the pipe closes, as it does when the coordinating process ends."""
+    # For systems on which the signal could not be blocked.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if cores:
-        # Every library counts those and starts as many threads.
+        # Every library sizes its thread pool by these.
         os.sched_setaffinity(0, cores)
     gpus = os.environ.get(_GPUS, "").split(",")
     os.environ |= {_GPUS: gpus[number % len(gpus)]} if len(gpus) > 1 else {}

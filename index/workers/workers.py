@@ -1,4 +1,4 @@
-"""Workers as an update sees them: texts in, vectors out, several batches at once."""
+"""The interface of workers to an update: texts in, vectors out, several batches at once."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from index.workers.job import Embedded, Job
 
 _LOG = logging.getLogger(__name__)
 
-# Least cosine of a worker's vectors and our own, as between a GPU and the CPU; and how many texts are compared.
-_AGREEMENT = 0.9999
+# Least cosine between a worker's vectors and our own, as between a GPU and the CPU; and about how many are compared.
+_MIN_COSINE = 0.9999
 _COMPARED = 4
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerPlan:
-    """Where an update embeds, if not here: in processes of this machine, or on a Dask cluster."""
+    """Where an update embeds, if not in its own process: in others on this machine, or on a Dask cluster."""
 
     processes: int = 0
     dask: str = ""
@@ -37,71 +37,71 @@ class WorkerPool(Protocol):
 
     @property
     def batches(self) -> int:
-        """How many batches at once keep all of them busy now."""
+        """How many concurrent batches keep all of them busy at the moment."""
 
     def embed(self, job: Job, texts: Sequence[str]) -> Embedded:
-        """Have a batch embedded, again where its worker is lost; several threads may call it.
+        """Embed a batch on a worker, and again if that is lost; several threads may call this.
 
         Raises:
-            StorageError: There are no workers left, or the batch kills or fails them.
-            ModelError: The model cannot be loaded there, or is another.
+            StorageError: There are no workers left, or the batch kills them or fails on them.
+            ModelError: The worker cannot load the model, or has a different one.
         """
 
     def close(self) -> None:
-        """Let go of the workers."""
+        """Release the workers."""
 
 
 class Workers:
-    """Embeds passages on a pool; the first vectors of each of its processes are compared with the encoder's own."""
+    """Embeds passages on a pool; vectors of each process's first batch are compared with the encoder's own."""
 
     def __init__(self, encoder: Encoder, load: partial[Encoder], pool: WorkerPool) -> None:
         self._encoder = encoder
         self._job = Job(load, encoder.fingerprint)
         self._pool = pool
-        self._agreeing: set[str] = set()
+        self._verified: set[str] = set()
         self._lock = threading.Lock()
         self._is_prepared = False
 
     @property
     def batches(self) -> int:
-        """How many batches at once keep all workers busy."""
+        """How many concurrent batches keep all workers busy."""
         return self._pool.batches
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
-        """As `Encoder.encode_passages`; raises as `WorkerPool.embed`, and ModelError where the vectors differ."""
+        """Embed like `Encoder.encode_passages`; raises as `WorkerPool.embed`, and ModelError if vectors differ."""
         with self._lock:
             if not self._is_prepared:
-                # The model is compiled for this machine once, and not by all workers at the same time.
+                # Compile the model for this machine now, rather than in all workers at the same time.
                 self._encoder.encode_passages(texts[:1])
                 self._is_prepared = True
         found = self._pool.embed(self._job, texts)
-        if found.worker not in self._agreeing:
+        if found.worker not in self._verified:
             self._compare(found, texts)
-            self._agreeing.add(found.worker)
+            self._verified.add(found.worker)
         return found.vectors
 
     def _compare(self, found: Embedded, texts: Sequence[str]) -> None:
         some = range(0, len(texts), max(1, len(texts) // _COMPARED))
         own = self._encoder.encode_passages([texts[i] for i in some])
         shape = (len(texts), self._encoder.dimension)
-        agreement = np.min(np.sum(found.vectors[some] * own, axis=1)) if found.vectors.shape == shape else np.nan
+        cosine = np.min(np.sum(found.vectors[some] * own, axis=1)) if found.vectors.shape == shape else np.nan
         # Written so that NaN fails too.
-        if not agreement >= _AGREEMENT:
+        if not cosine >= _MIN_COSINE:
             raise ModelError(
-                f"worker {found.worker} returns other vectors than this machine (cosine {agreement:.5f}). "
+                f"worker {found.worker} returns different vectors from this machine (cosine {cosine:.5f}). "
                 "Install the same versions on both."
             )
-        _LOG.info("worker %s embeds (cosine with our own vectors: %.6f)", found.worker, agreement)
+        _LOG.info("worker %s embeds (cosine with our own vectors: %.6f)", found.worker, cosine)
 
 
 @contextmanager
 def open_workers(plan: WorkerPlan | None, encoder: Encoder, load: partial[Encoder]) -> Iterator[Workers | None]:
-    """Lend what embeds for an update; None without a plan, for the encoder itself.
+    """Open the workers of a plan for an update; None without a plan, when the encoder itself embeds.
 
     Args:
-        plan: Where.
-        encoder: The one of the update.
-        load: Makes the same on a worker.
+        plan: Where to embed.
+        encoder: The update's encoder.
+        load: Makes the same encoder on a worker.
 
     Raises:
         UsageError: The plan contradicts itself, or there is no cluster at its address.
@@ -110,7 +110,7 @@ def open_workers(plan: WorkerPlan | None, encoder: Encoder, load: partial[Encode
         yield None
         return
     if plan.processes and plan.dask:
-        raise UsageError("--workers are processes of this machine, --dask is a cluster; choose one.")
+        raise UsageError("--workers starts processes on this machine, --dask uses a cluster; choose one.")
     with closing(_pool(plan)) as pool:
         yield Workers(encoder, load, pool)
 

@@ -1,6 +1,6 @@
-"""Make the index that pins the format: `python -m tests.index.golden`, when the number of the format rises.
+"""Make the index that pins the format: run `python -m tests.index.golden` when the format version rises.
 
-Writes `golden/index/` and, beside it, `golden/expected.json`: all that must be found in it, as literal values.
+Writes `golden/index/`, and to `golden/expected.json` all that must be found in it, as literal values.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.encoders import BagEncoder
 from tests.robustness.picture import Questions, whole_picture
 
 GOLDEN = Path(__file__).parent / "golden"
-# Files of the index that are kept: a log and a lock belong to a process.
+# Endings of the index files to keep: logs and locks belong to a process.
 KEPT = ("index.db", ".faiss")
 # A file of six documents.
 RECORDS = tuple(f"{number} Birds of the Upper Weir" for number in ("One", "Two", "Three", "Four", "Five", "Six"))
@@ -38,7 +38,7 @@ FIRST = {
     "records.txt": "\n".join(f"{title}\n\n{RECORD}\n" for title in RECORDS).encode(),
     "skipped.txt": b"\0\1\2",
 }
-# One passage less, so that a vector is left to spare, and one more, in a segment of its own or a merged one.
+# One passage fewer, so that a vector becomes unused, and a new one, in its own segment or a merged one.
 SECOND = {
     "notes/größe.md": "# Größe\n\nDie Straße ist 3 m breit.\n\n## Länge\n\nDer Weg führt über 12 km.\n".encode(),
 }
@@ -52,7 +52,7 @@ QUESTIONS = Questions(
 
 
 def write(root: Path, files: dict[str, bytes], tick: int) -> None:
-    """Write files with times of change in the past."""
+    """Write files with modification times in the past."""
     for path, data in files.items():
         file = root / path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -69,7 +69,7 @@ def make(root: Path) -> None:
 
 
 def tables(file: Path) -> dict[str, list[list[Any]]]:
-    """Every row of every table, but for what depends on when it was written and with which FAISS."""
+    """Return every row of every table, without values that depend on the time or the version of FAISS."""
     found: dict[str, list[list[Any]]] = {}
     with closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as connection:
         names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
@@ -83,10 +83,10 @@ def tables(file: Path) -> dict[str, list[list[Any]]]:
 
 def _row(table: str, row: dict[str, Any]) -> list[Any]:
     if "checked_ns" in row:
-        # The time of reading, and what is computed from it.
+        # The time of reading, and a checksum that includes it.
         row |= {"checked_ns": None, "checksum": None}
     if table == "meta" and row["key"] in ("checksum", "splitter"):
-        # Another splitter that cuts this corpus in the same way writes the same index.
+        # Another splitter version that splits this corpus the same way writes the same index.
         row["value"] = None
     if table == "meta" and row["key"] == "segments":
         segments = json.loads(row["value"])
@@ -95,21 +95,21 @@ def _row(table: str, row: dict[str, Any]) -> list[Any]:
 
 
 def picture(root: Path) -> dict[str, Any]:
-    """All that is found in the index, as it stands in the JSON."""
+    """Return all that is found in the index, as JSON represents it."""
     generation, found = whole_picture(root, BagEncoder(), QUESTIONS)
     plain: dict[str, Any] = json.loads(json.dumps(found))
     return {"generation": generation, "answers": plain, "tables": json.loads(json.dumps(tables(root / ".qa/index.db")))}
 
 
 def unpack(folder: Path) -> None:
-    """Put the files of the golden index, as they were written, into a new folder."""
+    """Unpack the files of the golden index into a new folder."""
     folder.mkdir()
     for path in sorted((GOLDEN / "index").iterdir()):
         (folder / path.name.removesuffix(".gz")).write_bytes(gzip.decompress(path.read_bytes()))
 
 
 def main() -> None:
-    """Write the golden index anew."""
+    """Replace the golden index."""
     with tempfile.TemporaryDirectory() as place:
         root = Path(place) / "corpus"
         root.mkdir()
@@ -118,7 +118,7 @@ def main() -> None:
         (GOLDEN / "index").mkdir(parents=True)
         for path in sorted((root / ".qa").iterdir()):
             if path.name.endswith(KEPT):
-                # Most of a small database is the empty rest of its pages.
+                # Most of a small database is empty space in its pages.
                 (GOLDEN / "index" / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes(), mtime=0))
         expected = {"format": FORMAT_VERSION, **picture(root)}
     text = json.dumps(expected, indent=1, ensure_ascii=False, sort_keys=True)

@@ -1,4 +1,4 @@
-"""A keyword index by itself: what is indexed, what is on disk, and BM25 written down anew."""
+"""A keyword index on its own: what is indexed, what is on disk, and an independent BM25."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ SMALL = {1: text("cat dog"), 2: text("dog sea"), 6: text("cat sea"), 13: Fields(
 
 
 def once(*terms: str) -> dict[str, float]:
-    """A question that says each term once."""
+    """A question with each term once."""
     return dict.fromkeys(terms, 1.0)
 
 
 @contextmanager
 def undone(database: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    """What happens inside is taken back."""
+    """Roll back all changes at the end."""
     database.execute("SAVEPOINT whole")
     try:
         yield database
@@ -62,7 +62,7 @@ def change(
 
 
 def rows(connection: sqlite3.Connection) -> list[list[tuple[Any, ...]]]:
-    """All that is on disk."""
+    """All rows on disk."""
     return [
         connection.execute("SELECT id, data, checksum FROM posting_lists ORDER BY id").fetchall(),
         connection.execute("SELECT block, lengths, hashes, checksum FROM blocks ORDER BY block").fetchall(),
@@ -79,7 +79,7 @@ def stored(connection: sqlite3.Connection) -> dict[tuple[int, str], PostingList]
 
 
 def lengths(connection: sqlite3.Connection) -> dict[int, list[int]]:
-    """Words of the passages of each block."""
+    """The passage lengths of each block, in words."""
     return {number: block.lengths.tolist() for number, block in read_blocks(connection, FILE).items()}
 
 
@@ -88,7 +88,7 @@ def row_of(block: int, term: str) -> int:
 
 
 def weighed(one: Fields) -> tuple[Counter[str], int]:
-    """Weights of terms and number of words, counted anew: a word of the path counts twice, no words count as one."""
+    """Count term weights and words independently: words of the path weigh double, and the least length is 1."""
     weights: Counter[str] = Counter()
     words = 0
     for part, weight in ((one.title, 1), (one.heading, 1), (one.text, 1), (one.path, 2)):
@@ -104,7 +104,7 @@ def frequency(held: Held, term: str) -> int:
 
 
 def bm25(held: Held, wanted: Mapping[str, float]) -> dict[int, float]:
-    """The score of every passage that has any of the terms."""
+    """Score every passage that has any of the terms."""
     counted = {row: weighed(one) for row, one in held.items()}
     mean = sum(words for _, words in counted.values()) / max(len(held), 1)
     scores: dict[int, float] = {}

@@ -1,4 +1,4 @@
-"""Vectors in segments, as the store writes them; and what brute force finds among them."""
+"""Vectors in segments, as the store writes them, and a brute-force search of them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def scattered(count: int, seed: int = 0) -> Vectors:
 
 
 def clustered(count: int, seed: int = 0) -> Vectors:
-    """Ten clusters, so tight that one bit a dimension alone does not tell their members apart."""
+    """Ten clusters, so tight that one bit per dimension does not separate their members."""
     rng = np.random.default_rng(seed)
     return unit(scattered(10, 99)[rng.integers(0, 10, count)] + 0.3 * scattered(count, seed + 1))
 
@@ -73,8 +73,8 @@ def digest(number: int) -> bytes:
 
 
 def split_file(path: str, numbers: Sequence[int]) -> SplitFile:
-    """A document whose passages are known by numbers."""
-    texts = [f"{number}" for number in numbers]
+    """A document whose passages have numbers as texts and digests."""
+    texts = list(map(str, numbers))
     passages = tuple(
         Passage(20 * place, 20 * place + len(text), text, 0, "", (), "", (1, 1)) for place, text in enumerate(texts)
     )
@@ -85,7 +85,7 @@ def split_file(path: str, numbers: Sequence[int]) -> SplitFile:
 def commit(
     folder: Path, rows: Vectors, documents: Mapping[str, Sequence[int]], removed: frozenset[str] = frozenset()
 ) -> Info:
-    """Add documents, whose passages' vectors are rows by number, and remove some."""
+    """Add documents, given as the row numbers of their vectors, and remove some."""
     numbers = [number for several in documents.values() for number in several]
     with Store(folder) as store:
         if numbers:
@@ -98,12 +98,12 @@ def commit(
 
 
 def dealt(count: int, documents: int) -> dict[str, range]:
-    """Passages 0 to `count`, dealt out to documents in turn."""
+    """Deal out the passages below `count` to documents in turn."""
     return {f"{first}.txt": range(first, count, documents) for first in range(documents)}
 
 
 def check(folder: Path) -> None:
-    """Whatever was done to a folder, tables and files agree about its vectors."""
+    """Check that tables and files agree about the vectors."""
     with contextlib.closing(sqlite3.connect(folder / DATABASE)) as connection:
 
         def numbers(query: str, *values: object) -> list[int]:

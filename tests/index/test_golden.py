@@ -1,4 +1,4 @@
-"""An index of this format as it was written once: it opens byte for byte, and a build of today is the same."""
+"""A stored index of this format can still be read, and a new build has the same content."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def expected() -> dict[str, Any]:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """The golden index beside its corpus."""
+    """The golden corpus with its index."""
     folder = tmp_path / "golden"
     folder.mkdir()
     write(folder, FIRST, 0)
@@ -39,19 +39,19 @@ def root(tmp_path: Path) -> Path:
 
 
 def digests(folder: Path) -> dict[str, str]:
-    """Of every file but those that only readers share."""
+    """Digests of all files except those that readers share."""
     files = sorted(path for path in folder.iterdir() if not path.name.endswith(("-wal", "-shm")))
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
-def test_the_golden_index_is_of_this_format(expected: dict[str, Any]) -> None:
-    """Where the number rises, make it anew: `python -m tests.index.golden`."""
+def test_the_golden_index_has_the_current_format(expected: dict[str, Any]) -> None:
+    """If the format version rises, replace it: `python -m tests.index.golden`."""
     assert expected["format"] == FORMAT_VERSION
     size = sum(path.stat().st_size for path in GOLDEN.rglob("*") if path.is_file())
     assert size < 120_000
 
 
-def test_the_golden_index_gives_exactly_what_it_gave(root: Path, expected: dict[str, Any]) -> None:
+def test_the_golden_index_gives_exactly_the_expected_answers(root: Path, expected: dict[str, Any]) -> None:
     found = picture(root)
     assert found["generation"] == expected["generation"] == 2
     for name, value in expected["answers"].items():
@@ -59,7 +59,7 @@ def test_the_golden_index_gives_exactly_what_it_gave(root: Path, expected: dict[
     assert differences(found["tables"], expected["tables"]) == []
 
 
-def test_asking_and_checking_change_no_byte(root: Path) -> None:
+def test_asking_and_checking_do_not_change_a_byte(root: Path) -> None:
     before = digests(root / ".qa")
     assert "index.db" in before
     assert any(name.endswith(".faiss") for name in before)
@@ -70,8 +70,8 @@ def test_asking_and_checking_change_no_byte(root: Path) -> None:
     assert not log.exists() or log.stat().st_size == 0
 
 
-def test_a_build_of_today_has_the_same_content(tmp_path: Path, expected: dict[str, Any]) -> None:
-    """Row by row, in every table, from the same files with the same times."""
+def test_a_new_build_has_the_same_content(tmp_path: Path, expected: dict[str, Any]) -> None:
+    """From the same files with the same times, every table has the same rows."""
     (tmp_path / "new").mkdir()
     make(tmp_path / "new")
     found = tables(tmp_path / "new" / ".qa" / "index.db")
@@ -82,7 +82,7 @@ def test_a_build_of_today_has_the_same_content(tmp_path: Path, expected: dict[st
 
 
 def differences(found: dict[str, list[Any]], expected: dict[str, list[Any]]) -> list[str]:
-    """Rows that are in one and not in the other."""
+    """Rows that only one of them has."""
     lines = []
     for table in sorted(found.keys() | expected.keys()):
         new, old = found.get(table, []), expected.get(table, [])
@@ -91,8 +91,7 @@ def differences(found: dict[str, list[Any]], expected: dict[str, list[Any]]) -> 
     return lines
 
 
-def test_an_index_of_the_format_before_asks_for_a_rebuild_that_embeds_nothing(root: Path) -> None:
-    """As the last version with that format wrote it."""
+def test_an_index_of_the_previous_format_asks_for_a_rebuild_which_embeds_nothing(root: Path) -> None:
     shutil.rmtree(root / ".qa")
     (root / ".qa").mkdir()
     (root / ".qa" / "index.db").write_bytes(gzip.decompress((GOLDEN / "format-8.db.gz").read_bytes()))

@@ -1,14 +1,13 @@
-"""What importing the package costs."""
+"""Importing the package loads no heavy library."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import index
+from tests.index.conftest import run_code
 
 FOLDER = Path(index.__file__).parent
 # What type checkers see.
@@ -23,14 +22,11 @@ def test_importing_all_of_the_package_loads_no_heavy_library() -> None:
         + "heavy = {'torch', 'faiss', 'transformers', 'sentence_transformers', 'huggingface_hub', 'tokenizers', 'qa'}\n"
         "print(sorted(heavy & sys.modules.keys()))"
     )
-    found = subprocess.run(
-        [sys.executable, "-c", code], env={"PYTHONPATH": ":".join(sys.path)}, capture_output=True, text=True, check=True
-    )
-    assert found.stdout == "[]\n"
+    assert run_code(code).stdout == "[]\n"
 
 
 @pytest.mark.parametrize("action", ["count", "update"])
-def test_neither_counting_nor_an_update_without_news_loads_torch(tmp_path: object, action: str) -> None:
+def test_neither_counting_tokens_nor_an_empty_update_loads_torch(tmp_path: Path, action: str) -> None:
     code = (
         "import sys\nfrom pathlib import Path\nfrom index.encoder.model_files import find\n"
         "from index.encoder.torch_backend import TorchEncoder\nfrom index.update.report import Request\n"
@@ -41,14 +37,7 @@ def test_neither_counting_nor_an_update_without_news_loads_torch(tmp_path: objec
         "    assert update(Request(Path(sys.argv[2]), encoder)).unchanged == 0\n"
         "print(sorted({'torch', 'transformers'} & sys.modules.keys()))"
     )
-    found = subprocess.run(
-        [sys.executable, "-c", code, action, str(tmp_path)],
-        env={"PYTHONPATH": ":".join(sys.path)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert found.stdout == "[]\n"
+    assert run_code(code, action, tmp_path).stdout == "[]\n"
 
 
 @pytest.mark.parametrize("name", dir(index))

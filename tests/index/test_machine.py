@@ -1,4 +1,4 @@
-"""Any history of a folder: after every update the index is the one that a clean build would make.
+"""Whatever the history of a folder: after every update, the index is the one that a clean build would make.
 
 Short by default. The long form, with more and longer histories:
 
@@ -35,12 +35,13 @@ from index.update.report import BuildReport, Request
 from index.update.update import rebuild_index, update_index
 from qa.collection import check
 from tests.encoders import BagEncoder
+from tests.index.segments import limit_sizes
 from tests.robustness.damages import structures
 from tests.robustness.dying import dying_at
 from tests.robustness.picture import Picture, answers, left_out, listing, stored_digests
 from tests.robustness.process import in_fork, value_in_fork
 
-# A file checked this soon after its last change is read again next time.
+# A file read this soon after its last change is read again next time.
 RACY_NS = 2_000_000_000
 PATHS = ["a.md", "b.md", "ä.txt", "notes/a.md", "notes/c.txt", "plans/old/d.md", "שלום.txt"]
 SENTENCES = [
@@ -62,7 +63,7 @@ sections = st.lists(st.sampled_from(SENTENCES), max_size=4)
 
 
 class OtherEncoder(BagEncoder):
-    """Another model of the same dimension: no vector of one is a vector of the other."""
+    """Another model of the same dimension, whose vectors all differ."""
 
     def __init__(self) -> None:
         super().__init__(name="other", fingerprint="e" * 64)
@@ -73,28 +74,28 @@ class OtherEncoder(BagEncoder):
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """What a file holds, and when it last changed."""
+    """The content of a file, and when it last changed."""
 
     data: bytes
     mtime_ns: int
 
 
 def document(parts: list[str]) -> bytes:
-    """A document of a section for each sentence; one part has no heading, none is an empty file."""
+    """A document with a section for each sentence; a single sentence has no heading, none is an empty file."""
     if len(parts) == 1:
         return f"{parts[0]}\n".encode()
     return "\n".join(f"## Part {number}\n\n{text}\n" for number, text in enumerate(parts)).encode()
 
 
 def page(parts: list[str]) -> bytes:
-    """Records in one file: from six on, and where its name promises plain text, a document for each sentence."""
+    """Records in one file: six or more become a document each, if the name is that of a plain text."""
     return "\n".join(
         f"Notes by the Sea, Number {n}\n\n{' '.join([text] * 10)}\n" for n, text in enumerate(parts)
     ).encode()
 
 
 def picture(root: Path) -> Picture:
-    """All that an index shows; answers too, with every bit of their scores."""
+    """All that an index shows, including answers with every bit of their scores."""
     with Snapshot(root / ".qa") as snapshot:
         encoder = ENCODERS[snapshot.info.model]()
         return {
@@ -111,8 +112,8 @@ ENCODERS: dict[str, Callable[[], BagEncoder]] = {"bag": BagEncoder, "other": Oth
 class Folder(RuleBasedStateMachine):
     """A folder, its index, and a model of what the index must know.
 
-    `disk` is what the files hold. `known` is what the index was told of each, which differs where a change cannot be
-    seen by size and time of change; documents and skipped files alike.
+    `disk` has the content of the files; `known`, the content that the index has read, of documents and skipped files.
+    They differ if a change did not affect size and modification time.
     """
 
     def __init__(self) -> None:
@@ -144,7 +145,7 @@ class Folder(RuleBasedStateMachine):
     # --- files ---
 
     def write(self, path: str, data: bytes, *, mtime_ns: int | None = None) -> None:
-        """Write a file; at a time of its own in the past, unless one is given."""
+        """Write a file with the given modification time, or else a unique one in the past."""
         self.clock += 10
         file = self.root / path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -174,7 +175,7 @@ class Folder(RuleBasedStateMachine):
 
     @rule(path=paths, parts=sections)
     def write_now(self, path: str, parts: list[str]) -> None:
-        """With the time it really is, so close to the update that it is read again by the next."""
+        """Write a file with the current time, so close to the update that the next one reads it again."""
         self.write(path, document(parts))
         os.utime(self.root / path)
         self.disk[path] = File(self.disk[path].data, (self.root / path).stat().st_mtime_ns)
@@ -219,7 +220,7 @@ class Folder(RuleBasedStateMachine):
     @rule(data=st.data())
     @precondition(lambda self: any(b"the" in file.data for file in self.disk.values()))
     def edit_in_secret(self, data: st.DataObject) -> None:
-        """Same size, and the time of change put back: seen by a rebuild alone, or where the file was read too early."""
+        """Keep size and modification time: only a rebuild sees this, unless the file was read too early."""
         path = data.draw(st.sampled_from(sorted(path for path, file in self.disk.items() if b"the" in file.data)))
         file = self.disk[path]
         self.write(path, file.data.replace(b"the", b"our", 1), mtime_ns=file.mtime_ns)
@@ -231,7 +232,7 @@ class Folder(RuleBasedStateMachine):
     @rule(data=st.data())
     @precondition(lambda self: self.past)
     def undo(self, data: st.DataObject) -> None:
-        """What a file held before is written back."""
+        """Restore the earlier content of a file."""
         self.write(*data.draw(st.sampled_from(self.past)))
 
     # --- the index ---
@@ -247,7 +248,7 @@ class Folder(RuleBasedStateMachine):
     @rule(refused=st.frozensets(paths, min_size=1), how=st.sampled_from([update_index, rebuild_index]))
     @precondition(lambda self: self.built)
     def update_while_files_cannot_be_read(self, refused: frozenset[str], how: Callable[[Request], BuildReport]) -> None:
-        """What the index knew of such files stays."""
+        """What the index knew of these files stays."""
         read = read_bytes
 
         def refusing(root: Path, path: str, **limits: int) -> bytes:
@@ -268,14 +269,14 @@ class Folder(RuleBasedStateMachine):
     @rule()
     @precondition(lambda self: self.built)
     def change_splitter(self) -> None:
-        """A version that cuts otherwise."""
+        """Change to a version that splits differently."""
         self._patch.setattr(splitter, "VERSION", splitter.VERSION + 1)
         self._patch.setattr(splitter, "TARGET_TOKENS", 120 if splitter.TARGET_TOKENS != 120 else 12)
         self._bring_up_to_date(update_index, everything=True)
 
     @rule(place=st.integers(1, 250), how=st.sampled_from([update_index, update_index, rebuild_index]))
     def crash(self, place: int, how: Callable[[Request], BuildReport]) -> None:
-        """Killed at some operation on the database or a file: the old generation or the new one, and work goes on."""
+        """A kill at any operation on the database or a file leaves the old or the new generation."""
         self._close_reader()  # SQLite's locks do not survive a fork
         before = self.known, self.built
         self._expect(how is rebuild_index)
@@ -307,7 +308,7 @@ class Folder(RuleBasedStateMachine):
     @rule(data=st.data())
     @precondition(lambda self: self.built)
     def damage_and_repair(self, data: st.DataObject) -> None:
-        """Whatever was damaged, after a repair the index is as if it was built anew; or nothing had to be done."""
+        """A repair makes a damaged index equal to a new one, unless nothing has to be repaired."""
         random_ = random.Random(data.draw(st.integers(0, 10**6)))  # noqa: S311 - not for secrets
         self._close_reader()
         do_damage(self.root / ".qa", random_)
@@ -318,7 +319,7 @@ class Folder(RuleBasedStateMachine):
             try:
                 repaired = check.repair(self.root).rebuilt is not None
             except (NoIndexError, IncompatibleError) as error:
-                if isinstance(error, NewerFormatError):  # the number of the format was hit
+                if isinstance(error, NewerFormatError):  # the damage hit the format version
                     shutil.rmtree(self.root / ".qa")
                 rebuild_index(Request(self.root, encoder, allow_empty=True))
                 repaired = True
@@ -331,7 +332,7 @@ class Folder(RuleBasedStateMachine):
     @rule()
     @precondition(lambda self: self.built and self.reader is None)
     def open_a_reader(self) -> None:
-        """It sees its generation for as long as it is open."""
+        """A reader sees its generation for as long as it is open."""
         self.read = picture(self.root)
         self.reader = Snapshot(self.root / ".qa")
 
@@ -340,7 +341,7 @@ class Folder(RuleBasedStateMachine):
     def close_the_reader(self) -> None:
         self._close_reader()
 
-    # --- what must hold ---
+    # --- invariants ---
 
     def _bring_up_to_date(
         self,
@@ -362,10 +363,10 @@ class Folder(RuleBasedStateMachine):
         assert not kept.intersection(digests)
         names = {path.name for path in (self.root / ".qa").iterdir()} - {"index.db", "index.db-wal", "index.db-shm"}
         assert all(name in ("lock", ".gitignore") or name.endswith(".faiss") for name in names), names
-        self._reader_must_see_what_it_saw()
+        self._check_reader()
 
     def _expect(self, everything: bool, *, refused: frozenset[str] = frozenset()) -> None:
-        """What the index will know after an update: new is what stat shows to be, or what was read too early."""
+        """Compute what the index will know after an update: it reads what stat shows as new or was read too early."""
         stored = self._stored() if self.built else {}
         known = {}
         for path, file in self.disk.items():
@@ -381,7 +382,7 @@ class Folder(RuleBasedStateMachine):
         self.known = known
 
     def _stored(self) -> dict[str, tuple[int, int, int]]:
-        """Size, time of change and time of the last reading of what the index knows, documents and skipped files."""
+        """The size, modification time and time of reading of all known files, including skipped ones."""
         with Snapshot(self.root / ".qa") as snapshot:
             found = {one.path: (one.size, one.mtime_ns, one.checked_ns) for one in snapshot.documents()}
             for one in snapshot.skipped():
@@ -390,14 +391,14 @@ class Folder(RuleBasedStateMachine):
         return found
 
     def _must_equal(self, found: Picture) -> None:
-        """What could not be read the last time is reported too; a clean build elsewhere has no such trouble."""
+        """Compare with a clean build; that has no files which could not be read, so these are left out."""
         found["left out"] = [one for one in found["left out"] if not one[2]]
         expected = self._expected()
         for name, value in expected.items():
             assert found[name] == value, name
 
     def _expected(self) -> Picture:
-        """The picture of a clean build, elsewhere, of what the index must know."""
+        """The picture of a clean build of what the index must know."""
         at = frozenset(self.known.items()), self.model, splitter.VERSION, splitter.TARGET_TOKENS
         if at not in self._clean:
             with tempfile.TemporaryDirectory() as place:
@@ -410,7 +411,8 @@ class Folder(RuleBasedStateMachine):
                 self._clean[at] = picture(Path(place))
         return dict(self._clean[at])
 
-    def _reader_must_see_what_it_saw(self) -> None:
+    def _check_reader(self) -> None:
+        """An open reader still sees what it saw."""
         if self.reader is not None:
             assert listing(self.reader) == self.read["documents"]
             encoder = ENCODERS[self.reader.info.model]()
@@ -419,16 +421,14 @@ class Folder(RuleBasedStateMachine):
 
     def _close_reader(self) -> None:
         if self.reader is not None:
-            self._reader_must_see_what_it_saw()
+            self._check_reader()
             self.reader.close()
             self.reader = None
 
 
 def small(patch: pytest.MonkeyPatch) -> None:
-    """What happens to millions of vectors happens to a few: merged and compressed segments, forgotten vectors."""
-    patch.setattr("index.dense.faiss_segments.EXACT_MOST", 4)
-    for module in ("faiss_segments", "merge_policy", "segment_writer"):
-        patch.setattr(f"index.dense.{module}.SEGMENT_MOST", 8)
+    """Lower all limits, so that a few vectors are merged, compressed and pruned like millions."""
+    limit_sizes(patch, exact=4, most=8)
     patch.setattr("index.dense.merge_policy._DEAD_FEW", 1)
     patch.setattr("index.commit.store.SPARE_VECTORS", 5)
     patch.setattr("index.update.embed_queue._CHUNK", 2)
@@ -436,7 +436,7 @@ def small(patch: pytest.MonkeyPatch) -> None:
 
 
 def do_damage(folder: Path, random_: random.Random) -> None:
-    """A bit, anywhere or where it says how others are to be read; the end or the whole of a file."""
+    """Flip a bit, anywhere or in a structure of the file; or cut off its end, or delete it."""
     with suppress(OSError, sqlite3.Error), closing(sqlite3.connect(folder / "index.db")) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     file = random_.choice(sorted(path for path in folder.iterdir() if path.suffix in (".db", ".faiss")))

@@ -1,9 +1,8 @@
-"""What a reader sees: one generation, the right candidates in the right order, checked rows."""
+"""A reader sees one generation, the right candidates in the right order, and verified rows."""
 
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import tempfile
 import textwrap
@@ -18,32 +17,20 @@ from hypothesis import strategies as st
 from corpus.errors import IncompatibleError, NoIndexError, UsageError
 from index.dense.search import Candidate
 from index.snapshot import Snapshot
-from index.update.report import Request
-from index.update.update import update_index
 from tests.encoders import BagEncoder
+from tests.index.conftest import build, run_code
 from tests.index.segments import Truth
 
 WORDS = ["cat", "dog", "owl", "sea", "mat", "sun", "tree", "rock"]
 sentences = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join)
 
 
-def build(root: Path) -> None:
-    update_index(Request(root, BagEncoder(), allow_empty=True))
-
-
-def write(root: Path, files: dict[str, str]) -> None:
-    for path in root.glob("*.txt"):
-        path.unlink()
-    for name, text in files.items():
-        (root / name).write_text(text, encoding="utf-8")
-
-
-def test_no_index_is_said_so(tmp_path: Path) -> None:
+def test_a_missing_index_is_reported(tmp_path: Path) -> None:
     with pytest.raises(NoIndexError, match="Run `qa index`"):
         Snapshot(tmp_path / ".qa")
 
 
-def test_a_passage_is_its_slice_with_all_that_belongs_to_it(root: Path) -> None:
+def test_a_passage_is_a_slice_of_its_document_with_metadata(root: Path) -> None:
     build(root)
     text = (root / "cats.md").read_text(encoding="utf-8")
     with Snapshot(root / ".qa") as snapshot:
@@ -53,8 +40,6 @@ def test_a_passage_is_its_slice_with_all_that_belongs_to_it(root: Path) -> None:
         assert second.text[second.body :] == "Dogs bark at state-of-the-art robots."
         assert (second.lines, second.page, second.heading, second.title) == ((5, 7), None, ("Cats", "Dogs"), "Cats")
         assert second.encoder_text == "Cats › Dogs\nDogs bark at state-of-the-art robots."
-        assert snapshot.find(second.key) == second
-        assert snapshot.find("0" * 16) is None
         assert snapshot.passages([second.id, first.id]) == [second, first]
 
 
@@ -81,7 +66,7 @@ def test_a_vector_of_another_dimension_is_refused(root: Path) -> None:
 
 
 @pytest.mark.parametrize("limit", [0, -1])
-def test_a_limit_below_one_gives_nothing(root: Path, limit: int) -> None:
+def test_a_limit_below_one_finds_nothing(root: Path, limit: int) -> None:
     build(root)
     with Snapshot(root / ".qa") as snapshot:
         assert snapshot.dense(BagEncoder().encode_query("cat"), limit) == []
@@ -94,10 +79,11 @@ slow = settings(max_examples=25, deadline=None, suppress_health_check=[HealthChe
 @slow
 @given(texts=st.lists(sentences, min_size=1, max_size=60), query=sentences, limit=st.integers(1, 8), data=st.data())
 def test_dense_search_equals_brute_force(texts: list[str], query: str, limit: int, data: st.DataObject) -> None:
-    """Same passages, same scores, same order of ties as NumPy over all vectors, with and without a scope."""
+    """The passages, scores and order of ties are those of NumPy over all vectors, with and without a scope."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        write(root, {f"{number}.txt": text for number, text in enumerate(texts)})
+        for number, text in enumerate(texts):
+            (root / f"{number}.txt").write_text(text, encoding="utf-8")
         build(root)
         vector = BagEncoder().encode_query(query)
         with Snapshot(root / ".qa") as snapshot:
@@ -108,7 +94,7 @@ def test_dense_search_equals_brute_force(texts: list[str], query: str, limit: in
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs to become another user")
 def test_a_read_only_index_answers(root: Path) -> None:
-    """Another user without write permission asks: no lock, no log, no shared memory file is needed."""
+    """Another user without write permission can ask: no lock, log or shared memory file is needed."""
     code = textwrap.dedent("""
         import os, sys
         from pathlib import Path
@@ -129,19 +115,14 @@ def test_a_read_only_index_answers(root: Path) -> None:
             print("read-only" in str(error))
     """)
     build(root)
-
     with tempfile.TemporaryDirectory() as folder:
-        shared = Path(folder)
-        shared.chmod(0o755)
-        target = shared / "corpus"
-        root.rename(target)
-        found = subprocess.run(
-            [sys.executable, "-c", code, str(target), *sys.path], capture_output=True, text=True, check=False
-        )
+        Path(folder).chmod(0o755)
+        target = root.rename(Path(folder) / "corpus")
+        found = run_code(code, target, *sys.path, check=False)
     assert found.stdout.split() == ["1", "4", "True"], found.stderr
 
 
-def test_several_threads_may_ask_one_snapshot(root: Path) -> None:
+def test_threads_can_share_a_snapshot(root: Path) -> None:
     build(root)
     with Snapshot(root / ".qa") as snapshot:
 

@@ -1,4 +1,4 @@
-"""Staged files come back as they were, and leave nothing behind."""
+"""Staged files can be read unchanged, and leave nothing behind."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.marks import needs_limits
 from tests.robustness.program import growing_to
 
 numbers = st.integers(0, 2**63 - 1)
-# As a file is decoded: any character, but no half of a pair.
+# Any decoded text, so no surrogates.
 texts = st.text(st.characters(exclude_categories=["Cs"]))
 passages = st.builds(
     Passage,
@@ -62,20 +62,20 @@ def staging(tmp_path: Path) -> Iterator[Staging]:
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(given_files=st.lists(split_files(), max_size=5))
-def test_files_come_back_as_they_were_as_often_as_asked(staging: Staging, given_files: list[SplitFile]) -> None:
-    """In their order, tuples as tuples and bytes as bytes; none is left after a commit."""
-    for one in given_files:
+@given(files=st.lists(split_files(), max_size=5))
+def test_staged_files_can_be_read_repeatedly(staging: Staging, files: list[SplitFile]) -> None:
+    """In order, with the same types; none is left after clearing."""
+    for one in files:
         staging.add(one)
-    assert list(staging) == list(staging) == given_files
-    assert staging.paths == [one.document.path for one in given_files]
+    assert list(staging) == list(staging) == files
+    assert staging.paths == [one.document.path for one in files]
     staging.clear()
     assert (list(staging), staging.paths) == ([], [])
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="looks at open files")
-def test_what_is_staged_goes_to_a_file_without_a_name(staging: Staging, tmp_path: Path) -> None:
-    """Memory stays small, and a killed process leaves nothing behind."""
+def test_staged_files_are_written_to_an_unnamed_file(staging: Staging, tmp_path: Path) -> None:
+    """So memory use stays small, and a killed process leaves nothing behind."""
     before = sorted(tmp_path.iterdir())
     fill(staging)
     opened = [str(path.readlink()) for path in Path("/proc/self/fd").iterdir() if path.is_symlink()]

@@ -1,4 +1,4 @@
-"""Copies in eight bits: for questions, on processors that are faster so, and only where they change little."""
+"""8-bit copies are used for questions, on processors that gain from them, and only if vectors hardly change."""
 
 from __future__ import annotations
 
@@ -49,18 +49,18 @@ def constants(graph: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("transposed", [True, False])
-def test_a_product_is_nearly_what_it_was(library: Any, transposed: bool) -> None:
+def test_a_quantised_product_is_nearly_exact(library: Any, transposed: bool) -> None:
     graph = graph_of(library, WEIGHTS if transposed else np.ascontiguousarray(WEIGHTS.T), transposed=transposed)
     quantise(library, graph)
     assert "i8" in constants(graph)
     found = library.Core().compile_model(graph, "CPU", {"DYNAMIC_QUANTIZATION_GROUP_SIZE": str(GROUP)})([INPUT])[0]
     exact = INPUT @ WEIGHTS.T
-    # Each of 128 products is off by some 1/254 of the largest of its group at most; errors add up like noise.
+    # Each of 128 products is off by at most 1/254 of the largest in its group; the errors add up like noise.
     assert np.abs(found - exact).max() < 0.03 * np.abs(exact).max()
 
 
 def test_each_group_has_its_own_scale(library: Any) -> None:
-    """One large weight does not take the digits of those in other groups."""
+    """One large weight does not reduce the precision of other groups."""
     weights = WEIGHTS.copy()
     weights[:, 0] = 1000
     graph = graph_of(library, weights, transposed=True)
@@ -79,17 +79,14 @@ def test_groups_of_zeros_stay_zeros(library: Any) -> None:
     assert not library.Core().compile_model(graph, "CPU")([INPUT])[0].any()
 
 
-def test_rows_that_are_no_whole_groups_are_left(library: Any) -> None:
+def test_rows_that_do_not_divide_into_groups_are_not_quantised(library: Any) -> None:
     graph = graph_of(library, WEIGHTS[:, : GROUP + 1].copy(), transposed=True)
     quantise(library, graph)
     assert "i8" not in constants(graph)
 
 
-def test_a_model_that_eight_bits_change_too_much_is_copied_as_it_is(
-    library: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """And stays so: it is neither tried again by the next process, nor loaded as what was refused."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+def test_a_model_that_quantisation_changes_too_much_is_copied_exactly(library: Any, cache: Path) -> None:
+    """The next process does not try again, and does not load the rejected copy."""
     checked = []
 
     def make(library: Any) -> tuple[Any, CopyCheck]:
@@ -100,21 +97,20 @@ def test_a_model_that_eight_bits_change_too_much_is_copied_as_it_is(
 
         return graph_of(library, WEIGHTS, transposed=True), check
 
-    for _ in range(2):  # as two processes would
+    for _ in range(2):  # like two processes
         found = CompiledCopy("m", "key", make, quantised=True).load(Hint.LATENCY)([INPUT])[0]
         assert np.allclose(found, INPUT @ WEIGHTS.T, rtol=1e-2, atol=0.02)
     assert checked == [True, False]
 
 
-def test_a_question_is_in_eight_bits_where_that_is_faster_but_what_is_stored_never(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_questions_are_embedded_in_8_bits_where_that_is_faster_but_passages_never_are(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     exact = load_encoder().encode_passages(TEXTS)
     monkeypatch.setattr(load, "is_int8_faster", lambda: True)
     assert np.array_equal(load_encoder().encode_passages(TEXTS), exact)
     prepare_for_questions(DEFAULT_MODEL)
-    assert sorted(folder.name.endswith("-int8") for folder in (tmp_path / "qa" / "compiled").iterdir()) == [False, True]
+    assert sorted(folder.name.endswith("-int8") for folder in (cache / "qa" / "compiled").iterdir()) == [False, True]
     asked = load_encoder(hint=Hint.LATENCY)
     found = np.array([asked.encode_query(text) for text in TEXTS])
     cosines = (found * exact).sum(axis=1)
@@ -122,11 +118,8 @@ def test_a_question_is_in_eight_bits_where_that_is_faster_but_what_is_stored_nev
     assert cosines.max() < 0.99999
 
 
-def test_what_weights_are_multiplied_by_is_rounded_in_the_same_groups(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Otherwise it would be in float32, which takes as long as without eight bits."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+def test_inputs_are_quantised_in_the_same_groups_as_weights(cache: Path) -> None:
+    """Otherwise they would be in float32, which is as slow as without quantisation."""
 
     def make(library: Any) -> tuple[Any, CopyCheck]:
         return graph_of(library, WEIGHTS, transposed=True), lambda compiled, *, quantised: None
@@ -136,7 +129,7 @@ def test_what_weights_are_multiplied_by_is_rounded_in_the_same_groups(
 
 
 @pytest.mark.parametrize("faster", [True, False])
-def test_the_reader_has_a_copy_of_its_own_in_eight_bits(monkeypatch: pytest.MonkeyPatch, faster: bool) -> None:
+def test_the_reader_has_its_own_8_bit_copy(monkeypatch: pytest.MonkeyPatch, faster: bool) -> None:
     monkeypatch.setattr(network, "is_int8_faster", lambda: faster)
     assert network.reader_copy(find()).quantised is faster
 
@@ -149,8 +142,7 @@ def test_the_first_index_prepares_for_questions(tmp_path: Path, monkeypatch: pyt
     assert prepared == [DEFAULT_MODEL]
 
 
-def test_elsewhere_there_is_one_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+def test_no_second_copy_is_prepared_if_8_bits_are_not_faster(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(load, "is_int8_faster", lambda: False)
     prepare_for_questions(DEFAULT_MODEL)
-    assert not tmp_path.joinpath("qa", "compiled").exists()
+    assert not (cache / "qa" / "compiled").exists()

@@ -1,4 +1,4 @@
-"""In which precision a compiled copy runs."""
+"""The precision in which a compiled copy runs."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from index.encoder.tokenizer import ModelTokenizer
 
 
 @pytest.fixture(autouse=True)
-def forgotten() -> Iterator[None]:
-    """What is known of this processor is no other test's."""
+def _no_cached_flags() -> Iterator[None]:
+    """Forget the processor's flags before and after each test."""
     processor_flags.cache_clear()
     yield
     processor_flags.cache_clear()
 
 
 @pytest.mark.parametrize(
-    ("told", "bf16", "int8"),
+    ("cpuinfo", "bf16", "int8"),
     [
         ("processor : 0\nflags\t\t: fpu avx512_bf16 amx_bf16 avx512_vnni\n", True, False),
-        # Zen 4, and machines that are shared out without AMX: bf16 takes longer than float32 there.
+        # Zen 4, and virtual machines without AMX, where bf16 is slower than float32.
         ("processor : 0\nflags\t\t: fpu avx512_bf16 avx512_vnni\n", False, True),
         ("processor : 0\nflags\t\t: fpu avx2 avx_vnni\n", False, True),
         ("processor : 0\nflags\t\t: fpu avx2 avx512_vnni_not_this\n", False, False),
@@ -35,17 +35,17 @@ def forgotten() -> Iterator[None]:
         (None, False, False),
     ],
 )
-def test_what_the_system_tells_of_the_processor(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: str | None, bf16: bool, int8: bool
+def test_the_precision_follows_from_the_processors_flags(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cpuinfo: str | None, bf16: bool, int8: bool
 ) -> None:
     file = tmp_path / "cpuinfo"
-    if told is not None:
-        file.write_text(told)
+    if cpuinfo is not None:
+        file.write_text(cpuinfo)
     monkeypatch.setattr(runtime, "_PROCESSORS", file)
     assert (has_amx(), is_int8_faster()) == (bf16, int8)
 
 
-def test_bf16_needs_units_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bf16_is_not_used_without_amx(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiled_copy, "has_amx", lambda: False)
     network = encoder_copy(find(), lambda: ModelTokenizer(find())).load(Hint.LATENCY)
     with openvino() as library:

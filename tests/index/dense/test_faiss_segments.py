@@ -1,4 +1,4 @@
-"""One segment: built, written, read again, searched."""
+"""One segment is built, written, read again and searched."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.index.segments import DIMENSION, built, scattered, searched, stored
 
 
 @pytest.mark.parametrize(("count", "exact"), [(1, True), (64, True), (65, False), (200, False)])
-def test_a_segment_is_compressed_above_its_size_and_comes_back_from_its_file(
+def test_large_segments_are_compressed_and_all_can_be_loaded(
     tmp_path: Path, count: int, exact: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(faiss_segments, "EXACT_MOST", 64)
@@ -36,8 +36,8 @@ def test_a_segment_is_compressed_above_its_size_and_comes_back_from_its_file(
         assert (ids.tolist(), bound) == (same.tolist(), same_bound)
 
 
-def test_what_is_no_such_segment_is_refused(tmp_path: Path) -> None:
-    """Though its checksum holds: another dimension or size, another kind of index, half a file."""
+def test_a_wrong_segment_is_refused(tmp_path: Path) -> None:
+    """Even with a matching checksum: another dimension or size, another kind of index, a truncated file."""
     segment = faiss_segments.save(built(scattered(20)), tmp_path, number=1, generation=1)
     with pytest.raises(ValueError, match="of this kind and size"):
         faiss_segments.load(tmp_path, segment, dimension=DIMENSION + 1)
@@ -72,8 +72,8 @@ def test_a_segment_is_built_from_few_vectors_at_a_time(monkeypatch: pytest.Monke
     assert max(asked) <= 32
 
 
-def test_nothing_left_out_of_exact_segments_scores_above_the_bound() -> None:
-    """Over three segments; where nothing is left out there is no bound."""
+def test_nothing_omitted_from_exact_segments_scores_above_the_bound() -> None:
+    """In three segments; if nothing is omitted, there is no bound."""
     parts = [scattered(count, seed) for seed, count in enumerate((50, 20, 5))]
     rows = np.concatenate(parts)
     nearest = searched(built(parts[0], 0), built(parts[1], 50), built(parts[2], 70))
@@ -90,8 +90,8 @@ def test_nothing_left_out_of_exact_segments_scores_above_the_bound() -> None:
     assert searched().search(rows[0], 5)[0].tolist() == []
 
 
-def test_several_compressed_segments_are_searched_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By threads of FAISS's own, and as many are given back as one segment with all of them would give."""
+def test_compressed_segments_are_searched_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In threads of FAISS, with as many results as one segment with all vectors would give."""
     monkeypatch.setattr(faiss_segments, "EXACT_MOST", 64)
     rows = scattered(2000)
     nearest = searched(built(rows[:1000], 0), built(rows[1000:], 1000), built(rows[:3], 2000))
@@ -104,9 +104,7 @@ def test_several_compressed_segments_are_searched_side_by_side(monkeypatch: pyte
     assert sorted(together.tolist()) == list(range(2003))
 
 
-def test_vectors_of_exact_segments_are_had_from_them_bit_for_bit_and_others_are_fetched(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_exact_segments_return_their_vectors_and_others_are_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(faiss_segments, "EXACT_MOST", 64)
     rows, asked = stored(scattered(200)), []
 
@@ -123,8 +121,7 @@ def test_vectors_of_exact_segments_are_had_from_them_bit_for_bit_and_others_are_
     assert nearest.stored(wanted[:2]).tobytes() == rows[wanted[:2]].tobytes()
     assert asked == [120, 199]
     assert nearest.stored(wanted[:0]).shape == (0, DIMENSION)
-    alone = VectorIndex([], fetch)
-    assert alone.stored(wanted).tobytes() == rows[wanted].tobytes()
+    assert VectorIndex([], fetch).stored(wanted).tobytes() == rows[wanted].tobytes()
 
 
 def test_faiss_reads_an_exact_segment_and_writes_it_the_same(tmp_path: Path) -> None:
@@ -142,7 +139,7 @@ def test_faiss_reads_an_exact_segment_and_writes_it_the_same(tmp_path: Path) -> 
 
 
 def test_every_value_of_float16_is_compared() -> None:
-    """Tiny ones too, which have no leading bit of their own."""
+    """Including subnormal numbers."""
     values = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
     values = values[np.isfinite(values)]
     segment = ExactSegment(np.arange(1, len(values) + 1), values[:, np.newaxis])
@@ -153,8 +150,8 @@ def test_every_value_of_float16_is_compared() -> None:
         assert bound == values[order[-limit]]
 
 
-def test_an_exact_segment_that_holds_anything_but_float16_is_refused(tmp_path: Path) -> None:
-    """Sixteen bits of another kind, say, though the file is sound: its bytes would be taken for other vectors."""
+def test_an_exact_segment_of_another_type_than_float16_is_refused(tmp_path: Path) -> None:
+    """Otherwise, the bytes of a valid file in bfloat16 would be taken for other vectors."""
     kind = faiss.IndexScalarQuantizer(DIMENSION, faiss.ScalarQuantizer.QT_bf16, faiss.METRIC_INNER_PRODUCT)
     index = faiss.IndexIDMap(kind)
     index.add_with_ids(scattered(20), np.arange(1, 21))
@@ -176,7 +173,7 @@ def test_row_numbers_that_do_not_ascend_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_segment_without_vectors_finds_nothing() -> None:
-    """As one is whose file was lost when nothing in it was in use any more."""
+    """A segment is empty if its file was lost when none of its vectors was used."""
     rows = scattered(3)
     nearest = searched(built(rows[:0]), built(rows))
     assert sorted(nearest.search(rows[0], 5)[0].tolist()) == [1, 2, 3]

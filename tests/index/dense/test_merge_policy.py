@@ -1,4 +1,4 @@
-"""Which vectors a commit writes into segments: few segments, and each vector written few times."""
+"""Commits leave few segments, and write each vector few times."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def made(number: int, held: int, dead: int = 0) -> Segment:
 
 
 class History:
-    """Commits of new vectors, as the store makes them; none is ever removed."""
+    """Commits of new vectors, as in the store; none is ever removed."""
 
     def __init__(self) -> None:
         self.segments: list[Segment] = []
@@ -42,7 +42,7 @@ class History:
 
 
 def most_segments(total: int) -> int:
-    """So many of any size, and twice as many full ones as there must be."""
+    """The allowed number: some of any size, and twice the least number of full ones."""
     return 2 + math.ceil(math.log2(total)) + 2 * (total // faiss_segments.SEGMENT_MOST)
 
 
@@ -74,7 +74,7 @@ def test_a_thousand_commits_leave_few_segments_and_write_each_vector_few_times(
 
 @st.composite
 def collections(draw: st.DrawFn) -> tuple[list[Segment], list[Segment]]:
-    """Segments with some of their vectors dead, and those of them whose files are lost."""
+    """Segments with some dead vectors, and those whose files are lost."""
     sizes = draw(st.lists(st.tuples(st.integers(1, 400), st.floats(0, 1)), max_size=8))
     segments = [made(number, held, round(held * share)) for number, (held, share) in enumerate(sizes, 1)]
     return segments, [segment for segment in segments if draw(st.integers(0, 5)) == 0]
@@ -82,10 +82,8 @@ def collections(draw: st.DrawFn) -> tuple[list[Segment], list[Segment]]:
 
 @settings(max_examples=300, deadline=None)
 @given(collection=collections(), new=st.integers(0, 500))
-def test_an_arrangement_takes_in_what_is_worn_lost_or_small(
-    collection: tuple[list[Segment], list[Segment]], new: int
-) -> None:
-    """Each segment stays or goes; none that must not stay does; what is made by merging is never above the most."""
+def test_worn_lost_and_small_segments_are_merged(collection: tuple[list[Segment], list[Segment]], new: int) -> None:
+    """Each segment is kept or merged, bad ones are never kept, and merging never exceeds the maximum size."""
     segments, lost = collection
     with pytest.MonkeyPatch.context() as patch:
         limit_sizes(patch, exact=64, most=300)
@@ -101,7 +99,7 @@ def test_an_arrangement_takes_in_what_is_worn_lost_or_small(
         assert one.live > size or one.live + size > 300 or not size
 
 
-def test_a_segment_is_worn_by_a_quarter_dead_and_more_than_a_few() -> None:
+def test_a_segment_is_worn_if_over_a_quarter_and_more_than_a_few_are_dead() -> None:
     for segment, is_worn in (
         (made(1, 1000, 250), False),
         (made(1, 1000, 251), True),
@@ -112,6 +110,6 @@ def test_a_segment_is_worn_by_a_quarter_dead_and_more_than_a_few() -> None:
         assert merge_policy.plan_merge([segment], 0)[1] == ([segment] if is_worn else [])
 
 
-def test_no_new_vectors_write_nothing() -> None:
+def test_without_new_vectors_nothing_is_merged() -> None:
     segments = [made(1, 100), made(2, 1), made(3, 1)]
     assert merge_policy.plan_merge(segments, 0) == (segments, [])

@@ -1,4 +1,4 @@
-"""Segments of vectors through the store and a snapshot: exact, compressed, and with damaged files."""
+"""Exact, compressed and damaged segments, written by the store and read by a snapshot."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.index.segments import Truth, check, clustered, commit, dealt, limit_s
 
 
 def recall(snapshot: Snapshot, queries: Vectors, documents: frozenset[int] | None = None) -> float:
-    """How many of the ten nearest are found; scores are exact and in order whatever was found."""
+    """Return the share of the ten nearest that is found, after checking that scores are exact and in order."""
     found = 0
     truth = Truth(snapshot, documents)
     for query in queries:
@@ -31,7 +31,7 @@ def recall(snapshot: Snapshot, queries: Vectors, documents: frozenset[int] | Non
 def test_compressed_segments_find_nearly_all_that_brute_force_finds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ten nearest of 3,072 in clusters, in three segments; also among the half that a scope allows."""
+    """The ten nearest of 3,072 in clusters and three segments, also in a scope of half of them."""
     limit_sizes(monkeypatch, exact=64, most=1024)
     info = commit(tmp_path, clustered(3072), dealt(3072, 6))
     assert [segment.held for segment in info.segments] == [1024] * 3
@@ -58,7 +58,7 @@ def test_scopes_of_compressed_segments_give_what_brute_force_gives(
 
 
 def test_several_exact_segments_give_what_brute_force_gives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With and without a scope that is searched as a share of all; ties over segments, and more than are asked for."""
+    """With and without a scope, with ties across segments, and with more ties than wanted results."""
     limit_sizes(monkeypatch, exact=100, most=100)
     rows = clustered(130)
     rows[[100, 101, 125, 126]] = rows[[1, 4, 5, 101]]
@@ -77,8 +77,8 @@ def test_several_exact_segments_give_what_brute_force_gives(tmp_path: Path, monk
 
 
 @pytest.mark.parametrize("exact", [64, 4096])
-def test_dead_vectors_never_come_back(tmp_path: Path, exact: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They stay in their files; a search that meets no others goes on until it has enough."""
+def test_dead_vectors_are_never_found(tmp_path: Path, exact: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They stay in their files; a search that finds only these continues until it has enough others."""
     limit_sizes(monkeypatch, exact=exact, most=4096)
     rows = clustered(2000)
     rows[::5] = unit(rows[:1] + 0.05 * scattered(400))
@@ -101,7 +101,7 @@ def test_dead_vectors_never_come_back(tmp_path: Path, exact: int, monkeypatch: p
 def test_a_lost_or_damaged_compressed_file_is_made_again(
     tmp_path: Path, damage: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Readers find the same without it; the next commit writes a file again that has gone or has another size."""
+    """Readers find the same without it; the next commit replaces a file that is missing or has another size."""
     limit_sizes(monkeypatch, exact=64, most=256)
     rows, queries = clustered(600), clustered(10, seed=5)
     info = commit(tmp_path, rows, dealt(600, 3))
@@ -124,7 +124,7 @@ def test_a_lost_or_damaged_compressed_file_is_made_again(
         assert sum(segment.live for segment in after.segments) == 400
 
 
-def test_a_file_made_again_has_no_dead_vectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rebuilt_segment_has_no_dead_vectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     limit_sizes(monkeypatch, exact=64, most=1024)
     rows = clustered(500)
     commit(tmp_path, rows, dealt(500, 10))
@@ -136,7 +136,7 @@ def test_a_file_made_again_has_no_dead_vectors(tmp_path: Path, monkeypatch: pyte
         assert snapshot.dense(rows[3], 500) == Truth(snapshot).nearest(rows[3], 500)
 
 
-def test_a_commit_writes_few_vectors_and_deletes_files_that_nothing_names(
+def test_a_commit_writes_few_vectors_and_deletes_unreferenced_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limit_sizes(monkeypatch, exact=64, most=256)

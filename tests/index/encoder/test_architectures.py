@@ -1,4 +1,4 @@
-"""Every kind of model, compiled, gives the vectors that sentence-transformers gives, and reads the same tokens."""
+"""Every kind of model, compiled, gives the same vectors and reads the same tokens as in sentence-transformers."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ TEXTS = (
     "The meeting was moved to Thursday at half past nine, and nobody told the people.",
     "The robots barked at the moon. " * 5,
 )
-# More than any model here reads: other words first than in the longest text, which is the corpus from its beginning.
+# More than any model here reads. Reversed, so that it does not begin like the longest text, which is from the corpus.
 TOO_LONG = " ".join(reversed(CORPUS.split()))
-# Least cosine of a text's vector with the original's, as strict as what a compiled copy has to pass.
+# Least cosine of a text's vector with the original's, as strict as the check of a compiled copy.
 AGREEMENT = 0.9995
-# Of single tokens, whose rounding errors in bf16 no mean evens out.
+# The same for single tokens, whose rounding errors in bf16 are not averaged out.
 TOKEN_AGREEMENT = 0.98
 
 
 @dataclass(frozen=True)
 class Case:
-    """A small model as this project runs it and as its own library does, with what the latter gives in fp32.
+    """A small model as this project runs it and as its own library does, with the vectors of the latter in fp32.
 
     Attributes:
-        texts: What both embed; the last one is about as long as a passage may be.
-        questions: The texts, and one that is cut.
+        texts: The texts to embed; the last one is about as long as a passage may be.
+        questions: The texts, and one that is truncated.
     """
 
     model: ModelFiles
@@ -58,14 +58,13 @@ class Case:
 
     @property
     def document_prompt(self) -> str:
-        """What the original puts in front of a passage."""
-        prompt: str | None = self.original.prompts.get("document")
-        return prompt or ""
+        """The prompt that the original puts before a passage."""
+        return str(self.original.prompts.get("document") or "")
 
 
 @pytest.fixture(scope="module")
 def case_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Case]]:
-    """The models by their names, each made once; their compiled copies stay out of the user's cache."""
+    """Return models by name, each built once, with a temporary cache for their compiled copies."""
     folder = tmp_path_factory.mktemp("models")
 
     @functools.cache
@@ -75,7 +74,8 @@ def case_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str]
         original = load(model.folder)
         texts = [*TEXTS, longest(encoder)]
         questions = [*texts, TOO_LONG]
-        text_vectors, question_vectors = as_documents(original, texts), as_queries(original, questions)
+        text_vectors = original.encode_document(texts, normalize_embeddings=True, show_progress_bar=False)
+        question_vectors = original.encode_query(questions, normalize_embeddings=True, show_progress_bar=False)
         return Case(model, encoder, original, texts, questions, text_vectors, question_vectors)
 
     with pytest.MonkeyPatch.context() as patch:
@@ -89,30 +89,20 @@ def case(request: pytest.FixtureRequest, case_of: Callable[[str], Case]) -> Case
 
 
 def longest(encoder: CompiledEncoder) -> str:
-    """As many words as fit into a passage."""
+    """Return as many words as fit into a passage."""
     words = CORPUS.split()
     candidates = (" ".join(words[:size]) for size in range(len(words), 0, -1))
     return next(text for text in candidates if encoder.count_tokens([text])[0] <= encoder.max_tokens)
 
 
-def as_documents(original: Any, texts: list[str]) -> Vectors:
-    found: Vectors = original.encode_document(texts, normalize_embeddings=True, show_progress_bar=False)
-    return found
-
-
-def as_queries(original: Any, texts: list[str]) -> Vectors:
-    found: Vectors = original.encode_query(texts, normalize_embeddings=True, show_progress_bar=False)
-    return found
-
-
 def least(found: Vectors, expected: Vectors) -> float:
-    """The smallest cosine of two unit vectors in the same row."""
+    """Return the least cosine of the unit vectors in corresponding rows."""
     assert found.shape == expected.shape
     return float(np.min(np.sum(found * expected, axis=1)))
 
 
 def characters(text: str) -> set[int]:
-    """Where the text is not blank."""
+    """Return the positions of all characters that are not white space."""
     return {place for place, sign in enumerate(text) if not sign.isspace()}
 
 
@@ -125,14 +115,14 @@ def test_passages_have_the_vectors_of_the_original(case: Case) -> None:
 
 
 def test_questions_have_the_vectors_of_the_original(case: Case) -> None:
-    """Also the one that is longer than the model reads."""
+    """Including a question longer than the model reads."""
     assert case.encoder.count_tokens(case.questions[-1:])[0] > MAX_LENGTH
     found = np.array([case.encoder.encode_query(text) for text in case.questions])
     assert least(found, case.question_vectors) >= AGREEMENT
 
 
 def test_torch_gives_these_vectors_too(case: Case) -> None:
-    """In bf16 throughout, and so a little less exactly."""
+    """A little less exactly, as it runs in bf16 throughout."""
     encoder = TorchEncoder(case.model)
     assert least(encoder.encode_passages(case.texts), case.text_vectors) >= 0.999
     found = np.array([encoder.encode_query(text) for text in case.questions])
@@ -140,7 +130,7 @@ def test_torch_gives_these_vectors_too(case: Case) -> None:
 
 
 def test_tokens_have_the_vectors_of_the_original(case: Case) -> None:
-    """Each its own, not that of the token before it."""
+    """Each token has its own vector, not that of the token before it."""
     for text, found in zip(case.texts, case.encoder.encode_passage_tokens(case.texts), strict=True):
         whole = case.original.encode_document([text], output_value="token_embeddings", show_progress_bar=False)[0]
         read = case.original.tokenizer(case.document_prompt + text, return_special_tokens_mask=True)
@@ -152,8 +142,8 @@ def test_tokens_have_the_vectors_of_the_original(case: Case) -> None:
             assert least(np.roll(found.vectors, 1, axis=0), expected) < TOKEN_AGREEMENT
 
 
-def test_tokens_stand_for_their_characters(case: Case) -> None:
-    """Together for all that is not blank, in order, and each for what the original's tokenizer says."""
+def test_tokens_cover_their_characters(case: Case) -> None:
+    """Spans are in order, cover all but white space, and are those of the original's tokenizer."""
     prompt = len(case.document_prompt)
     for text, found in zip(case.texts, case.encoder.encode_passage_tokens(case.texts), strict=True):
         spans = [(start, end) for start, end in found.spans.tolist()]
@@ -164,7 +154,7 @@ def test_tokens_stand_for_their_characters(case: Case) -> None:
         assert spans == [span for span in offsets if span[1] > 0]
 
 
-def test_a_cut_question_has_its_first_tokens(case: Case) -> None:
+def test_a_truncated_question_keeps_its_first_tokens(case: Case) -> None:
     found = case.encoder.encode_query_tokens(TOO_LONG)
     end = int(found.spans[-1, 1])
     assert {place for span in found.spans.tolist() for place in range(*span)} == characters(TOO_LONG[:end])
@@ -172,7 +162,7 @@ def test_a_cut_question_has_its_first_tokens(case: Case) -> None:
     assert len(found.spans) > MAX_LENGTH - 6
 
 
-def test_tokens_are_counted_as_the_original_counts_them(case: Case) -> None:
+def test_token_counts_are_those_of_the_original(case: Case) -> None:
     tokenizer = case.original.tokenizer
     count = [len(tokenizer(text, add_special_tokens=False)["input_ids"]) for text in case.questions]
     assert case.encoder.count_tokens(case.questions) == count
@@ -182,7 +172,7 @@ def test_tokens_are_counted_as_the_original_counts_them(case: Case) -> None:
     assert case.encoder.max_tokens == MAX_LENGTH - tokenizer.num_special_tokens_to_add() - taken
 
 
-def test_the_same_tokens_are_read(case: Case) -> None:
+def test_token_ids_are_those_of_the_original(case: Case) -> None:
     tokens = ModelTokenizer(case.model)
     query, passage = tokens.parameters.query_prompt, tokens.parameters.passage_prompt
     assert (query, passage) == (case.original.prompts.get("query") or "", case.document_prompt)
@@ -195,7 +185,7 @@ def test_the_same_tokens_are_read(case: Case) -> None:
     assert len(cut[-1]) == MAX_LENGTH
 
 
-def test_a_passage_as_long_as_promised_is_read_whole(case: Case) -> None:
+def test_a_passage_of_the_maximum_length_is_read_whole(case: Case) -> None:
     whole = case.texts[-1]
     assert case.encoder.count_tokens([whole])[0] > case.encoder.max_tokens - 10
     assert len(case.original.tokenizer(case.document_prompt + whole)["input_ids"]) <= MAX_LENGTH

@@ -1,9 +1,10 @@
-"""A cross-encoder gives the scores of its own library; what is none is refused."""
+"""A cross-encoder gives the scores of its own library; other models are refused."""
 
 from __future__ import annotations
 
 import json
 import pickle
+import shutil
 import sys
 import warnings
 from pathlib import Path
@@ -35,24 +36,21 @@ def original(folder: Path) -> Any:
 
 
 def test_scores_are_those_of_the_library(folder: Path) -> None:
-    """In the order of the texts, over several batches, and also of a text that is cut."""
+    """In the order of the texts, over several batches, and with a text that is truncated."""
     texts = [*TEXTS, " ".join(small_models.CORPUS.split())]
-    scores = load_cross_encoder(str(folder), Device.CPU).scores(QUESTION, texts)
+    model = load_cross_encoder(str(folder), Device.CPU)
+    scores = model.scores(QUESTION, texts)
     expected = original(folder).predict([(QUESTION, text) for text in texts], show_progress_bar=False)
     assert scores.shape == (len(texts),)
     assert scores.dtype == np.float64
     assert np.allclose(scores, expected, atol=1e-5)
     assert np.ptp(expected) > 0.01
-
-
-def test_the_same_texts_have_the_same_scores(folder: Path) -> None:
-    model = load_cross_encoder(str(folder))
-    assert np.array_equal(model.scores(QUESTION, TEXTS), load_cross_encoder(str(folder)).scores(QUESTION, TEXTS))
+    assert np.array_equal(load_cross_encoder(str(folder)).scores(QUESTION, texts), scores)
     assert model.scores(QUESTION, []).shape == (0,)
 
 
 def test_it_is_loaded_when_it_is_first_used(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it needs is missing then."""
+    """Only then does a missing library matter."""
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     model = load_cross_encoder(str(folder))
     assert model.name == str(folder)
@@ -60,30 +58,27 @@ def test_it_is_loaded_when_it_is_first_used(folder: Path, monkeypatch: pytest.Mo
         model.scores(QUESTION, TEXTS)
 
 
-def test_one_score_is_needed(tmp_path: Path) -> None:
+def test_a_model_with_several_labels_is_refused(tmp_path: Path) -> None:
     model = load_cross_encoder(str(small_models.cross_encoder(tmp_path / "labels", labels=3)))
     with pytest.raises(ModelError, match=r"labels has 3 labels instead of one score\. Choose another\."):
         model.scores(QUESTION, TEXTS)
 
 
 def test_a_model_without_scores_is_refused() -> None:
-    """Its library would give it a random head."""
+    """Its library would add a random head."""
     with pytest.raises(ModelError, match=r"gives no scores: it is BertModel\. Choose a cross-encoder, such as"):
         load_cross_encoder(find().name)
 
 
 def test_pickled_weights_are_refused(tmp_path: Path, folder: Path) -> None:
-    model = tmp_path / "pickled"
-    model.mkdir()
-    for file in folder.glob("*.json"):
-        (model / file.name).write_bytes(file.read_bytes())
+    model = shutil.copytree(folder, tmp_path / "pickled", ignore=shutil.ignore_patterns("*.safetensors"))
     (model / "pytorch_model.bin").write_bytes(pickle.dumps({}))
     with pytest.raises(ModelError, match=r"is refused: .* has pickled weights only"):
         load_cross_encoder(str(model))
 
 
-def test_a_name_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Looked for among the library's own cross-encoders, if it has no owner."""
+def test_an_unknown_name_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without an owner, it is looked up among the library's own cross-encoders."""
     asked: list[str] = []
 
     def absent(repository: str, **_: object) -> str:
@@ -100,7 +95,7 @@ def test_a_name_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked == ["cross-encoder/nowhere", "cross-encoder/nowhere", "someone/nowhere", "someone/nowhere"]
 
 
-def test_scores_that_are_no_numbers_are_an_error(tmp_path: Path) -> None:
+def test_scores_that_are_not_numbers_are_an_error(tmp_path: Path) -> None:
     model = small_models.cross_encoder(tmp_path / "nan")
     from safetensors.numpy import load_file, save_file
 
@@ -110,11 +105,8 @@ def test_scores_that_are_no_numbers_are_an_error(tmp_path: Path) -> None:
         load_cross_encoder(str(model)).scores(QUESTION, TEXTS)
 
 
-def test_what_does_not_say_what_it_is(tmp_path: Path, folder: Path) -> None:
-    model = tmp_path / "unnamed"
-    model.mkdir()
-    for file in folder.iterdir():
-        (model / file.name).write_bytes(file.read_bytes())
+def test_a_model_without_architectures_is_refused(tmp_path: Path, folder: Path) -> None:
+    model = shutil.copytree(folder, tmp_path / "unnamed")
     settings = json.loads((model / "config.json").read_text(encoding="utf-8"))
     settings.pop("architectures")
     (model / "config.json").write_text(json.dumps(settings), encoding="utf-8")

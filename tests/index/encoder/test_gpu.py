@@ -1,6 +1,6 @@
-"""Which device is chosen, and what a GPU's vectors have to be.
+"""Which device is chosen, and when the vectors of a GPU are used.
 
-No GPU is needed: torch is told that there is one, and what would run there runs on the CPU, in float32 as there.
+No GPU is needed: one is simulated on the CPU, in float32 like a real one.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ def _network() -> Any:
 
 
 class CpuAsGpu(TorchEncoder):
-    """What would run on a GPU, on the CPU.
+    """An encoder for a GPU that runs on the CPU.
 
     Attributes:
-        ran: The devices it was made for, and the number of texts of each call.
-        fails_after: Calls that succeed.
-        noise: What is added to each value of a vector.
+        ran: The requested device and the number of texts of each call.
+        fails_after: How many calls succeed.
+        noise: A number added to each value of a vector.
     """
 
     ran: ClassVar[list[tuple[Device, int]]] = []
@@ -70,7 +70,7 @@ def simulated(monkeypatch: pytest.MonkeyPatch) -> type[CpuAsGpu]:
     monkeypatch.setattr(devices, "_has_driver", lambda: True)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch, "set_float32_matmul_precision", lambda precision: None)
-    # The CPU is slow with what a GPU needs.
+    # The CPU is slow with batches as large as a GPU needs.
     monkeypatch.setattr(torch_backend, "_GPU_TOKENS", 32)
     monkeypatch.setattr(torch_backend, "_ROWS", 2)
     monkeypatch.setattr(load, "TorchEncoder", Simulated)
@@ -97,7 +97,7 @@ def least_cosine(one: Any, other: Any) -> float:
         ("cuda", Device.CPU, None),
     ],
 )
-def test_the_choice(there: str, asked: Device, found: Device | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_chosen_device(there: str, asked: Device, found: Device | None, monkeypatch: pytest.MonkeyPatch) -> None:
     import torch
 
     monkeypatch.setattr(devices, "_has_driver", lambda: True)
@@ -120,14 +120,14 @@ def test_without_a_driver_torch_is_not_imported(monkeypatch: pytest.MonkeyPatch)
     ("built", "words"),
     [(None, r"is built without it: https://pytorch\.org/get-started"), ("12.8", r"no GPU .*is its driver installed\?")],
 )
-def test_a_gpu_that_is_not_there_is_an_error(built: str | None, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before anything is read."""
+def test_a_missing_gpu_is_an_error(built: str | None, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is raised before anything is read."""
     import torch
 
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(torch.version, "cuda", built)
     monkeypatch.setattr(torch.version, "hip", None)
-    with pytest.raises(UsageError, match=rf"the device cuda cannot be used: .*{words}.* `--device auto` takes what"):
+    with pytest.raises(UsageError, match=rf"the device cuda cannot be used: .*{words}.* `--device auto` uses what"):
         load_encoder(device=Device.CUDA)
 
 
@@ -143,7 +143,7 @@ def test_passages_are_embedded_on_the_gpu_and_questions_are_not(
     assert len(simulated.ran) == 2
 
 
-def test_a_vector_does_not_depend_on_its_company_there(simulated: type[CpuAsGpu]) -> None:
+def test_a_vector_does_not_depend_on_its_batch(simulated: type[CpuAsGpu]) -> None:
     """Batches have fixed shapes, as on the CPU."""
     encoder = load_encoder(device=Device.CUDA)
     together = encoder.encode_passages(TEXTS)
@@ -151,10 +151,10 @@ def test_a_vector_does_not_depend_on_its_company_there(simulated: type[CpuAsGpu]
     assert np.array_equal(encoder.encode_passages(TEXTS[:1]), together[:1])
 
 
-def test_auto_waits_until_a_gpu_pays(
+def test_auto_uses_the_gpu_once_it_pays_off(
     simulated: type[CpuAsGpu], compiled: CompiledEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(load, "_WORTH", 15)
+    monkeypatch.setattr(load, "_GPU_BREAK_EVEN", 15)
     encoder = load_encoder()
     assert np.array_equal(encoder.encode_passages(TEXTS), compiled.encode_passages(TEXTS))
     assert simulated.ran == []
@@ -173,20 +173,20 @@ def test_a_gpu_that_disagrees_is_not_used(
         encoder = load_encoder(device=Device.CUDA)
         for _ in range(2):
             assert np.array_equal(encoder.encode_passages(TEXTS), compiled.encode_passages(TEXTS))
-        assert "The CPU embeds, as vectors of the GPU differ from its own (cosine " in caplog.text
+        assert "embedding on the CPU, as the GPU's vectors differ from the CPU's (cosine " in caplog.text
         caplog.clear()
     assert simulated.ran == [(Device.CUDA, len(CHECK_TEXTS))] * 2
 
 
 @pytest.mark.parametrize("calls", [0, 2])
-def test_when_the_gpu_fails_the_cpu_goes_on(
+def test_if_the_gpu_fails_the_cpu_takes_over(
     calls: int,
     simulated: type[CpuAsGpu],
     compiled: CompiledEncoder,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """At its start, or while it embeds."""
+    """Whether it fails at its start or while it embeds."""
     monkeypatch.setattr(simulated, "fails_after", calls)
     encoder = load_encoder(device=Device.CUDA)
     found = [encoder.encode_passages(TEXTS) for _ in range(3)]

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,16 +13,17 @@ from corpus.errors import ModelError
 from index.encoder import model_files
 from index.encoder.model_files import DEFAULT_MODEL, find
 from index.storage import file_digests
+from tests.index.conftest import run_code
 
 DEFAULT = find()
-# A whole safetensors file: the length of its head, the head, one tensor of four bytes.
+# A complete safetensors file: the length of its header, the header, one tensor of four bytes.
 HEAD = b'{"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
 WEIGHTS = len(HEAD).to_bytes(8, "little") + HEAD + b"\0\0\0\0"
 
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    """The default model's small files beside weights of a few bytes."""
+    """The default model's small files, with weights of a few bytes."""
     folder = tmp_path / "model"
     shutil.copytree(DEFAULT.folder, folder, ignore=shutil.ignore_patterns("model.safetensors", ".git*"))
     (folder / "model.safetensors").write_bytes(WEIGHTS)
@@ -52,7 +51,7 @@ def test_a_default_with_another_file_is_refused(copy: Path, name: str, monkeypat
         with (copy / name).open("a", encoding="utf-8") as file:
             file.write(" ")
     monkeypatch.setattr(model_files, "_wheel_folder", lambda: copy)
-    with pytest.raises(ModelError, match=rf"{name} is not as .*pip install --force-reinstall"):
+    with pytest.raises(ModelError, match=rf"{name} differs from .*pip install --force-reinstall"):
         find()
 
 
@@ -84,31 +83,22 @@ def test_documentation_does_not_change_the_fingerprint(copy: Path) -> None:
     assert find(str(copy)).fingerprint == before
 
 
-def a_pickled_layer(folder: Path) -> None:
-    (folder / "2_Normalize").mkdir()
-    (folder / "2_Normalize" / "pytorch_model.bin").write_bytes(b"")
-
-
-def a_module_elsewhere(folder: Path) -> None:
-    module = {"path": "../x", "type": "sentence_transformers.models.Transformer"}
-    (folder / "modules.json").write_text(json.dumps([module]), encoding="utf-8")
-
-
-def a_missing_shard(folder: Path) -> None:
-    listing = {"weight_map": {"a": "model.safetensors", "b": "model-00002-of-00002.safetensors"}}
-    (folder / "model.safetensors.index.json").write_text(json.dumps(listing), encoding="utf-8")
+MODULE = {"path": "../x", "type": "sentence_transformers.models.Transformer"}
+SHARDS = {"weight_map": {"a": "model.safetensors", "b": "model-00002-of-00002.safetensors"}}
 
 
 @pytest.mark.parametrize(
-    ("spoil", "message"),
+    ("file", "content", "message"),
     [
-        (a_pickled_layer, "2_Normalize has pickled"),
-        (a_module_elsewhere, "points outside"),
-        (a_missing_shard, r"model-00002-of-00002\.safetensors is missing"),
+        ("2_Normalize/pytorch_model.bin", "", "2_Normalize has pickled"),
+        ("modules.json", json.dumps([MODULE]), "points outside"),
+        ("model.safetensors.index.json", json.dumps(SHARDS), r"model-00002-of-00002\.safetensors is missing"),
     ],
+    ids=["a pickled layer", "a module elsewhere", "a missing shard"],
 )
-def test_what_is_unsafe_or_incomplete_is_refused(copy: Path, spoil: Callable[[Path], None], message: str) -> None:
-    spoil(copy)
+def test_unsafe_or_incomplete_models_are_refused(copy: Path, file: str, content: str, message: str) -> None:
+    (copy / file).parent.mkdir(exist_ok=True)
+    (copy / file).write_text(content, encoding="utf-8")
     with pytest.raises(ModelError, match=message):
         find(str(copy))
 
@@ -125,14 +115,14 @@ def test_what_is_unsafe_or_incomplete_is_refused(copy: Path, spoil: Callable[[Pa
     ],
 )
 def test_settings_that_ask_for_code_are_refused(copy: Path, file: str, values: dict[str, object], code: str) -> None:
-    """Whatever file names it; nothing of it is looked for."""
+    """Whichever file names the code; it is not even looked for."""
     (copy / "evil.py").write_text("raise SystemExit", encoding="utf-8")
     edit(copy / file, **values)
     with pytest.raises(ModelError, match=rf"is refused: {file} asks for other code \({code}\)"):
         find(str(copy))
 
 
-def test_the_libraries_own_settings_are_no_code(copy: Path) -> None:
+def test_settings_that_name_code_of_the_libraries_are_accepted(copy: Path) -> None:
     edit(copy / "config.json", activation_function="gelu", auto_map={})
     edit(copy / "1_Pooling" / "config.json", activation_function="torch.nn.modules.activation.Tanh")
     edit(copy / "router_config.json", types={"query_0": "sentence_transformers.models.Transformer"})
@@ -154,14 +144,14 @@ def test_the_libraries_own_settings_are_no_code(copy: Path) -> None:
     ],
 )
 def test_weights_that_end_too_early_are_refused(copy: Path, data: bytes) -> None:
-    """At once, not when the model is loaded."""
+    """At once, not only when the model is loaded."""
     (copy / "model.safetensors").write_bytes(data)
     with pytest.raises(ModelError, match=r"is incomplete: .*model\.safetensors ends too early"):
         find(str(copy))
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "config.json"])
-def test_half_a_model_is_refused(copy: Path, name: str) -> None:
+def test_a_model_without_weights_or_settings_is_refused(copy: Path, name: str) -> None:
     (copy / name).unlink()
     if name == "config.json":
         for file in copy.glob("*config.json"):
@@ -171,8 +161,7 @@ def test_half_a_model_is_refused(copy: Path, name: str) -> None:
         find(str(copy))
 
 
-def test_digests_are_remembered_until_a_file_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+def test_digests_are_cached_until_a_file_changes(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a").write_bytes(b"one")
     first = file_digests.sha256_of(tmp_path, ["a"])
     monkeypatch.setattr(file_digests, "_sha256", lambda path: "read again")
@@ -181,17 +170,16 @@ def test_digests_are_remembered_until_a_file_changes(tmp_path: Path, monkeypatch
     assert file_digests.sha256_of(tmp_path, ["a"]) == {"a": "read again"}
 
 
-@pytest.mark.parametrize("memory", ["{", "[]", '{"x": 1}'])
-def test_a_damaged_memory_is_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, memory: str) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    (tmp_path / "qa").mkdir()
-    (tmp_path / "qa" / "verified.json").write_text(memory, encoding="utf-8")
+@pytest.mark.parametrize("content", ["{", "[]", '{"x": 1}'])
+def test_a_damaged_cache_of_digests_does_no_harm(tmp_path: Path, cache: Path, content: str) -> None:
+    (cache / "qa").mkdir(parents=True)
+    (cache / "qa" / "verified.json").write_text(content, encoding="utf-8")
     (tmp_path / "a").write_bytes(b"")
     assert file_digests.sha256_of(tmp_path, ["a"])["a"].startswith("e3b0c442")
 
 
-def test_no_place_to_remember_is_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A cache folder that is a file, and no home at all."""
+def test_no_cache_of_digests_does_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cache folder is a file, or there is no home folder."""
     (tmp_path / "a").write_bytes(b"")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "a"))
     assert file_digests.sha256_of(tmp_path, ["a"])["a"].startswith("e3b0c442")
@@ -205,7 +193,7 @@ def test_no_place_to_remember_is_no_harm(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_an_unreachable_hub_fails_within_ten_seconds(tmp_path: Path) -> None:
-    """In a process of its own, which ends though the library waits for an answer for ever."""
+    """The process ends although the library waits for an answer for ever."""
     assert model_files._HUB_SECONDS < 10
     code = (
         "import threading, huggingface_hub\nfrom index.encoder import model_files\n"
@@ -213,14 +201,13 @@ def test_an_unreachable_hub_fails_within_ten_seconds(tmp_path: Path) -> None:
         "huggingface_hub.model_info = lambda _, timeout: print(timeout, flush=True) or threading.Event().wait()\n"
         "try:\n    model_files.find('nobody/nothing')\nexcept ModelError as error:\n    print(error)"
     )
-    environment = {"HF_HOME": str(tmp_path), "PYTHONPATH": ":".join(sys.path)}
-    found = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    found = run_code(code, check=False, HF_HOME=str(tmp_path))
     first, second = found.stdout.splitlines()
     assert first == "0.25"
     assert second.startswith("the model nobody/nothing is not on this machine, and the hub does not answer."), second
 
 
-def test_what_is_no_name_is_said_so() -> None:
+def test_an_invalid_name_is_refused() -> None:
     with pytest.raises(ModelError, match="neither a folder nor the name of a model"):
         find("no such model!/x/y")
 
@@ -236,9 +223,6 @@ def test_a_model_in_the_hub_cache_needs_no_network(copy: Path, tmp_path: Path) -
         "HF_HOME": str(tmp_path / "home"),
         "HF_ENDPOINT": "http://192.0.2.1",
         "XDG_CACHE_HOME": str(tmp_path),
-        "PYTHONPATH": ":".join(sys.path),
     }
-    found = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False, timeout=600
-    )
+    found = run_code(code, check=False, **environment)
     assert found.stdout.strip() == str(cache / "snapshots" / ("a" * 40)), found.stderr

@@ -1,4 +1,4 @@
-"""The compiled copy of the model: made once, checked, made again when damaged, and never needed."""
+"""The compiled copy of the model: made once, checked, replaced if damaged, and never required."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ QUESTION = "Which paper won the award?"
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache folder with a compiled copy that was made into it."""
+    """A cache folder with a compiled copy."""
     cache = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(cache))
@@ -43,7 +43,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ([96, 80, 64, 48], 8, [1, 2, 3, 4]),
     ],
 )
-def test_batches_that_run_at_once_are_of_like_work(widths: list[int], count: int, cuts: list[int]) -> None:
+def test_batches_are_divided_into_equal_amounts_of_work(widths: list[int], count: int, cuts: list[int]) -> None:
     assert balanced_batches(widths, count) == cuts
 
 
@@ -52,7 +52,7 @@ def copy_in(cache: Path) -> Path:
     return folder
 
 
-def test_a_damaged_copy_is_not_used_but_made_again(
+def test_a_damaged_copy_is_replaced(
     made: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(made))
@@ -71,10 +71,10 @@ TEXTS = [QUESTION, "The harbour closes at dusk. " * 20]
 
 
 @pytest.mark.parametrize("damage", ["none", "missing", "flipped", "empty", "another"])
-def test_what_is_prepared_for_the_processor_changes_no_vector(
+def test_files_prepared_for_the_processor_change_no_vector(
     made: Path, monkeypatch: pytest.MonkeyPatch, damage: str
 ) -> None:
-    """Whether it is used, or not as it was written and made again; for questions the vectors are those of a build."""
+    """Whether they are used, or damaged and replaced; vectors for questions are those of a build."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(made))
     for hint in Hint:
         CompiledEncoder(find(), hint=hint).prepare()
@@ -97,7 +97,7 @@ def test_what_is_prepared_for_the_processor_changes_no_vector(
         assert len(sound) == (2 if damage == "none" else count)
 
 
-def test_where_nothing_can_be_kept_torch_serves(
+def test_torch_is_used_without_a_cache_folder(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     expected = CompiledEncoder(find()).encode_query(QUESTION)
@@ -110,7 +110,7 @@ def test_where_nothing_can_be_kept_torch_serves(
     assert "embedding with torch, which is slower: there is no cache folder" in caplog.text
 
 
-def test_a_cache_that_cannot_be_written_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_that_cannot_be_written_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
     monkeypatch.setattr(compiled_copy, "cache_folder", lambda: tmp_path / "file")
     with pytest.raises(CompileError, match="cannot be kept in"):
@@ -125,43 +125,39 @@ def test_a_copy_that_disagrees_with_its_model_is_refused() -> None:
             _require_agreement("m", wrong, right, 0.9995)
 
 
-def test_a_failing_converter_is_an_error_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever goes wrong in making a copy, nothing is left behind and torch can still serve."""
+def test_a_failing_converter_is_a_compile_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is left behind, and torch can be used instead."""
     monkeypatch.setattr(compiled_copy, "cache_folder", lambda: tmp_path)
 
     def fail(*_: object) -> object:
         raise RuntimeError("no such operation")
 
     monkeypatch.setattr(compiled_copy, "_load", fail)
-    model = find()
     with pytest.raises(CompileError, match="cannot be compiled: no such operation"):
-        CompiledEncoder(model).prepare()
+        CompiledEncoder(find()).prepare()
     assert list((tmp_path / "compiled").iterdir()) == []
 
 
-def test_a_copy_that_does_not_load_is_an_error_of_ours(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copy_that_does_not_load_is_a_compile_error(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(made))
     monkeypatch.setattr(compiled_copy, "_load", lambda *_, **__: 1 / 0)
     with pytest.raises(CompileError, match="cannot be loaded: division by zero"):
         CompiledEncoder(find()).prepare()
 
 
-def test_models_that_pool_without_their_prompt_are_not_compiled(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_models_that_pool_without_their_prompt_are_not_compiled(tmp_path: Path, cache: Path) -> None:
     changes: dict[str, dict[str, object]] = {
         "config_sentence_transformers.json": {"prompts": {"query": "query: "}},
         "1_Pooling/config.json": {"include_prompt": False},
     }
     model = find(str(default_with(tmp_path / "model", changes)))
-    monkeypatch.setattr(compiled_copy, "cache_folder", lambda: tmp_path / "cache")
     with pytest.raises(CompileError, match="pools without its prompt"):
         CompiledEncoder(model).prepare()
 
 
 @pytest.mark.parametrize("precision", ["", "f32"])
-def test_a_vector_does_not_depend_on_how_many_are_beside_it(precision: str) -> None:
-    """Bit for bit: at every padded length in whatever suits the processor, at some in float32."""
+def test_a_vector_does_not_depend_on_the_size_of_its_batch(precision: str) -> None:
+    """Bit for bit, at every padded length in the default precision and at some in float32."""
     encoder = CompiledEncoder(find(), precision=precision)
     words = ["the", "cat", "sat", "on", "a", "mat", "and", "saw", "how", "one", "dog", "after", "another", "ran", "by"]
     for length in range(6, 254, 48 if precision else 16):
@@ -173,7 +169,7 @@ def test_a_vector_does_not_depend_on_how_many_are_beside_it(precision: str) -> N
 
 
 def test_an_interruption_leaves_nothing_running(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With several batches in the model at once; what is asked next is answered as ever."""
+    """Even with several batches at once; the next call gives correct vectors."""
     texts = [f"the cat sat on mat {number}" * (1 + number % 7) for number in range(60)]
     encoder = CompiledEncoder(find())
     expected = encoder.encode_passages(texts)

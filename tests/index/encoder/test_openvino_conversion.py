@@ -1,4 +1,4 @@
-"""Attention written out gives what the one operation gives, whatever kind of mask it has."""
+"""Attention written out as basic operations gives the same results, whatever its mask."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HEADS, SIZE, LONGEST = 3, 8, 12
 
 
 def attended(mask: str, *, causal: bool = False, scaled: bool = False) -> Any:
-    """A model of one attention, over numbers that token ids stand for."""
+    """A model with one attention layer over embedded token ids."""
     ids = operations.parameter([-1, -1], np.int64, name="input_ids")
     padding = operations.parameter([-1, -1], np.int64, name="attention_mask")
     table = np.random.default_rng(0).standard_normal((20, 3 * HEADS * SIZE)).astype(np.float32)
@@ -70,7 +70,7 @@ def kinds(model: Any) -> Counter[str]:
 
 @pytest.mark.parametrize("scaled", [False, True])
 @pytest.mark.parametrize("mask", ["none", "padding", "a window", "a bias"])
-def test_what_comes_of_it_is_the_same(mask: str, scaled: bool) -> None:
+def test_the_results_are_the_same(mask: str, scaled: bool) -> None:
     model = attended(mask, scaled=scaled)
     expected = ran(model)
     write_out_attention(library, model, 1, LONGEST)
@@ -81,19 +81,19 @@ def test_what_comes_of_it_is_the_same(mask: str, scaled: bool) -> None:
         np.testing.assert_allclose(one, other, atol=1e-5)
 
 
-def test_of_a_mask_that_hides_padding_only_nothing_but_the_padding_is_left() -> None:
+def test_a_mask_that_hides_padding_alone_is_reduced_to_it() -> None:
     model = attended("padding")
     write_out_attention(library, model, 1, LONGEST)
     assert not {"Range", "GreaterEqual", "LogicalAnd"} & set(kinds(model))
 
 
-def test_a_window_is_seen_in_the_longest_texts_even_if_shorter_ones_fit_in_it() -> None:
+def test_a_window_that_only_the_longest_texts_exceed_is_kept() -> None:
     model = attended("a window")
     write_out_attention(library, model, 1, LONGEST)
     assert kinds(model)["Less"] == 1
 
 
-def test_attention_that_looks_back_only_stays_as_it_is() -> None:
+def test_causal_attention_is_left_alone() -> None:
     model = attended("none", causal=True)
     before = kinds(model)
     write_out_attention(library, model, 1, LONGEST)

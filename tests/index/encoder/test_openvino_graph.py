@@ -1,9 +1,7 @@
-"""The default model's graph, written from its weights: what torch computes, without torch."""
+"""The default model's graph, built from its weights, computes what torch computes, without torch."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +14,7 @@ from index.compiled.runtime import CompileError
 from index.encoder.model_files import find
 from index.encoder.openvino_backend import CompiledEncoder
 from index.encoder.openvino_graph import REFERENCE_VECTORS
+from tests.index.conftest import run_code
 from tests.reference_vectors import reference_vectors
 
 
@@ -26,25 +25,22 @@ def test_the_stored_vectors_are_those_of_the_sentence_transformer() -> None:
 
 
 def test_the_default_model_needs_no_torch(tmp_path: Path) -> None:
-    """Nor the other libraries for training: where they are not installed, a collection is built and asked."""
+    """Without torch and the libraries around it, a collection can be built and asked."""
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.md").write_text("# Harbour\n\nThe harbour closes at dusk.\n", encoding="utf-8")
     program = (
         "import sys\nfor name in ('torch', 'transformers', 'sentence_transformers'):\n    sys.modules[name] = None\n"
-        "from qa import Retriever, build_index\nbuild_index('notes')\n"
-        "print(Retriever.open('notes').ask('When does the harbour close?').answer.text)"
+        "from qa import Retriever, build_index\nbuild_index(sys.argv[1])\n"
+        "print(Retriever.open(sys.argv[1]).ask('When does the harbour close?').answer.text)"
     )
-    environment = {"PYTHONPATH": ":".join(sys.path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    found = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
-    )
+    found = run_code(program, tmp_path / "notes", XDG_CACHE_HOME=str(tmp_path / "cache"))
     assert found.stdout.removeprefix("at ") == "dusk\n"
     assert "preparing sentence-transformers/all-MiniLM-L6-v2" in found.stderr
 
 
 @pytest.mark.parametrize("mistake", ["zeroed weights", "exchanged weights", "first token", "padding too"])
-def test_another_graph_is_noticed(mistake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With other weights, or a pooling of the first token, or of padding too."""
+def test_a_wrong_graph_is_detected(mistake: str, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With wrong weights, or if the first token is pooled, or padding is."""
 
     def damaged(path: Path) -> dict[str, Any]:
         tensors = load_file(path)
@@ -63,6 +59,5 @@ def test_another_graph_is_noticed(mistake: str, tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr("safetensors.numpy.load_file", damaged)
     if "weights" not in mistake:
         monkeypatch.setattr(BertBuilder, "mean", pooled)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(CompileError, match="does not give the vectors of the original"):
         CompiledEncoder(find()).prepare()

@@ -1,4 +1,4 @@
-"""Both encoders on the real model: one text has one vector, and it is the model's."""
+"""Both encoders give each text of the real model one vector, the right one."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def encoder(request: pytest.FixtureRequest) -> TransformerEncoder:
 
 
 def test_a_vector_depends_on_its_text_alone(encoder: TransformerEncoder) -> None:
-    """Bit for bit: in any order, in any company, alone, and where a text fills its batch's whole width."""
+    """Bit for bit, in any order, with any other texts or none, and if a text fills the width of its batch."""
     rng = random.Random(1)  # noqa: S311 - reproducible, not secret
     lengths = [1, 13, 14, 15, 29, 30, 31, 253, 254, *(rng.randint(1, 60) for _ in range(9))]
     texts = [" ".join(rng.choice(["cat", "dog", "talk", "sea", "two"]) for _ in range(size)) for size in lengths]
@@ -68,7 +68,7 @@ def test_vectors_are_those_of_the_sentence_transformer(encoder: TransformerEncod
     assert np.min(np.sum(queries * expected, axis=1)) >= least
 
 
-def test_token_vectors_stand_for_their_characters(encoder: TransformerEncoder) -> None:
+def test_token_vectors_have_the_spans_of_their_characters(encoder: TransformerEncoder) -> None:
     text = "What's naïve robustness?"
     found = encoder.encode_query_tokens(text)
     words = [text[start:end] for start, end in found.spans]
@@ -81,14 +81,14 @@ def test_token_vectors_stand_for_their_characters(encoder: TransformerEncoder) -
     assert encoder.encode_query_tokens("").vectors.shape == (0, 384)
 
 
-def test_nothing_is_silently_lost(encoder: TransformerEncoder) -> None:
+def test_a_passage_past_the_limit_is_an_error(encoder: TransformerEncoder) -> None:
     assert encoder.encode_passages(["cat " * 254]).shape == (1, 384)
     for encode in (encoder.encode_passages, encoder.encode_passage_tokens):
         with pytest.raises(ValueError, match="a passage has 255 tokens and the model reads 254"):
             encode(["short", "cat " * 255])
 
 
-def test_a_question_past_the_limit_is_cut(encoder: TransformerEncoder) -> None:
+def test_a_question_past_the_limit_is_truncated(encoder: TransformerEncoder) -> None:
     assert np.array_equal(encoder.encode_query("cat " * 999), encoder.encode_query("cat " * 254))
 
 

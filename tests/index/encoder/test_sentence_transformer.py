@@ -1,4 +1,4 @@
-"""A model's own objects are asked once; from then on the cache says what they said, and only for that model."""
+"""A model's parameters are read from its own objects once, and then from a cache, for that model only."""
 
 from __future__ import annotations
 
@@ -24,12 +24,6 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> ModelFiles:
 
 
 @pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    return tmp_path / "qa" / "parameters"
-
-
-@pytest.fixture
 def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The models that were loaded."""
     found: list[str] = []
@@ -44,7 +38,7 @@ def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_the_default_reads_254_tokens_into_384_dimensions() -> None:
-    """What its objects say, though they are not asked: its files are pinned."""
+    """As its objects state, although they are not loaded, as its files are pinned."""
     parameters, tokenizer_json = load_parameters(find())
     described, own = module.describe(find())
     assert parameters == described == EncoderParameters(256, 512, 384, 384, 0, INPUTS, "", "")
@@ -63,11 +57,11 @@ def test_the_model_is_loaded_once(cache: Path, loads: list[str], small: ModelFil
 
 
 @pytest.mark.parametrize("damage", ["changed", "cut", "missing", "another model"])
-def test_what_was_not_written_for_this_model_is_not_used(
+def test_a_cache_that_is_damaged_or_of_another_model_is_not_used(
     cache: Path, loads: list[str], small: ModelFiles, damage: str
 ) -> None:
     first = load_parameters(small)
-    (file,) = cache.iterdir()
+    (file,) = (cache / "qa" / "parameters").iterdir()
     data = file.read_bytes()
     model = small
     if damage == "changed":
@@ -92,18 +86,17 @@ def test_without_a_cache_the_model_is_loaded_every_time(
     assert len(loads) == 2
 
 
-def test_no_more_tokens_than_positions(tmp_path: Path, cache: Path) -> None:
-    """Whatever the settings state; RoBERTa's positions begin behind the padding token's id."""
+def test_the_maximum_length_is_limited_by_the_positions(tmp_path: Path, cache: Path) -> None:
+    """Whatever the settings state; RoBERTa's positions begin after the padding token's id."""
     folder = build("roberta-mean", tmp_path)
-    file = folder / "sentence_bert_config.json"
-    file.write_text(json.dumps(json.loads(file.read_text(encoding="utf-8")) | {"max_seq_length": 1000}), "utf-8")
-    file = folder / "tokenizer_config.json"
-    file.write_text(json.dumps(json.loads(file.read_text(encoding="utf-8")) | {"model_max_length": 1000}), "utf-8")
+    for name, key in (("sentence_bert_config.json", "max_seq_length"), ("tokenizer_config.json", "model_max_length")):
+        settings = json.loads((folder / name).read_text(encoding="utf-8")) | {key: 1000}
+        (folder / name).write_text(json.dumps(settings), encoding="utf-8")
     parameters, _ = load_parameters(find(str(folder)))
     assert (parameters.max_length, parameters.positions) == (158, 158)
 
 
-def test_prompts_and_their_tokens_are_taken_off(tmp_path: Path, cache: Path) -> None:
+def test_prompts_are_subtracted_from_the_maximum_length_and_from_the_tokens(tmp_path: Path, cache: Path) -> None:
     prompts = {"prompts": {"query": "query: ", "passage": "passage: "}}
     tokenizer = ModelTokenizer(find(str(default_with(tmp_path / "m", {"config_sentence_transformers.json": prompts}))))
     assert (tokenizer.parameters.query_prompt, tokenizer.parameters.passage_prompt) == ("query: ", "passage: ")
@@ -113,7 +106,7 @@ def test_prompts_and_their_tokens_are_taken_off(tmp_path: Path, cache: Path) -> 
     assert tokenizer.prompt_length("passage: ") == 3
 
 
-def test_a_model_that_is_no_text_encoder_is_refused(
+def test_a_model_that_is_not_a_text_encoder_is_refused(
     cache: Path, monkeypatch: pytest.MonkeyPatch, small: ModelFiles
 ) -> None:
     monkeypatch.setattr(module, "load_network", lambda _: SimpleNamespace(tokenizer=SimpleNamespace(is_fast=1)))

@@ -1,4 +1,4 @@
-"""Truncation, and how much of a text a tokenizer has words for."""
+"""Truncation, and how much of a text a tokenizer knows."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ UNKNOWN = {
 
 @pytest.fixture(scope="module")
 def tokens() -> ModelTokenizer:
-    """Of the default model, which was made for English."""
+    """The tokenizer of the default model, which was made for English."""
     return ModelTokenizer(find())
 
 
@@ -48,18 +48,18 @@ def test_a_long_question_keeps_its_closing_token(tokens: ModelTokenizer) -> None
 
 
 @pytest.mark.parametrize("language", KNOWN)
-def test_what_is_written_in_latin_letters_is_read(tokens: ModelTokenizer, language: str) -> None:
+def test_text_in_latin_letters_is_known(tokens: ModelTokenizer, language: str) -> None:
     assert 0 <= tokens.unknown_token_ratio(KNOWN[language]) < MAX_UNKNOWN
 
 
 @pytest.mark.parametrize("language", UNKNOWN)
-def test_other_writing_is_read_letter_by_letter_or_not_at_all(tokens: ModelTokenizer, language: str) -> None:
+def test_text_in_other_scripts_is_mostly_unknown(tokens: ModelTokenizer, language: str) -> None:
     assert MAX_UNKNOWN < tokens.unknown_token_ratio(UNKNOWN[language]) <= 1
 
 
 @pytest.mark.parametrize("kind", BUILDERS)
-def test_every_kind_of_tokenizer_tells_what_it_has_words_for(tmp_path: Path, kind: str) -> None:
-    """Their vocabularies have English and German words, and of Russian at most letters."""
+def test_every_kind_of_tokenizer_distinguishes_known_from_unknown_text(tmp_path: Path, kind: str) -> None:
+    """Their vocabularies have English and German words, and at most letters of Russian."""
     small = ModelTokenizer(find(str(build(kind, tmp_path))))
     assert small.unknown_token_ratio("The reviewers read eleven submissions über die größere Brücke.") < MAX_UNKNOWN
     assert small.unknown_token_ratio("Кто выиграл чемпионат мира?") > MAX_UNKNOWN

@@ -1,4 +1,4 @@
-"""The encoder on torch: what `test_protocol.py` does not ask of every encoder."""
+"""The encoder on torch, beyond the tests of every encoder in `test_protocol.py`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def encoder() -> TorchEncoder:
     return TorchEncoder(find())
 
 
-def test_loading_leaves_the_environment_as_it_was(encoder: TorchEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loading_does_not_change_the_environment(encoder: TorchEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
     encoder.encode_query("the libraries set variables of their own when they are imported")
     monkeypatch.setenv("TRANSFORMERS_OFFLINE", "0")
     before = dict(os.environ)
@@ -29,7 +29,7 @@ def test_loading_leaves_the_environment_as_it_was(encoder: TorchEncoder, monkeyp
     assert dict(os.environ) == before
     from huggingface_hub import constants
 
-    # As whoever runs the tests has it.
+    # As in the environment of the test run.
     assert constants.HF_HUB_OFFLINE is (os.environ.get("HF_HUB_OFFLINE", "").upper() in constants.ENV_VARS_TRUE_VALUES)
 
 
@@ -41,8 +41,9 @@ def test_weights_that_cannot_be_read_are_named(tmp_path: Path) -> None:
         TorchEncoder(ModelFiles("broken", tmp_path, "0" * 64)).encode_query("x")
 
 
-def test_without_torch_another_model_says_what_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+def test_a_model_that_needs_torch_says_so_without_it(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     model = find(str(default_with(tmp_path / "model", {})))
     for encoder in (load_encoder(model.name), TorchEncoder(find())):
@@ -50,8 +51,8 @@ def test_without_torch_another_model_says_what_it_needs(tmp_path: Path, monkeypa
             encoder.encode_query("x")
 
 
-def test_texts_that_fill_all_positions_depend_on_themselves_alone(tmp_path: Path) -> None:
-    """At 512 tokens there is no room for padding beside the text, so a row is left free instead."""
+def test_the_vector_of_a_text_that_fills_all_positions_depends_on_that_text_alone(tmp_path: Path) -> None:
+    """At 512 tokens there is no room for padding after the text, so a row is left empty instead."""
     encoder = TorchEncoder(find(str(default_with(tmp_path, {"sentence_bert_config.json": {"max_seq_length": 512}}))))
     assert encoder.max_tokens == 510
     full = ["cat " * 510, "dog " * 510, *(f"sea {'two ' * 508}" for _ in range(6))]

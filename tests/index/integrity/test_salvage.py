@@ -1,11 +1,12 @@
-"""What is saved of a database that cannot be used: every embedding that can be read and holds, in bounded time."""
+"""Salvage from an unusable database: every embedding that can be read and whose checksum matches."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from index.update.report import Request
 from index.update.update import rebuild_index, update_index
 from qa.collection.build import model_of
 from tests.encoders import BagEncoder
+from tests.index.conftest import build, run_sql
 from tests.marks import needs_fork
 from tests.robustness.process import in_fork
 
@@ -29,17 +31,17 @@ TEXTS = 1000
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with so many passages that their vectors fill many pages."""
+    """A folder with enough passages that their vectors fill many pages."""
     root = tmp_path_factory.mktemp("built")
     text = "\n\n".join(f"# Part {number}\n\nNumber {number} of them." for number in range(TEXTS))
     (root / "many.md").write_text(text, encoding="utf-8")
-    update_index(Request(root, BagEncoder()))
+    build(root)
     return root
 
 
 @pytest.fixture
 def root(built: Path, tmp_path: Path) -> Path:
-    """A copy of it."""
+    """A copy of the built folder."""
     return shutil.copytree(built, tmp_path / "corpus")
 
 
@@ -50,7 +52,7 @@ def folder(root: Path) -> Path:
 
 
 def pages_of(folder: Path, table: str) -> list[int]:
-    """The leaves of a table, by their place in the file."""
+    """The page numbers of a table's leaves."""
     data = (folder / "index.db").read_bytes()
 
     def leaves(number: int) -> list[int]:
@@ -66,57 +68,56 @@ def pages_of(folder: Path, table: str) -> list[int]:
 
 
 def root_of(folder: Path, table: str) -> int:
-    """The page that a table begins on."""
-    return run(folder, "SELECT rootpage FROM sqlite_master WHERE name = ?", table)
+    """The page number of a table's root."""
+    return int(run_sql(folder, "SELECT rootpage FROM sqlite_master WHERE name = ?", table)[0][0])
 
 
-def run(folder: Path, statement: str, *values: object) -> int:
-    """The number that a statement returns, or 0."""
-    with closing(sqlite3.connect(folder / "index.db")) as connection, connection:
-        (number,) = connection.execute(statement, values).fetchone() or (0,)
-    return int(number)
-
-
-def overwrite(folder: Path, numbers: list[int], what: bytes) -> None:
+@contextmanager
+def edited(folder: Path) -> Iterator[bytearray]:
+    """Change the bytes of a database in place."""
     data = bytearray((folder / "index.db").read_bytes())
-    for number in numbers:
-        data[(number - 1) * PAGE : number * PAGE] = what
+    yield data
     (folder / "index.db").write_bytes(data)
 
 
+def overwrite(folder: Path, numbers: list[int], what: bytes) -> None:
+    with edited(folder) as data:
+        for number in numbers:
+            data[(number - 1) * PAGE : number * PAGE] = what
+
+
 def saved(folder: Path) -> int:
+    """Give the database up, and return how many vectors are salvaged."""
     salvage.set_aside(folder)
     return len(dict(salvage.salvaged_vectors(folder)))
 
 
 def stored(folder: Path) -> int:
-    return run(folder, "SELECT count(*) FROM vectors")
+    return int(run_sql(folder, "SELECT count(*) FROM vectors")[0][0])
 
 
-def test_a_sound_database_gives_all_and_is_left_as_it_is(folder: Path) -> None:
+def test_all_is_salvaged_from_an_undamaged_database_which_is_not_changed(folder: Path) -> None:
     held, data = stored(folder), (folder / "index.db").read_bytes()
     assert saved(folder) == held == TEXTS
     assert (folder / "index.db.damaged").read_bytes() == data
 
 
-def test_a_row_number_that_was_damaged_hides_no_row_but_its_own(folder: Path) -> None:
-    """A search over a range would end there."""
+def test_a_damaged_row_number_hides_no_other_row(folder: Path) -> None:
+    """A range query would end there."""
     held = stored(folder)
-    data = bytearray((folder / "index.db").read_bytes())
     start = (pages_of(folder, "vectors")[10] - 1) * PAGE
-    second = start + int.from_bytes(data[start + 10 : start + 12], "big")
-    # A cell: bytes of the row, then its number, both in seven bits a byte.
-    while data[second] & 0x80:
-        second += 1
-    data[second + 1] ^= 0x08
-    (folder / "index.db").write_bytes(data)
+    with edited(folder) as data:
+        second = start + int.from_bytes(data[start + 10 : start + 12], "big")
+        # A cell has the length of the row and its number, in seven bits per byte.
+        while data[second] & 0x80:
+            second += 1
+        data[second + 1] ^= 0x08
     assert saved(folder) == held
 
 
 @pytest.mark.parametrize("what", [b"\xff" * PAGE, bytes(PAGE)], ids=["ones", "zeros"])
 @pytest.mark.parametrize("place", ["first", "middle", "last", "several"])
-def test_what_lies_beside_unreadable_pages_is_saved(folder: Path, what: bytes, place: str) -> None:
-    """Of each page only its own rows are lost."""
+def test_unreadable_pages_lose_only_their_own_rows(folder: Path, what: bytes, place: str) -> None:
     leaves = pages_of(folder, "vectors")
     assert len(leaves) > 10
     middle = len(leaves) // 2
@@ -128,30 +129,29 @@ def test_what_lies_beside_unreadable_pages_is_saved(folder: Path, what: bytes, p
     assert held - len(dict(salvage.salvaged_vectors(folder))) > 0
 
 
-def test_a_pointer_that_leads_beyond_its_page_leads_into_it(folder: Path) -> None:
-    """So SQLite reads it, and gives out the row."""
+def test_a_pointer_beyond_its_page_is_wrapped_around(folder: Path) -> None:
+    """SQLite reads it like this too, and returns the row."""
     held = stored(folder)
-    data = bytearray((folder / "index.db").read_bytes())
-    data[(pages_of(folder, "vectors")[10] - 1) * PAGE + 10] ^= 0x80
-    (folder / "index.db").write_bytes(data)
+    place = (pages_of(folder, "vectors")[10] - 1) * PAGE + 10
+    with edited(folder) as data:
+        data[place] ^= 0x80
     assert saved(folder) == held
 
 
 @pytest.mark.parametrize("what", ["header", "list of tables", "root"])
-def test_what_leads_to_the_vectors_is_not_needed(folder: Path, what: str) -> None:
+def test_neither_header_nor_schema_nor_root_is_needed(folder: Path, what: str) -> None:
     held = stored(folder)
-    data = bytearray((folder / "index.db").read_bytes())
     root_page = root_of(folder, "vectors")
     spans = {"header": (0, 100), "list of tables": (100, PAGE), "root": ((root_page - 1) * PAGE, root_page * PAGE)}
     start, end = spans[what]
-    data[start:end] = bytes(end - start)
-    (folder / "index.db").write_bytes(data)
+    with edited(folder) as data:
+        data[start:end] = bytes(end - start)
     assert saved(folder) == held
 
 
 @pytest.mark.parametrize("size", [512, 8192, 65536])
 def test_vectors_of_any_length_are_saved(tmp_path: Path, size: int) -> None:
-    """Long ones run over several pages; numbers are stored in as few bytes as they need."""
+    """Long ones take several pages; numbers are stored in as few bytes as possible."""
     rows = {}
     connection = sqlite3.connect(tmp_path / "index.db")
     connection.execute(f"PRAGMA page_size = {size}")
@@ -167,22 +167,27 @@ def test_vectors_of_any_length_are_saved(tmp_path: Path, size: int) -> None:
     assert dict(salvage.salvaged_vectors(tmp_path)) == rows
 
 
-def test_vectors_in_a_log_are_saved_though_its_database_is_gone_to_pieces(root: Path, folder: Path) -> None:
-    reader = Snapshot(folder)  # keeps the log from being folded in
+def write_to_log(root: Path) -> Snapshot:
+    """Add a passage while a reader keeps the log from being checkpointed; return the reader."""
+    reader = Snapshot(root / ".qa")
     (root / "new.md").write_text("# New\n\nNobody has read this.\n", encoding="utf-8")
-    update_index(Request(root, BagEncoder()))
-    held = stored(folder)
-    data = (folder / "index.db").read_bytes()
-    (folder / "index.db").write_bytes(bytes(PAGE) + data[PAGE:])
-    assert saved(folder) == held
-    reader.close()
+    build(root)
+    return reader
+
+
+def test_vectors_in_a_log_are_saved_although_the_database_is_damaged(root: Path, folder: Path) -> None:
+    with write_to_log(root):
+        held = stored(folder)
+        with edited(folder) as data:
+            data[:PAGE] = bytes(PAGE)
+        assert saved(folder) == held
 
 
 @pytest.mark.parametrize("zeroed", [0, 100, PAGE])
-def test_the_model_is_told_whatever_leads_to_its_name(folder: Path, zeroed: int) -> None:
-    """Otherwise a rebuild would take the default, and embed everything anew."""
-    data = (folder / "index.db").read_bytes()
-    (folder / "index.db").write_bytes(bytes(zeroed) + data[zeroed:])
+def test_the_name_of_the_model_is_salvaged_without_the_first_page(folder: Path, zeroed: int) -> None:
+    """Otherwise a rebuild would use the default model, and embed everything again."""
+    with edited(folder) as data:
+        data[:zeroed] = bytes(zeroed)
     assert salvage.salvaged_model(folder) == "bag"
 
 
@@ -202,18 +207,16 @@ def test_junk_gives_nothing(folder: Path, junk: bytes) -> None:
     assert saved(folder) == 0
 
 
-def test_changed_vectors_are_not_taken_over(folder: Path) -> None:
+def test_changed_vectors_are_not_salvaged(folder: Path) -> None:
     held = stored(folder)
-    run(folder, "UPDATE vectors SET vector = zeroblob(128) WHERE id IN (5, 6)")
-    run(folder, "UPDATE vectors SET digest = 'text' WHERE id = 7")
+    run_sql(folder, "UPDATE vectors SET vector = zeroblob(128) WHERE id IN (5, 6)")
+    run_sql(folder, "UPDATE vectors SET digest = 'text' WHERE id = 7")
     assert saved(folder) == held - 3
 
 
 def test_a_log_follows_its_database_when_a_process_was_killed_between_them(root: Path, folder: Path) -> None:
-    """Its newest vectors stand in the log only."""
-    reader = Snapshot(folder)  # keeps the log from being folded in
-    (root / "new.md").write_text("# New\n\nNobody has read this.\n", encoding="utf-8")
-    update_index(Request(root, BagEncoder()))
+    """The newest vectors are only in the log."""
+    reader = write_to_log(root)
 
     class KilledError(Exception):
         pass
@@ -229,13 +232,13 @@ def test_a_log_follows_its_database_when_a_process_was_killed_between_them(root:
     with pytest.raises(NoIndexError):
         Snapshot(folder)
     encoder = BagEncoder()
-    update_index(Request(root, encoder))
+    build(root, encoder)
     assert encoder.embedded == []
     assert not list(folder.glob("*damaged*"))
 
 
 class Killing:
-    """Ends its process at the nth step on files after the damaged database was renamed, counted from 0."""
+    """Kills its process at the nth file operation after the renaming of the damaged database, counted from 0."""
 
     def __init__(self, place: int | None = None) -> None:
         self.steps: list[tuple[str, str]] = []
@@ -249,7 +252,7 @@ class Killing:
             self.steps.append((step, path.name))
 
     def over(self, root: Path) -> list[tuple[str, str]]:
-        """Rebuild; the steps."""
+        """Rebuild, and return the steps."""
         with disk.watched(self):
             rebuild_index(Request(root, BagEncoder()))
         return self.steps[1:]
@@ -257,7 +260,7 @@ class Killing:
 
 @needs_fork
 def test_a_kill_at_any_step_of_a_rebuild_loses_neither_patterns_nor_model(tmp_path: Path) -> None:
-    """They stand in the damaged database alone until the new one has a generation."""
+    """Only the damaged database has them until the new one has a generation."""
     root = tmp_path / "corpus"
     root.mkdir()
     for name in ("in.md", "out.md", "other.txt"):
@@ -280,7 +283,7 @@ def test_a_kill_at_any_step_of_a_rebuild_loses_neither_patterns_nor_model(tmp_pa
         assert not list((copy / ".qa").glob("*damaged*"))
 
 
-def test_what_cannot_be_deleted_is_in_nobodys_way(root: Path, folder: Path) -> None:
+def test_a_damaged_database_that_cannot_be_deleted_does_no_harm(root: Path, folder: Path) -> None:
     salvage.set_aside(folder)
 
     def refuse(step: str, path: Path) -> None:
@@ -288,18 +291,18 @@ def test_what_cannot_be_deleted_is_in_nobodys_way(root: Path, folder: Path) -> N
             raise PermissionError(13, "Permission denied", str(path))
 
     with disk.watched(refuse):
-        assert update_index(Request(root, BagEncoder())).embedded == 0
+        assert build(root).embedded == 0
     assert (folder / "index.db.damaged").exists()
-    assert update_index(Request(root, BagEncoder())).embedded == 0
+    assert build(root).embedded == 0
     assert not list(folder.glob("*damaged*"))
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or not os.geteuid(), reason="root may read anything")
-def test_a_database_that_may_not_be_read_is_not_given_up(root: Path, folder: Path) -> None:
+def test_an_unreadable_database_is_not_discarded(root: Path, folder: Path) -> None:
     salvage.set_aside(folder)
     aside = folder / "index.db.damaged"
     aside.chmod(0)
     with pytest.raises(StorageError, match=r"cannot read .*index\.db\.damaged"):
-        update_index(Request(root, BagEncoder()))
+        build(root)
     aside.chmod(0o600)
-    assert update_index(Request(root, BagEncoder())).embedded == 0
+    assert build(root).embedded == 0

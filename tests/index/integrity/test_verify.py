@@ -1,9 +1,8 @@
-"""Damage of every kind ends in the right answer or in one typed error that names the fix."""
+"""Any damage ends in the right answer or in one typed error that names the fix."""
 
 from __future__ import annotations
 
 import logging
-import sqlite3
 from pathlib import Path
 
 import numpy as np
@@ -18,19 +17,13 @@ from index.storage.database import FORMAT_VERSION, NewerFormatError
 from index.update.report import Request
 from index.update.update import rebuild_index, update_index
 from tests.encoders import BagEncoder
+from tests.index.conftest import build, run_sql
 
 
 @pytest.fixture
 def folder(root: Path) -> Path:
-    update_index(Request(root, BagEncoder()))
+    build(root)
     return root / ".qa"
-
-
-def change(folder: Path, statement: str, *values: object) -> None:
-    connection = sqlite3.connect(folder / "index.db")
-    connection.execute(statement, values)
-    connection.commit()
-    connection.close()
 
 
 def nearest(folder: Path) -> list[Candidate]:
@@ -77,7 +70,7 @@ def test_a_lost_or_damaged_faiss_file_changes_no_answer(
     ["key", "start", "end", "body", "line_first", "page", "heading", "context", "text", "text_digest", "vector"],
 )
 def test_a_changed_passage_row_is_never_shown(root: Path, folder: Path, column: str) -> None:
-    change(folder, f"UPDATE passages SET {column} = 77 WHERE id = 1")  # noqa: S608
+    run_sql(folder, f"UPDATE passages SET {column} = 77 WHERE id = 1")  # noqa: S608
     with pytest.raises(DamagedIndexError, match=r"(passage 1|of vector \d+)\b.*qa check --repair.*qa index --full"):
         read_all(folder)
     report = rebuild_index(Request(root, BagEncoder()))
@@ -85,9 +78,9 @@ def test_a_changed_passage_row_is_never_shown(root: Path, folder: Path, column: 
     assert len(read_all(folder)) == 4
 
 
-def test_a_changed_vector_is_never_scored_and_embedded_again_by_a_rebuild(root: Path, folder: Path) -> None:
+def test_a_changed_vector_is_never_scored_and_a_rebuild_embeds_it_again(root: Path, folder: Path) -> None:
     expected = nearest(folder)
-    change(folder, "UPDATE vectors SET vector = zeroblob(256) WHERE id = 1")
+    run_sql(folder, "UPDATE vectors SET vector = zeroblob(256) WHERE id = 1")
     assert nearest(folder) == expected  # the segment has it too
     (folder / "vectors-1-1.faiss").unlink()
     with pytest.raises(DamagedIndexError, match="vector 1"):
@@ -97,7 +90,9 @@ def test_a_changed_vector_is_never_scored_and_embedded_again_by_a_rebuild(root: 
 
 
 @pytest.mark.parametrize("junk", [b"not a database at all" * 500, b"SQLite format 3\0" + bytes(4080)])
-def test_a_file_that_is_no_database_is_named_and_replaced_by_a_rebuild(root: Path, folder: Path, junk: bytes) -> None:
+def test_a_file_that_is_not_a_database_is_an_error_until_a_rebuild_replaces_it(
+    root: Path, folder: Path, junk: bytes
+) -> None:
     (folder / "index.db").write_bytes(junk)
     with pytest.raises(QAError) as caught:
         read_all(folder)
@@ -109,7 +104,7 @@ def test_a_file_that_is_no_database_is_named_and_replaced_by_a_rebuild(root: Pat
 
 @pytest.mark.parametrize("action", [update_index, rebuild_index])
 def test_a_newer_format_is_left_untouched(root: Path, folder: Path, action: type[update_index]) -> None:  # type: ignore[valid-type]
-    change(folder, f"PRAGMA user_version = {FORMAT_VERSION + 1}")
+    run_sql(folder, f"PRAGMA user_version = {FORMAT_VERSION + 1}")
     before = (folder / "index.db").read_bytes()
     with pytest.raises(NewerFormatError, match="Upgrade the tool"):
         Snapshot(folder)
@@ -120,7 +115,7 @@ def test_a_newer_format_is_left_untouched(root: Path, folder: Path, action: type
 
 @pytest.mark.parametrize("pragma", ["user_version = 0", "application_id = 5"])
 def test_a_foreign_or_older_file_asks_for_a_rebuild(root: Path, folder: Path, pragma: str) -> None:
-    change(folder, f"PRAGMA {pragma}")
+    run_sql(folder, f"PRAGMA {pragma}")
     with pytest.raises(IncompatibleError, match="qa index --full"):
         Snapshot(folder)
     rebuild_index(Request(root, BagEncoder()))

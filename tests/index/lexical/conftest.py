@@ -15,7 +15,7 @@ from tests.index.postings import undone
 
 @pytest.fixture
 def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Four passages in a block, so that a few passages fill many."""
+    """Blocks of four passages, so that a few passages fill several."""
     monkeypatch.setattr(posting_blocks, "BLOCK", 4)
 
 

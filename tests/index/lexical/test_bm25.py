@@ -1,4 +1,4 @@
-"""What a keyword search finds, and how it scores."""
+"""The results and scores of a keyword search."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.index.postings import FILE, SMALL, Held, bm25, change, frequency, onc
 
 pytestmark = pytest.mark.usefixtures("_small_blocks")
 
-# Stems that fall together, joined words, and writing without spaces.
+# Words with the same stem, joined words, and a script without spaces.
 WORDS = ["cat", "cats", "dog", "sea", "state-of-the-art", "art", "日本語", "日本", "Öl"]
 VOCABULARY = sorted({term for word in WORDS for several in terms(word) for term in several})
 
@@ -25,13 +25,13 @@ Change = tuple[int, Fields | None]
 texts = st.lists(st.sampled_from(WORDS), max_size=5).map(" ".join)
 short = st.lists(st.sampled_from(WORDS), max_size=1).map(" ".join)
 fields = st.builds(Fields, title=short, heading=short, text=texts, path=short)
-# A row number and what is to be indexed there, or None for nothing.
+# A row number, and what to index there, or None to remove it.
 changes = st.lists(st.tuples(st.integers(0, 26), st.none() | fields), max_size=12)
 queries = st.dictionaries(st.sampled_from([*VOCABULARY, "unicorn"]), st.sampled_from([1.0, 1.8, 2.5]), max_size=5)
 
 
 def apply(connection: sqlite3.Connection, commits: Sequence[Sequence[Change]]) -> Held:
-    """Make changes one after another; what is indexed at last."""
+    """Make changes one after another, and return what is indexed in the end."""
     held: Held = {}
     for commit in commits:
         target = LexicalWriter(connection, FILE)
@@ -51,7 +51,7 @@ def apply(connection: sqlite3.Connection, commits: Sequence[Sequence[Change]]) -
 
 
 def best(scores: Mapping[int, float], limit: int) -> dict[int, float]:
-    """The best so many, and all that tie with the last of them."""
+    """The best scores up to the limit, and all that tie with the last of them."""
     least = min(sorted(scores.values(), reverse=True)[:limit], default=0.0)
     return {row: score for row, score in scores.items() if score >= least}
 
@@ -61,7 +61,7 @@ def best(scores: Mapping[int, float], limit: int) -> dict[int, float]:
 def test_search_equals_brute_force_after_any_changes(
     database: sqlite3.Connection, commits: list[list[Change]], wanted: dict[str, float], limit: int, data: st.DataObject
 ) -> None:
-    """Same passages, same scores, all that tie with the last, with and without a choice of passages."""
+    """Passages, scores and ties with the last place are right, with and without a selection of passages."""
     with undone(database) as connection:
         held = apply(connection, commits)
         found = reader(connection, len(held))
@@ -80,10 +80,10 @@ def test_search_equals_brute_force_after_any_changes(
 
 @settings(max_examples=100, deadline=None)
 @given(commits=st.lists(changes, min_size=1, max_size=6), data=st.data())
-def test_what_is_on_disk_does_not_depend_on_history(
+def test_rows_do_not_depend_on_history(
     database: sqlite3.Connection, commits: list[list[Change]], data: st.DataObject
 ) -> None:
-    """After any changes the rows are those of passages indexed at once, in any order, byte for byte."""
+    """After any changes, the rows equal those of the same passages indexed at once in any order, byte for byte."""
     with undone(database) as connection:
         held = apply(connection, commits)
         updated = rows(connection)
@@ -93,7 +93,7 @@ def test_what_is_on_disk_does_not_depend_on_history(
             assert rows(connection) == updated
 
 
-def test_terms_of_one_hash_are_told_apart(connection: sqlite3.Connection) -> None:
+def test_terms_with_the_same_hash_are_distinguished(connection: sqlite3.Connection) -> None:
     seen: dict[int, str] = {}
     words = (f"w{number}" for number in range(10_000))
     one, other = next(
@@ -125,7 +125,7 @@ ODD = {
 
 @pytest.mark.parametrize("odd", ODD.values(), ids=ODD.keys())
 def test_odd_text_is_indexed_found_and_removed(connection: sqlite3.Connection, odd: str) -> None:
-    """Its terms, whatever they are, find it and nothing else; as a term itself it is looked up without an error."""
+    """Each of its terms finds it, and looking it up as a term is not an error."""
     one = Fields(odd, odd, f"dog {odd} {odd}y", odd)
     change(connection, add=SMALL)
     before = rows(connection)

@@ -1,4 +1,4 @@
-"""Damage to any row of the keyword index is noticed by whatever reads it."""
+"""Damage to any row of the keyword index is detected when the row is read."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def flips(data: bytes) -> Iterator[bytes]:
 
 
 @READS
-def test_a_changed_byte_in_any_row_is_noticed_when_the_row_is_read(connection: sqlite3.Connection, reads: Read) -> None:
-    """Every byte of the data of every row, and its checksum; undamaged, all of it can be read."""
+def test_a_changed_byte_in_a_posting_list_is_detected(connection: sqlite3.Connection, reads: Read) -> None:
+    """In any byte of any row, or in its checksum; undamaged, everything can be read."""
     change(connection, add=SMALL)
     for block, term in stored(connection):
         number = row_of(block, term)
@@ -61,7 +61,7 @@ def test_a_changed_byte_in_any_row_is_noticed_when_the_row_is_read(connection: s
 
 @READS
 @pytest.mark.parametrize("column", ["lengths", "hashes"])
-def test_a_changed_byte_in_a_block_is_noticed(connection: sqlite3.Connection, column: str, reads: Read) -> None:
+def test_a_changed_byte_in_a_block_is_detected(connection: sqlite3.Connection, column: str, reads: Read) -> None:
     change(connection, add=SMALL)
     for block, old in connection.execute(f"SELECT block, {column} FROM blocks").fetchall():  # noqa: S608 - from above
         for changed in list(flips(old))[:: max(1, len(old) // 60)]:
@@ -72,7 +72,7 @@ def test_a_changed_byte_in_a_block_is_noticed(connection: sqlite3.Connection, co
 
 
 @READS
-def test_a_lost_row_never_passes_for_a_word_that_no_passage_has(connection: sqlite3.Connection, reads: Read) -> None:
+def test_a_lost_row_is_not_taken_for_a_word_without_passages(connection: sqlite3.Connection, reads: Read) -> None:
     change(connection, add=SMALL)
     for block, term in stored(connection):
         with undone(connection):
@@ -83,8 +83,8 @@ def test_a_lost_row_never_passes_for_a_word_that_no_passage_has(connection: sqli
 
 @READS
 @pytest.mark.parametrize("block", [0, 1, 3])
-def test_a_lost_block_is_noticed(connection: sqlite3.Connection, block: int, reads: Read) -> None:
-    """Also by a search for what other blocks have."""
+def test_a_lost_block_is_detected(connection: sqlite3.Connection, block: int, reads: Read) -> None:
+    """Even by a search for a term of other blocks."""
     change(connection, add=SMALL)
     connection.execute("DELETE FROM blocks WHERE block = ?", (block,))
     with pytest.raises(DamagedIndexError):

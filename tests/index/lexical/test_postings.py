@@ -1,4 +1,4 @@
-"""Posting lists as bytes: what was packed is unpacked, and anything else is refused."""
+"""Packed posting lists can be unpacked, and anything else is refused."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from index.lexical import postings
 from index.lexical.posting_blocks import BLOCK
 from index.lexical.postings import MAX_WEIGHT, PostingList, Postings, pack, unpack
 
-# Places next to each other, and far apart; weights below and above what is stored beside a place.
+# Positions close to each other and far apart; weights small enough to be stored with a position, and larger ones.
 places = st.integers(0, 300) | st.integers(0, BLOCK - 1)
 lists = st.lists(st.dictionaries(places, st.integers(1, 6) | st.integers(1, MAX_WEIGHT), min_size=1), max_size=6)
 
 
 def packed(several: Sequence[Mapping[int, int]]) -> list[PostingList]:
-    """Packed at once and cut."""
+    """Pack lists together, and divide the result."""
     pairs = [pair for one in several for pair in sorted(one.items())]
     columns = ([place for place, _ in pairs], [weight for _, weight in pairs], [len(one) for one in several])
     data, ends = pack(Postings(*(np.array(column, dtype=np.int64) for column in columns)))
@@ -30,8 +30,10 @@ def packed(several: Sequence[Mapping[int, int]]) -> list[PostingList]:
 
 @settings(max_examples=100, deadline=None)
 @given(several=lists, piece=st.sampled_from([1, 8, 16_384]), data=st.data())
-def test_lists_are_unpacked_in_any_company(several: list[dict[int, int]], piece: int, data: st.DataObject) -> None:
-    """Those that were packed together, in another order and beside others, from starts of their own."""
+def test_lists_can_be_unpacked_in_any_combination(
+    several: list[dict[int, int]], piece: int, data: st.DataObject
+) -> None:
+    """Lists packed together are unpacked in another order, each with its own start."""
     order = data.draw(st.permutations(range(len(several))))
     starts = data.draw(st.lists(st.integers(0, 9 * BLOCK), min_size=len(order), max_size=len(order)))
     with patch.object(postings, "_PIECE", piece):
@@ -47,8 +49,7 @@ def test_lists_are_unpacked_in_any_company(several: list[dict[int, int]], piece:
 
 @settings(max_examples=100, deadline=None)
 @given(several=lists.filter(bool), data=st.data())
-def test_a_list_that_is_cut_is_refused(several: list[dict[int, int]], data: st.DataObject) -> None:
-    """Wherever, and if its passages are miscounted."""
+def test_a_truncated_or_miscounted_list_is_refused(several: list[dict[int, int]], data: st.DataObject) -> None:
     found = packed(several)
     which = data.draw(st.integers(0, len(found) - 1))
     count, content = found[which]

@@ -1,4 +1,4 @@
-"""Questions become literal words."""
+"""How questions and texts are split into terms."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 from index.lexical.analyzer import Word, terms, words
 from index.lexical.query_terms import analyse
 from index.snapshot import Snapshot
-from index.update.report import Request
-from index.update.update import update_index
-from tests.encoders import BagEncoder
+from tests.index.conftest import build
 
 
 @pytest.mark.parametrize(
@@ -40,8 +38,8 @@ def test_terms(question: str, expected: tuple[str, ...]) -> None:
     assert tuple(analyse(question).terms) == expected
 
 
-def test_words_have_their_places() -> None:
-    """Accents, apostrophes and case as they were; a joined word has its parts, a possessive ending is apart."""
+def test_words_have_their_spans() -> None:
+    """In the original text; a joined word has its parts, and a possessive ending is separate."""
     assert analyse("Did O’Brien's CAFÉ see a wi-fi?").words == (
         Word("did", 0, 3),
         Word("o'brien", 4, 11, (Word("o", 4, 5), Word("brien", 6, 11)), (Word("s", 12, 13),)),
@@ -54,7 +52,7 @@ def test_words_have_their_places() -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(st.text() | st.text(alphabet="\"'*()-.\0\ud800 aSt'’東京กßİﬁ한\u0301", max_size=40))
-def test_each_span_is_its_word(text: str) -> None:
+def test_each_span_contains_its_word(text: str) -> None:
     for word in analyse(text).words:
         for start, end, *_ in (word[1:], *(part[1:] for part in word.parts)):
             assert text[start:end].strip()
@@ -62,15 +60,15 @@ def test_each_span_is_its_word(text: str) -> None:
         assert word.text in found or word.text.rstrip(".-'") in found
 
 
-def test_a_document_pasted_as_a_question_is_capped() -> None:
+def test_the_terms_of_a_long_question_are_limited() -> None:
     found = analyse(" ".join(f"w{number}" for number in range(5000)))
     assert (len(found.words), len(found.terms)) == (5000, 200)
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.text() | st.text(alphabet="\"'*():^-+{}\0\ud800 ANDORNEAR.titlex'’東京ก", max_size=40))
-def test_a_text_is_found_by_every_term_of_itself_as_a_question(text: str) -> None:
-    """Both sides cut, fold and stem alike; only what a question is capped to and stop words are missing."""
+def test_a_text_has_every_term_of_itself_as_a_question(text: str) -> None:
+    """Both are split, folded and stemmed alike."""
     simple, joined = terms(text)
     assert set(analyse(text).terms) <= {*simple, *joined}
 
@@ -89,21 +87,21 @@ def test_a_text_is_found_by_every_term_of_itself_as_a_question(text: str) -> Non
         ("οι μεγάλοι δρόμοι", "μεγάλος δρόμος"),
     ],
 )
-def test_variants_of_a_word_meet(written: str, asked: str) -> None:
+def test_variants_of_a_word_match(written: str, asked: str) -> None:
     simple, joined = terms(written)
     assert set(analyse(asked).terms) <= {*simple, *joined}
 
 
-def test_what_is_said_several_times_counts_more() -> None:
-    """Less and less: at most nine times as much."""
+def test_repeated_terms_weigh_more() -> None:
+    """Each repetition adds less; the weight stays below nine."""
     weights = analyse("Cats and dogs, cats; and cats in wi-fi, Wi-Fi!").terms
     assert weights == pytest.approx({"cat": 27 / 11, "dog": 1, "wi-fi": 1.8, "wi": 1.8, "fi": 1.8}, abs=1e-12)
     assert 8 < analyse("cats " * 200).terms["cat"] < 9
 
 
-def test_operators_in_a_question_do_nothing(root: Path) -> None:
+def test_operators_in_a_question_have_no_effect(root: Path) -> None:
     """`NOT birds` is about birds, and a quoted phrase is its words."""
-    update_index(Request(root, BagEncoder()))
+    build(root)
     with Snapshot(root / ".qa") as snapshot:
         (bird,) = snapshot.keyword("NOT birds", 5)
         for question in ('birds" OR "fish', "birds* NEAR", "text:birds", "birds'); DROP TABLE passages; --"):

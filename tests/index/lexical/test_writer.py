@@ -1,4 +1,4 @@
-"""What is on disk after passages were indexed and removed."""
+"""The rows on disk after passages were indexed and removed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REAL_BLOCK = posting_blocks.BLOCK
 pytestmark = pytest.mark.usefixtures("_small_blocks")
 
 
-def test_a_passage_may_be_removed_before_it_was_written(connection: sqlite3.Connection) -> None:
+def test_a_passage_can_be_removed_before_it_is_written(connection: sqlite3.Connection) -> None:
     target = LexicalWriter(connection, FILE)
     target.add(1, text("cat dog"))
     target.add(2, text("cat"))
@@ -26,8 +26,8 @@ def test_a_passage_may_be_removed_before_it_was_written(connection: sqlite3.Conn
     assert [row[:2] for row in rows(connection)[1]] == [(0, b"\0\0\0\0\1\0")]
 
 
-def test_rows_are_as_the_format_says(connection: sqlite3.Connection) -> None:
-    """Places and small weights in one number each, great weights behind; words of each passage as uint16."""
+def test_rows_have_the_documented_format(connection: sqlite3.Connection) -> None:
+    """A position and a small weight share a number, large weights follow; passage lengths are in words, as uint16."""
     change(connection, add={4: Fields("Cat", "", "cats", "cat"), 6: text("cat sea"), 11: text("sea")})
     assert stored(connection) == {
         (1, "cat"): PostingList(2, bytes([0 << 2 | 3, 1 << 2, 4 - 4])),
@@ -35,7 +35,7 @@ def test_rows_are_as_the_format_says(connection: sqlite3.Connection) -> None:
         (2, "sea"): PostingList(1, bytes([3 << 2])),
     }
     assert lengths(connection) == {1: [3, 0, 2], 2: [0, 0, 0, 1]}
-    # Row 1 * 8192 + CRC-32 of the term modulo 8192; bytes of the term, term, passages, bytes of the postings, these.
+    # Row 1 * 8192 + CRC-32 of the term modulo 8192; length of the term, term, passages, length of postings, postings.
     assert (9128, b"\3cat\2\3\3\4\0") in [row[:2] for row in rows(connection)[0]]
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from index.postgres import schema
+from index.postgres.address import remembered_address
 from index.stores import use_store
 from tests.postgres_server import Server, running_server
 
@@ -16,7 +18,7 @@ _NUMBERS = count(1)
 
 @pytest.fixture(scope="session", autouse=True)
 def config_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Where users' settings are: the stores that they have named are noted there."""
+    """The user's settings, with the accepted stores."""
     home = tmp_path_factory.mktemp("config")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CONFIG_HOME", str(home))
@@ -31,12 +33,19 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def address(server: Server) -> str:
-    """Of a collection that is not there yet."""
+    """The address of a collection that does not exist yet."""
     return f"{server.url}#c{next(_NUMBERS)}"
 
 
 @pytest.fixture
 def remote(root: Path, address: str) -> Path:
-    """The small corpus, to be kept in PostgreSQL."""
+    """The small corpus, set up to be indexed in PostgreSQL."""
     use_store(root / ".qa", address)
     return root
+
+
+def schema_of(folder: Path) -> str:
+    """The database schema of a folder's collection."""
+    address = remembered_address(folder / ".qa")
+    assert address is not None
+    return schema.PREFIX + address.collection

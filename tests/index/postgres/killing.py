@@ -1,4 +1,4 @@
-"""A process that writes generations, and ways to end it, its server or its connection at a moment."""
+"""A process that writes generations, and ways to kill it, its server or its connection."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.encoders import BagEncoder
 from tests.paths import REPOSITORY
 from tests.postgres_server import Server
 
-# Builds a folder again and again, each time with another number in every file, and says when it publishes one.
+# Builds a folder again and again, each time with another number in all files, and prints when it publishes one.
 _WRITER = """
 import sys
 from pathlib import Path
@@ -42,18 +42,18 @@ Kill = Callable[[Server, "subprocess.Popen[str]", psycopg.Connection], None]
 
 
 def write_number(root: Path, number: int) -> None:
-    """Make all files say one number."""
+    """Write files that all contain one number."""
     for i in range(4):
         (root / f"{i}.txt").write_text(f"Number {number} is in file {i}.\n\nAnd {number} again.\n")
 
 
 def numbers_of(text: str) -> set[str]:
-    """The numbers that a text says, but for those of files."""
+    """The numbers in a text, except those of files."""
     return {word for word in text.replace(".", " ").split() if word.isdigit() and len(word) > 2}
 
 
 def numbers_in(index: Index) -> set[str]:
-    """The numbers that the texts of one generation say, by every way to read it."""
+    """The numbers in the texts of one generation, read in every way."""
     found = [one for file in index.documents() for one in index.passages_of(file.path)]
     found += index.passages([one.passage for one in index.keyword("number again", 100)])
     found += index.passages([one.passage for one in index.dense(BagEncoder().encode_query("Number again"), 100)])
@@ -61,15 +61,15 @@ def numbers_in(index: Index) -> set[str]:
 
 
 def writing(folder: Path, first: int) -> subprocess.Popen[str]:
-    """A process that builds again and again."""
+    """Start a process that builds again and again."""
     command = [sys.executable, "-c", _WRITER, str(folder), str(first)]
     return subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def killed(server: Server, folder: Path, first: int, kill: Kill, *, pause: float, publishing: bool) -> tuple[int, int]:
-    """Return the last number that a writer reported before it was ended, and the one that is in the index then.
+    """Return the last number that a writer reported before it was killed, and the one that is then in the index.
 
-    The moment is so many seconds after it has reported one, or has begun to publish the next.
+    It is killed after a pause in seconds, which begins when it reports a number or begins to publish the next.
     """
     process = writing(folder, first)
     assert process.stdout is not None

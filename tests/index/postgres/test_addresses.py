@@ -1,4 +1,4 @@
-"""What a folder may say about where its collection is kept, and who has to have named that before."""
+"""A folder may name the server of its collection, which is used only if this user has accepted it."""
 
 from __future__ import annotations
 
@@ -15,23 +15,21 @@ from click.testing import CliRunner
 from corpus.errors import StorageError, UsageError
 from index.postgres.address import ACCEPTED_FILE, STORE_FILE, parse_address
 from index.stores import is_built, open_index, open_writer, store_of, use_store, verify_index
-from index.update.report import Request
-from index.update.update import update_index
 from qa.cli.main import app
-from tests.encoders import BagEncoder
+from tests.index.conftest import build
 from tests.postgres_server import Server
 
 
 def strangers(folder: Path, store: str) -> Path:
-    """A folder as it comes from someone else."""
+    """Make a folder like one from someone else."""
     (folder / ".qa").mkdir(parents=True)
     (folder / ".qa" / STORE_FILE).write_text(json.dumps({"version": 1, "store": store}))
     return folder
 
 
 @pytest.mark.parametrize("use", [open_index, is_built, verify_index, lambda folder: open_writer(folder).__enter__()])
-def test_nobody_is_led_to_a_strangers_server(tmp_path: Path, use: Callable[[Path], object]) -> None:
-    """Not even a connection is made to an address that only the folder names."""
+def test_a_strangers_server_is_not_used(tmp_path: Path, use: Callable[[Path], object]) -> None:
+    """There is not even a connection to an address that only the folder names."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         url = f"postgresql://127.0.0.1:{listening.getsockname()[1]}/db#c"
         folder = strangers(tmp_path / "from elsewhere", url)
@@ -45,7 +43,7 @@ def test_nobody_is_led_to_a_strangers_server(tmp_path: Path, use: Callable[[Path
 
 
 @pytest.mark.parametrize("words", [("ask", "who?", "--index"), ("status",), ("check",), ("index",)])
-def test_every_command_refuses_it(tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_every_command_refuses_a_strangers_server(tmp_path: Path, words: tuple[str, ...]) -> None:
     folder = strangers(tmp_path / "notes", "postgresql://elsewhere/db#c")
     (folder / "a.txt").write_text("A note.")
     found = CliRunner().invoke(app, [*words, str(folder)], standalone_mode=False)
@@ -54,7 +52,7 @@ def test_every_command_refuses_it(tmp_path: Path, words: tuple[str, ...]) -> Non
     assert "--store 'postgresql://elsewhere/db#c'" in found.stderr
 
 
-def test_what_is_to_be_pasted_runs_nothing_else(tmp_path: Path) -> None:
+def test_the_suggested_command_is_safe_to_paste(tmp_path: Path) -> None:
     folder = strangers(tmp_path / "$(touch x)", "postgresql://h/$(touch x)?a='b'\x1b[2J#c")
     found = CliRunner().invoke(app, ["status", str(folder)], standalone_mode=False)
     assert "\x1b" not in found.stderr
@@ -64,11 +62,11 @@ def test_what_is_to_be_pasted_runs_nothing_else(tmp_path: Path) -> None:
     assert command == ["qa", "index", str(folder), "--store", "postgresql://h/$(touch x)?a='b'\x1b[2J#c"]
 
 
-def test_naming_it_once_accepts_it_for_that_folder(
+def test_naming_an_address_accepts_it_for_that_folder(
     remote: Path, address: str, server: Server, config_home: Path, tmp_path: Path
 ) -> None:
-    """Not for a copy of the folder, nor for another address that is written there later."""
-    update_index(Request(remote, BagEncoder()))
+    """Neither for a copy of the folder, nor for another address written there later."""
+    build(remote)
     assert (config_home / "qa" / ACCEPTED_FILE).stat().st_mode & 0o777 == 0o600
     with open_index(remote / ".qa") as index:
         assert index.info.passages == 4
@@ -85,7 +83,7 @@ def test_naming_it_once_accepts_it_for_that_folder(
         open_index(copied / ".qa")
 
 
-def test_where_nothing_can_be_noted_nothing_is_remembered(
+def test_an_address_that_cannot_be_recorded_as_accepted_is_not_remembered(
     root: Path, address: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("")
@@ -104,21 +102,21 @@ def test_where_nothing_can_be_noted_nothing_is_remembered(
         ("postgresql://host/db#Bad Name", "cannot be named 'Bad Name'"),
     ],
 )
-def test_addresses_that_are_refused(tmp_path: Path, url: str, message: str) -> None:
-    """A password least of all is written down or repeated."""
+def test_invalid_addresses_are_refused(tmp_path: Path, url: str, message: str) -> None:
+    """They are not recorded, and passwords are not repeated."""
     with pytest.raises(UsageError, match=message) as error:
         use_store(tmp_path / ".qa", url)
     assert "secret" not in str(error.value)
     assert not (tmp_path / ".qa").exists()
 
 
-def test_two_folders_of_one_name_do_not_overwrite_each_other(tmp_path: Path, server: Server, address: str) -> None:
+def test_two_folders_of_the_same_name_do_not_overwrite_each_other(tmp_path: Path, server: Server, address: str) -> None:
     name = parse_address(address).collection
     for each in ("a", "b"):
         (tmp_path / each / name).mkdir(parents=True)
         (tmp_path / each / name / "x.txt").write_text(f"Folder {each}.\n")
     use_store(tmp_path / "a" / name / ".qa", server.url)
-    update_index(Request(tmp_path / "a" / name, BagEncoder()))
+    build(tmp_path / "a" / name)
     use_store(tmp_path / "a" / name / ".qa", server.url)
-    with pytest.raises(UsageError, match=f"has a collection {name} already. To write that one, name it: .*#{name};"):
+    with pytest.raises(UsageError, match=f"already has a collection {name}. To write to that one, name it: .*#{name};"):
         use_store(tmp_path / "b" / name / ".qa", server.url)

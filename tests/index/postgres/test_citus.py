@@ -1,6 +1,6 @@
-"""What Citus asks of tables that it divides, and of statements about them: by its rules, as it cannot be run here.
+"""Tables and statements follow the rules of Citus for distributed tables, which cannot be run here.
 
-The rules are those of its documentation (SQL support and workarounds); see index/DESIGN.md for the run by hand.
+The rules are from its documentation (SQL support and workarounds); index/DESIGN.md describes a manual run.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from index.postgres import schema
 from index.postgres.address import remembered_address
 from index.stores import open_index, verify_index
 from index.update.report import Request
-from index.update.update import rebuild_index, update_index
+from index.update.update import rebuild_index
 from tests.encoders import BagEncoder
+from tests.index.conftest import build
+from tests.index.postgres.conftest import schema_of
 from tests.postgres_server import Server
 
 _TABLES = "|".join(schema.DISTRIBUTED)
@@ -26,7 +28,7 @@ _MODIFIED = re.compile(r"\b(?:(?:INSERT INTO|DELETE FROM|COPY) |UPDATE (?=\w+ SE
 
 @pytest.fixture
 def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """All that is sent to the server from now on."""
+    """All statements sent to the server from now on."""
     sent: list[str] = []
     for name in ("execute", "executemany", "copy"):
         original = getattr(psycopg.Cursor, name)
@@ -40,10 +42,10 @@ def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_statements(remote: Path, statements: list[str]) -> None:
-    """Divided tables are changed alone, without subqueries, and joined with results only."""
-    update_index(Request(remote, BagEncoder()))
+    """A distributed table is changed separately, without subqueries, and joined only with results."""
+    build(remote)
     (remote / "birds.txt").write_text("Birds sing at night.\n")
-    update_index(Request(remote, BagEncoder()))
+    build(remote)
     rebuild_index(Request(remote, BagEncoder()))
     with open_index(remote / ".qa") as index:
         passages = index.passages(index.columns().passages.tolist())
@@ -71,11 +73,9 @@ def test_statements(remote: Path, statements: list[str]) -> None:
 
 
 def test_tables(remote: Path, server: Server) -> None:
-    """What is unique has the column that decides the shard; no foreign key has to do with a divided table."""
-    update_index(Request(remote, BagEncoder()))
-    address = remembered_address(remote / ".qa")
-    assert address is not None
-    name = schema.PREFIX + address.collection
+    """Unique indexes include the distribution column, and no foreign key involves a distributed table."""
+    build(remote)
+    name = schema_of(remote)
     for table, column in schema.DISTRIBUTED.items():
         query = (
             "SELECT i.indexrelid::regclass::text, bool_or(a.attname = '{}') FROM pg_index i JOIN pg_attribute a "
@@ -89,9 +89,9 @@ def test_tables(remote: Path, server: Server) -> None:
         assert server.run(tied.format(name, table)) == []
 
 
-def test_where_citus_is_its_tables_are_divided_once(remote: Path, server: Server) -> None:
-    """With functions of its names that only note what they are asked for."""
-    update_index(Request(remote, BagEncoder()))
+def test_with_citus_tables_are_distributed_once(remote: Path, server: Server) -> None:
+    """Citus is replaced by a function that only records its calls."""
+    build(remote)
     address = remembered_address(remote / ".qa")
     assert address is not None
     server.run(
@@ -104,6 +104,7 @@ def test_where_citus_is_its_tables_are_divided_once(remote: Path, server: Server
             schema.use(connection, address.collection, address.url)
             schema._distribute(connection)
     found = server.run("SELECT logicalrelid::text, by FROM public.pg_dist_partition")
-    own = schema.PREFIX + address.collection
-    assert sorted(found) == sorted((f"{own}.{table}", column) for table, column in schema.DISTRIBUTED.items())
+    assert sorted(found) == sorted(
+        (f"{schema_of(remote)}.{table}", column) for table, column in schema.DISTRIBUTED.items()
+    )
     server.run("DROP TABLE public.pg_dist_partition; DROP FUNCTION public.create_distributed_table")

@@ -1,8 +1,9 @@
-"""A collection in PostgreSQL as users meet it: built once, asked from anywhere, copied without embedding."""
+"""Commands on a collection in PostgreSQL: built once, asked from anywhere, copied without embedding."""
 
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,16 +11,17 @@ from click.testing import CliRunner, Result
 
 from corpus.errors import UsageError
 from index.postgres.schema import VERSION
-from index.stores import open_index, store_of
+from index.stores import open_index, open_store, store_of
 from qa import Retriever, State, build_index
 from qa.cli.main import app
 from qa.retrieval import retriever
 from tests.encoders import BagEncoder
+from tests.postgres_server import Server
 
 
 @pytest.fixture(autouse=True)
 def bag(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Commands load the model by its name, which for this one is nowhere."""
+    """Commands load the model by name, under which this one cannot be found."""
     monkeypatch.setattr(retriever, "load_encoder", lambda *_, **__: BagEncoder())
 
 
@@ -27,10 +29,10 @@ def run(*words: str) -> Result:
     return CliRunner().invoke(app, words, standalone_mode=False)
 
 
-def test_built_once_and_asked_from_anywhere(
+def test_a_collection_is_built_once_and_asked_from_anywhere(
     root: Path, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The folder remembers its store; where the files are not, what is cited was not checked, and is never verified."""
+    """The folder remembers its store; without its files, citations are unchecked, never verified."""
     build_index(root, encoder=BagEncoder(), store=address)
     assert store_of(root / ".qa") == address
     assert {path.name for path in (root / ".qa").iterdir()} == {".gitignore", "lock", "store.json"}
@@ -39,7 +41,7 @@ def test_built_once_and_asked_from_anywhere(
         known = here.ask("Where do fish swim?")
     assert {hit.source.state for hit in known.passages} == {State.VERIFIED}
     (elsewhere := tmp_path / "elsewhere").mkdir()
-    # A file of the same name there is another one.
+    # A file with the same name, but not the indexed one.
     (elsewhere / "cats.md").write_text("# Cats\n")
     monkeypatch.chdir(elsewhere)
     found = json.loads(run("ask", "--store", address, "--no-reader", "--json", "Where do fish swim?").stdout)
@@ -60,11 +62,11 @@ def test_a_retriever_of_a_store_reloads(root: Path, address: str) -> None:
         (root / "birds.txt").write_text("Birds sing at night.\n")
         build_index(root, encoder=BagEncoder())
         assert asked.reload()
-        assert asked.search("night", k=1)[0].text == "Birds sing at night.\n".strip()
+        assert asked.search("night", k=1)[0].text == "Birds sing at night."
 
 
 def test_status_and_check(root: Path, address: str) -> None:
-    """With the folder, and by the address alone."""
+    """With the folder, and by address only."""
     build_index(root, encoder=BagEncoder(), store=address)
     (root / "birds.txt").unlink()
     with_files = json.loads(run("status", str(root), "--json").stdout)
@@ -72,39 +74,51 @@ def test_status_and_check(root: Path, address: str) -> None:
     assert with_files["index"] == alone["index"] == address
     assert (with_files["passages"], with_files["format"]) == (alone["passages"], alone["format"]) == (4, VERSION)
     assert with_files["changes"]["removed"] == 1
-    assert alone["changes"]["problem"] == "its files are not looked at"
+    assert alone["changes"]["problem"] == "its files were not compared"
     intact = f"{address} is intact: 3 documents, 4 passages; all checksums match\n"
     assert run("check", str(root)).stdout == run("check", "--store", address).stdout == intact
 
 
-def test_copied_there_and_back_nothing_is_embedded(root: Path, address: str, tmp_path: Path) -> None:
-    """The same vectors to the last bit; the folder that was copied to has its own files again."""
-    build_index(root, encoder=BagEncoder())
+def vectors_of(root: Path) -> dict[str, bytes]:
+    """The vectors of all passages, by key."""
     with open_index(root / ".qa") as index:
-        before = {
-            one.key: index.vectors([one.vector]).tobytes() for one in index.passages(index.columns().passages.tolist())
-        }
-        names = [one.path for one in index.documents()]
+        passages = index.passages(index.columns().passages.tolist())
+        return {one.key: index.vectors([one.vector]).tobytes() for one in passages}
+
+
+def test_copying_there_and_back_embeds_nothing(root: Path, address: str, tmp_path: Path) -> None:
+    """Vectors keep every bit, and the target folder uses its own files again."""
+    build_index(root, encoder=BagEncoder())
+    before = vectors_of(root)
+    back = shutil.copytree(root, tmp_path / "back", ignore=shutil.ignore_patterns(".qa"))
     assert "Copied 3 documents, 4 passages to" in run("copy", str(root), address).stdout
-    (back := tmp_path / "back").mkdir()
-    for name in names:
-        (back / name).parent.mkdir(exist_ok=True)
-        (back / name).write_bytes((root / name).read_bytes())
     build_index(back, encoder=BagEncoder(), store=address)
     assert run("copy", address, str(back)).exit_code == 0
     encoder = BagEncoder()
     build_index(back, encoder=encoder)
     assert (store_of(back / ".qa"), encoder.embedded) == (None, [])
-    with open_index(back / ".qa") as index:
-        passages = index.passages(index.columns().passages.tolist())
-        assert {one.key: index.vectors([one.vector]).tobytes() for one in passages} == before
+    assert vectors_of(back) == before
+
+
+def test_a_copy_takes_the_name_of_the_only_collection(root: Path, server: Server) -> None:
+    """If neither address names a collection; a second copy names the one in its way."""
+    source, target = (server.url.removesuffix("postgres") + name for name in ("copied", "copies"))
+    server.run("CREATE DATABASE copied")
+    server.run("CREATE DATABASE copies")
+    build_index(root, encoder=BagEncoder(), store=f"{source}#birds")
+    assert run("copy", source, target).exit_code == 0
+    with open_store(f"{target}#birds") as index:
+        assert index.info.passages == 4
+    refused = run("copy", source, target)
+    assert refused.exit_code == UsageError.exit_code
+    assert f"already has a collection birds. To write to that one, name it: {target}#birds;" in refused.stderr
 
 
 @pytest.mark.parametrize(
     "words",
     [("ask", "--index", "x", "who?"), ("ask", "--corpus", "x", "who?"), ("status", "x"), ("check", "--repair")],
 )
-def test_a_store_is_named_alone(words: tuple[str, ...]) -> None:
+def test_a_store_excludes_folders_and_repairs(words: tuple[str, ...]) -> None:
     found = run(*words[:1], "--store", "postgresql://host/db", *words[1:])
     assert found.exit_code == UsageError.exit_code
     assert "--store names the collection, without its files" in found.stderr

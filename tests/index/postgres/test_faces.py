@@ -1,4 +1,4 @@
-"""The faces of a collection in PostgreSQL: each as for one in files, with the real models."""
+"""The interfaces work on a collection in PostgreSQL as on one in files, with the real models."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def ferries(tmp_path_factory: pytest.TempPathFactory, address: str) -> Path:
     return root
 
 
-def test_it_is_served_and_followed(ferries: Path, server: Server) -> None:
-    """Through updates, and where the connections are lost; nobody is told the address."""
+def test_the_server_follows_updates_and_reconnects(ferries: Path, server: Server) -> None:
+    """It does not reveal the address."""
     with running(ferries) as served:
         found = served.api("ask", question=QUESTION).json
         assert found["answer"]["text"].endswith("nine")
@@ -57,7 +57,7 @@ def test_it_is_served_and_followed(ferries: Path, server: Server) -> None:
         assert served.stop() == (0, f"Serving {ferries} (Ctrl-C to stop)\n")
 
 
-def test_agents_and_frameworks_ask_it(ferries: Path, config_home: Path) -> None:
+def test_agents_and_frameworks_can_ask(ferries: Path, config_home: Path) -> None:
     environ = {"PYTHONPATH": str(REPOSITORY), "XDG_CONFIG_HOME": str(config_home)}
     asked = StdioServerParameters(command=sys.executable, args=["-m", "qa", "mcp", str(ferries)], env=environ)
     client: Any = Client(asked)
@@ -70,8 +70,8 @@ def test_agents_and_frameworks_ask_it(ferries: Path, config_home: Path) -> None:
     assert [one.metadata["citation"] for one in documents] == ["ferry.md:1-3"]
 
 
-def test_a_conversation_has_the_store_alone(ferries: Path, address: str, tmp_path: Path) -> None:
-    """Files of the working directory are not looked at, and passages are shown as they were indexed."""
+def test_a_conversation_uses_only_the_store(ferries: Path, address: str, tmp_path: Path) -> None:
+    """Files of the working directory are ignored, and passages are shown as indexed."""
     (tmp_path / "ferry.md").write_text("Another file.\n")
     terminal = Terminal("ask", "--store", address, cwd=tmp_path, environ={"XDG_STATE_HOME": str(tmp_path)})
     assert f"{address}: " in terminal.until(READY)

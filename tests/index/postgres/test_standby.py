@@ -1,4 +1,4 @@
-"""A standby serves readers: it has what the primary has, and nobody there sees which generations are read."""
+"""A standby serves readers, although the primary does not know which generations they read."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ import pytest
 from corpus.errors import NoIndexError, StorageError
 from index.postgres import generation_writer
 from index.stores import open_store, use_store
-from index.update.report import Request
-from index.update.update import update_index
 from qa import Retriever
 from tests.encoders import BagEncoder
+from tests.index.conftest import build, delete_documents
 from tests.index.postgres.killing import numbers_in, write_number
 from tests.postgres_server import Server, running_standby
 
@@ -25,10 +24,10 @@ def standby(server: Server) -> Iterator[Server]:
         yield found
 
 
-def build(root: Path, number: int, server: Server, standby: Server) -> None:
+def publish(root: Path, number: int, server: Server, standby: Server) -> None:
     """Publish a generation, and wait until the standby has it."""
     write_number(root, number)
-    update_index(Request(root, BagEncoder()))
+    build(root)
     ((written,),) = server.run("SELECT pg_current_wal_lsn()")
     for _ in range(500):
         if standby.run(f"SELECT pg_last_wal_replay_lsn() >= '{written}'") == [(True,)]:
@@ -40,27 +39,26 @@ def build(root: Path, number: int, server: Server, standby: Server) -> None:
 def test_readers_keep_their_generation_for_some_minutes(
     remote: Path, address: str, server: Server, standby: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And once it is gone, that is said: what is left of it is never taken for all."""
-    for path in [one for one in remote.rglob("*.*") if one.is_file() and ".qa" not in one.parts]:
-        path.unlink()
-    build(remote, 100, server, standby)
+    """Once it is gone, reading is an error: the rest of it is never taken for all."""
+    delete_documents(remote)
+    publish(remote, 100, server, standby)
     there = address.replace(str(server.port), str(standby.port))
     with open_store(there) as index, Retriever.open(store=there, encoder=BagEncoder(), reader=False) as asked:
         assert numbers_in(index) == {"100"}
         for number in (101, 102):
-            build(remote, number, server, standby)
+            publish(remote, number, server, standby)
             assert numbers_in(index) == {"100"}
         monkeypatch.setattr(generation_writer, "STANDBY_SECONDS", 0)
-        build(remote, 103, server, standby)
+        publish(remote, 103, server, standby)
         vector = BagEncoder().encode_query("number again")
         for use in (lambda: index.dense(vector, 5), lambda: index.keyword("number", 5), index.documents):
-            with pytest.raises(NoIndexError, match="has changed, and what was opened is gone"):
+            with pytest.raises(NoIndexError, match="has changed, and the opened version is gone"):
                 use()
         assert asked.reload()
         assert {"103" in hit.text for hit in asked.search("number again")} == {True}
 
 
-def test_writing_there_is_refused(root: Path, address: str, server: Server, standby: Server) -> None:
+def test_writing_to_a_standby_is_refused(root: Path, address: str, server: Server, standby: Server) -> None:
     use_store(root / ".qa", address.replace(str(server.port), str(standby.port)))
-    with pytest.raises(StorageError, match="this account or server only reads"):
-        update_index(Request(root, BagEncoder()))
+    with pytest.raises(StorageError, match="this account or server is read-only"):
+        build(root)

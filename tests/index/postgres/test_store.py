@@ -1,55 +1,33 @@
-"""A collection in PostgreSQL when things go wrong: writers that die, servers that end, readers that hold on."""
+"""A collection in PostgreSQL survives dying writers, crashing servers and slow readers."""
 
 from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import psycopg
 import pytest
 
-from corpus.errors import (
-    LockedError,
-    NoIndexError,
-    StorageError,
-)
+from corpus.errors import LockedError, NoIndexError, StorageError
 from index.postgres import generation_writer, schema
-from index.postgres.address import parse_address, remembered_address
+from index.postgres.address import parse_address
 from index.postgres.store import PostgresStore
 from index.stores import open_index, open_store, use_store, verify_index
-from index.update.report import BuildReport, Request
-from index.update.update import update_index
 from index.workers.workers import WorkerPlan
 from tests.encoders import BagEncoder
+from tests.index.conftest import build, delete_documents
+from tests.index.postgres.conftest import schema_of
 from tests.index.postgres.killing import KILLS, killed, numbers_in, write_number
 from tests.index.workers import builds
 from tests.postgres_server import Server
 from tests.recorded import recorded
 
 
-def build(folder: Path, encoder: BagEncoder | None = None) -> BuildReport:
-    return update_index(Request(folder, encoder or BagEncoder()))
-
-
-def collection(folder: Path) -> str:
-    """The schema of a folder's collection."""
-    address = remembered_address(folder / ".qa")
-    assert address is not None
-    return schema.PREFIX + address.collection
-
-
-def empty(folder: Path) -> None:
-    """Delete its documents."""
-    for path in [one for one in folder.rglob("*.*") if one.is_file() and ".qa" not in one.parts]:
-        path.unlink()
-
-
-def test_who_reads_sees_one_generation_while_another_is_written(remote: Path, address: str) -> None:
-    """Whatever is asked, in many threads: all files say one number, and the same one later."""
-    empty(remote)
+def test_readers_see_one_generation_while_another_is_written(remote: Path, address: str) -> None:
+    """In several threads, all files have the same number, and keep it."""
+    delete_documents(remote)
     torn: list[object] = []
     done = threading.Event()
 
@@ -74,9 +52,8 @@ def test_who_reads_sees_one_generation_while_another_is_written(remote: Path, ad
     assert verify_index(remote / ".qa").problems == ()
 
 
-def test_old_generations_are_cleared_behind_the_oldest_reader(remote: Path, server: Server) -> None:
-    """Not one that is held; all others, once it is not."""
-    rows = f"SELECT count(*) FROM {collection(remote)}.passages WHERE removed < {schema.NEVER}"  # noqa: S608
+def test_generations_are_deleted_once_no_reader_needs_them(remote: Path, server: Server) -> None:
+    rows = f"SELECT count(*) FROM {schema_of(remote)}.passages WHERE removed < {schema.NEVER}"  # noqa: S608
     build(remote)
     with open_index(remote / ".qa") as held:
         before = [one.text for one in held.passages_of("birds.txt")]
@@ -90,8 +67,8 @@ def test_old_generations_are_cleared_behind_the_oldest_reader(remote: Path, serv
     assert server.run(rows) == [(0,)]
 
 
-def test_processes_embed_for_it(remote: Path, tmp_path: Path) -> None:
-    """As for an index in the folder, down to the last bit."""
+def test_worker_processes_make_the_same_index(remote: Path, tmp_path: Path) -> None:
+    """As for an index in files, to the last bit."""
     plain = tmp_path / "plain"
     shutil.copytree(remote, plain, ignore=shutil.ignore_patterns(".qa"))
     builds.build(plain)
@@ -99,7 +76,7 @@ def test_processes_embed_for_it(remote: Path, tmp_path: Path) -> None:
     assert builds.contents(remote) == builds.contents(plain)
 
 
-def test_one_writer_at_a_time(remote: Path, address: str) -> None:
+def test_a_second_writer_is_refused(remote: Path, address: str) -> None:
     with PostgresStore(parse_address(address)), pytest.raises(LockedError, match="written by another process"):
         build(remote)
     assert build(remote).passages == 4
@@ -109,7 +86,7 @@ def test_one_writer_at_a_time(remote: Path, address: str) -> None:
 def test_a_failure_at_any_step_leaves_the_old_generation(
     remote: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    """Also where the rows are there and only the row that publishes them is not; nothing is embedded twice."""
+    """Even if only the row that publishes the others is missing; nothing is embedded twice."""
     build(remote)
     (remote / "birds.txt").write_text("Birds sing at night.\n")
     (remote / "cats.md").unlink()
@@ -133,20 +110,20 @@ def _fail(*_: object, **__: object) -> None:
 
 
 @pytest.mark.parametrize("what", ["writer", "server", "connection"])
-def test_kills(remote: Path, server: Server, what: str) -> None:
-    """At a moment nobody chose, and while publishing: the old generation or the new one, whole; then it goes on."""
-    empty(remote)
+def test_a_kill_leaves_the_old_or_the_new_generation(remote: Path, server: Server, what: str) -> None:
+    """At a random moment or while publishing; afterwards, the next build works."""
+    delete_documents(remote)
     first = 100
     for pause, publishing in ((0.03, False), (0.0005, True)):
         reported, found = killed(server, remote, first, KILLS[what], pause=pause, publishing=publishing)
-        # What was reported is there; what was not may be.
+        # A reported number is there; the next one may be.
         assert found in (reported, reported + 1)
         assert verify_index(remote / ".qa").problems == ()
         first = reported + 2
 
 
-def test_reading_goes_on_where_the_server_was_started_again(remote: Path, server: Server) -> None:
-    """On a new connection, which holds the same generation; where that is gone, that is said."""
+def test_reading_continues_after_a_restart_of_the_server(remote: Path, server: Server) -> None:
+    """A new connection reads the same generation, or raises an error if that is gone."""
     build(remote)
     with open_index(remote / ".qa") as index, open_index(remote / ".qa") as late:
         before = index.passages_of("birds.txt")
@@ -161,10 +138,10 @@ def test_reading_goes_on_where_the_server_was_started_again(remote: Path, server
             late.documents()
 
 
-def test_an_account_that_only_reads(remote: Path, server: Server, address: str) -> None:
-    """It asks and holds its generation; it can neither write nor make a collection."""
+def test_a_read_only_account(remote: Path, server: Server, address: str) -> None:
+    """It can ask, but neither write nor create a collection."""
     build(remote)
-    name = collection(remote)
+    name = schema_of(remote)
     server.run("DROP OWNED BY reader" if server.run("SELECT 1 FROM pg_roles WHERE rolname = 'reader'") else "SELECT 1")
     with suppress(psycopg.errors.DuplicateObject):
         server.run("CREATE ROLE reader LOGIN")
@@ -184,15 +161,8 @@ def test_an_account_that_only_reads(remote: Path, server: Server, address: str) 
         build(remote)
 
 
-@contextmanager
-def _graph_from(few: int) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(generation_writer, "GRAPH_FROM", few)
-        yield
-
-
-def test_the_graph_finds_the_nearest(remote: Path, server: Server) -> None:
-    """With so many vectors that they are searched in a graph, and under filters, which are searched exactly."""
+def test_the_graph_finds_the_nearest(remote: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With enough vectors to be searched in a graph, and with filters, which are searched exactly."""
     for i in range(60):
         words = "\n\n".join(f"Word{(i * 7 + j) % 97} and word{(i + j * j) % 89}, {i} times {j}." for j in range(8))
         (remote / f"{i}.txt").write_text(words)
@@ -202,10 +172,10 @@ def test_the_graph_finds_the_nearest(remote: Path, server: Server) -> None:
         scopes = None, index.match_paths("1*.txt"), index.match_paths("7.txt")
         exact = [[index.dense(query, 10, documents=one) for query in queries] for one in scopes]
     (remote / "last.txt").write_text("The last one.")
-    with _graph_from(50):
-        build(remote)
+    monkeypatch.setattr(generation_writer, "GRAPH_FROM", 50)
+    build(remote)
     graphs = "SELECT count(*) FROM pg_indexes WHERE schemaname = '{}' AND indexdef LIKE '%hnsw%'"
-    assert server.run(graphs.format(collection(remote))) == [(1,)]
+    assert server.run(graphs.format(schema_of(remote))) == [(1,)]
     with open_index(remote / ".qa") as index:
         found = [[index.dense(query, 10, documents=one) for query in queries] for one in scopes]
     keys = [[[one.key for one in answer] for answer in several] for several in (*exact, *found)]

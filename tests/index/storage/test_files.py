@@ -11,13 +11,11 @@ import pytest
 from corpus.errors import StorageError
 from index.storage import disk
 from index.storage.files import make_folder, write_atomically, write_to_cache
-from index.update.report import Request
-from index.update.update import update_index
-from tests.encoders import BagEncoder
+from tests.index.conftest import build
 
 
 def failing(which: str) -> disk.Watcher:
-    """Fails every step of a kind."""
+    """Make every step of this kind fail."""
 
     def fail(step: str, path: Path) -> None:
         if step == which:
@@ -37,14 +35,14 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path, ste
 
 
 def test_a_folder_that_cannot_be_synced_is_said_so_with_the_new_file_in_place(tmp_path: Path) -> None:
-    """Whether it would survive a power failure is not known, so it is not said to be written."""
+    """It might not survive a power failure, so it is not reported as written."""
     path = tmp_path / "a"
     with disk.watched(failing("sync folder")), pytest.raises(StorageError, match="cannot write"):
         write_atomically(path, b"new")
     assert [(one.name, one.read_bytes()) for one in tmp_path.iterdir()] == [("a", b"new")]
 
 
-def test_a_file_is_synced_before_it_has_its_name_and_its_folder_after(tmp_path: Path) -> None:
+def test_a_file_is_synced_before_it_is_renamed_and_its_folder_afterwards(tmp_path: Path) -> None:
     steps: list[tuple[str, str]] = []
     with disk.watched(lambda step, path: steps.append((step, path.name))):
         write_atomically(tmp_path / "a", b"new")
@@ -66,22 +64,17 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 
 
 def test_left_over_files_are_swept(root: Path) -> None:
-    """Half-written ones, and segments that no generation names, even where there is nothing to write."""
+    """Half-written files, and segments that no generation names, even if there is nothing to write."""
     make_folder(root / ".qa")
     (root / ".qa" / ".vectors-1.faiss.abc.tmp").write_bytes(b"half")
-    update_index(Request(root, BagEncoder()))
-    (root / ".qa" / "vectors-0-9.faiss").write_bytes(b"of a process killed behind its commit")
-    update_index(Request(root, BagEncoder()))
-    assert sorted(path.name for path in (root / ".qa").iterdir()) == [
-        ".gitignore",
-        "index.db",
-        "lock",
-        "vectors-1-1.faiss",
-    ]
+    build(root)
+    (root / ".qa" / "vectors-0-9.faiss").write_bytes(b"of a process killed after its commit")
+    build(root)
+    assert {path.name for path in (root / ".qa").iterdir()} == {".gitignore", "index.db", "lock", "vectors-1-1.faiss"}
 
 
-def test_in_a_cache_only_what_is_old_is_swept(tmp_path: Path) -> None:
-    """There is no lock, so another process may be writing there just now."""
+def test_only_old_temporary_files_are_swept_from_a_cache(tmp_path: Path) -> None:
+    """A cache has no lock, so another process may be writing there."""
     fresh, old, folder = (tmp_path / f".{name}.12345678.tmp" for name in ("fresh", "old", "folder"))
     folder.mkdir()
     for file in (fresh, old, folder / "weights"):
@@ -92,11 +85,11 @@ def test_in_a_cache_only_what_is_old_is_swept(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == [fresh.name, "a"]
 
 
-def test_an_index_is_hidden_from_git_unless_somebody_deletes_what_hides_it(root: Path) -> None:
-    """Also where the process that made the folder was killed."""
+def test_an_index_has_a_gitignore_file_which_is_not_restored_if_a_user_deletes_it(root: Path) -> None:
+    """Even if the process that made the folder was killed."""
     make_folder(root / ".qa")
-    update_index(Request(root, BagEncoder()))
+    build(root)
     assert (root / ".qa" / ".gitignore").read_text(encoding="utf-8") == "*\n"
     (root / ".qa" / ".gitignore").unlink()
-    update_index(Request(root, BagEncoder()))
+    build(root)
     assert not (root / ".qa" / ".gitignore").exists()

@@ -10,9 +10,7 @@ import pytest
 
 from corpus.errors import LockedError
 from index.storage.files import make_folder
-from index.update.report import Request
-from index.update.update import update_index
-from tests.encoders import BagEncoder
+from tests.index.conftest import build
 
 HOLD = """
 import sys, time
@@ -33,7 +31,7 @@ def test_a_second_process_is_refused_and_a_killed_one_holds_nothing(root: Path) 
     with holder, holder.stdout:
         assert holder.stdout.readline() == "held\n"
         with pytest.raises(LockedError, match=f"process {holder.pid} on"):
-            update_index(Request(root, BagEncoder()))
+            build(root)
         holder.kill()
         holder.wait()
-    assert update_index(Request(root, BagEncoder())).documents == 3
+    assert build(root).documents == 3

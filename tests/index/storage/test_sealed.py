@@ -1,4 +1,4 @@
-"""Derived files: a checksum, one writer, and a damaged one is as none."""
+"""Derived files have a checksum and one writer, and count as missing if damaged."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from index.storage.locking import writer_lock
 from index.storage.sealed import read_sealed, write_derived
 
 
-def test_what_is_written_is_read(tmp_path: Path) -> None:
+def test_a_file_can_be_replaced_and_read(tmp_path: Path) -> None:
     write_derived(tmp_path / "topics.bin", b"one")
     write_derived(tmp_path / "topics.bin", b"")
     assert read_sealed(tmp_path / "topics.bin") == b""
@@ -19,19 +19,19 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [0, 5, 31, 32, 34])
-def test_a_torn_file_is_none(tmp_path: Path, size: int) -> None:
+def test_a_truncated_file_counts_as_missing(tmp_path: Path, size: int) -> None:
     write_derived(tmp_path / "topics.bin", b"one")
     file = tmp_path / "topics.bin"
     file.write_bytes(file.read_bytes()[:size])
     assert read_sealed(tmp_path / "topics.bin") is None
 
 
-def test_one_writer(tmp_path: Path) -> None:
+def test_a_second_writer_is_refused(tmp_path: Path) -> None:
     with writer_lock(tmp_path), pytest.raises(LockedError):
         write_derived(tmp_path / "topics.bin", b"one")
     assert read_sealed(tmp_path / "topics.bin") is None
 
 
-def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_folder_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(StorageError):
         write_derived(tmp_path / "none" / "topics.bin", b"one")

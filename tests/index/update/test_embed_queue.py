@@ -1,11 +1,11 @@
-"""Embedding while reading goes on: each text once, the longest first, few held, nothing finished lost."""
+"""Texts are embedded while files are read: each once, the longest first, few in memory, no finished vector lost."""
 
 from __future__ import annotations
 
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import wait
 from contextlib import closing
 from pathlib import Path
@@ -22,19 +22,11 @@ from index.update import embed_queue
 from index.update.embed_queue import Embedding
 from tests.encoders import BagEncoder
 
-Sized = Callable[..., None]
 
-
-@pytest.fixture
-def sized(monkeypatch: pytest.MonkeyPatch) -> Sized:
-    """Sets how many texts are gathered, embedded at once, and chunks embedded ahead."""
-
-    def sized(*, gathered: int, chunk: int, ahead: int) -> None:
-        monkeypatch.setattr(embed_queue, "_GATHERED", gathered)
-        monkeypatch.setattr(embed_queue, "_CHUNK", chunk)
-        monkeypatch.setattr(embed_queue, "_AHEAD", ahead)
-
-    return sized
+def set_sizes(patch: pytest.MonkeyPatch, *, gathered: int, chunk: int, ahead: int) -> None:
+    """Set how many texts are gathered and embedded at once, and how many chunks are embedded ahead."""
+    for name, value in (("_GATHERED", gathered), ("_CHUNK", chunk), ("_AHEAD", ahead)):
+        patch.setattr(embed_queue, name, value)
 
 
 @pytest.fixture
@@ -44,7 +36,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 class Chunks(BagEncoder):
-    """Remembers which texts came together."""
+    """Remembers which texts were embedded together."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -59,13 +51,19 @@ def digest(text: str) -> bytes:
     return vector_digest("", text)
 
 
-def untold(_: float) -> None:
+def ignore(_: float) -> None:
     pass
 
 
 def offer_all(target: Embedding, texts: Sequence[str]) -> None:
     for text in texts:
         target.offer([digest(text)], [text], 1.0)
+
+
+def embed(encoder: BagEncoder, store: Store, texts: Sequence[str]) -> None:
+    with Embedding(encoder, store, ignore) as target:
+        offer_all(target, texts)
+        target.finish()
 
 
 def stored(folder: Path) -> dict[bytes, bytes]:
@@ -79,7 +77,7 @@ def expected(texts: Sequence[str]) -> dict[bytes, bytes]:
 
 
 def keeping(texts: Sequence[str], store: Store) -> set[str]:
-    """Those of the texts whose vectors are stored."""
+    """The texts whose vectors are stored."""
     return {text for text in texts if store.known_vectors([digest(text)], 64)}
 
 
@@ -93,49 +91,47 @@ def keeping(texts: Sequence[str], store: Store) -> set[str]:
 def test_every_text_gets_its_own_vector_whatever_the_sizes(
     tmp_path: Path, texts: list[str], gathered: int, chunk: int, ahead: int
 ) -> None:
-    """And what is told adds up to what was offered."""
-    told: list[float] = []
+    """The reported progress adds up to the number of texts."""
+    progress: list[float] = []
     encoder = BagEncoder()
     with pytest.MonkeyPatch.context() as patch, Store(tmp_path) as store:
-        for name, value in (("_GATHERED", gathered), ("_CHUNK", chunk), ("_AHEAD", ahead)):
-            patch.setattr(embed_queue, name, value)
+        set_sizes(patch, gathered=gathered, chunk=chunk, ahead=ahead)
         store._connection.execute("DELETE FROM vector_refs")
         store._connection.execute("DELETE FROM vectors")
-        with Embedding(encoder, store, told.append) as target:
+        with Embedding(encoder, store, progress.append) as target:
             offer_all(target, texts)
             target.finish()
             assert target.embedded == len(encoder.embedded)
     assert stored(tmp_path) == expected(sorted(set(texts)))
-    assert sum(told) == len(texts)
+    assert sum(progress) == len(texts)
 
 
-def test_what_is_offered_twice_is_embedded_once(store: Store) -> None:
-    """While it waits, and while it is embedded."""
-    told: list[float] = []
+def test_a_text_that_is_offered_twice_is_embedded_once(store: Store) -> None:
+    progress: list[float] = []
     encoder = BagEncoder()
-    with Embedding(encoder, store, told.append) as target:
+    with Embedding(encoder, store, progress.append) as target:
         for size in (3.0, 4.0):
             target.offer([digest("cat")], ["cat"], size)
-        assert told == [4.0]
+        assert progress == [4.0]
         target.offer([digest("dog")], ["dog"], 5.0)
         target.finish()
     assert sorted(encoder.embedded) == ["cat", "dog"]
-    assert told == [4.0, 8.0]
+    assert progress == [4.0, 8.0]
     assert target.embedded == 2
 
 
-def test_the_longest_texts_go_first_and_texts_of_a_length_together(store: Store, sized: Sized) -> None:
-    """Among what was gathered; the last chunk of a gathering may be small."""
-    sized(gathered=5, chunk=2, ahead=1)
+def test_gathered_texts_are_embedded_from_the_longest_to_the_shortest(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last chunk of a gathering may be small."""
+    set_sizes(monkeypatch, gathered=5, chunk=2, ahead=1)
     encoder = Chunks()
-    with Embedding(encoder, store, untold) as target:
-        offer_all(target, ["a", "aaa", "a" * 9, "aa", "aaaa", "b" * 7, "b"])
-        target.finish()
+    embed(encoder, store, ["a", "aaa", "a" * 9, "aa", "aaaa", "b" * 7, "b"])
     assert encoder.chunks == [["a" * 9, "aaaa"], ["aaa", "aa"], ["a"], ["b" * 7, "b"]]
 
 
 class Counted(str):
-    """A text that counts how many of its kind there are."""
+    """A text of a class that counts its instances."""
 
     __slots__ = ()
     alive = 0
@@ -147,8 +143,8 @@ class Counted(str):
         Counted.alive -= 1
 
 
-def test_few_texts_are_held_however_many_there_are_and_however_slow_the_model_is(store: Store, sized: Sized) -> None:
-    sized(gathered=40, chunk=8, ahead=2)
+def test_few_texts_are_in_memory_however_slow_the_model_is(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    set_sizes(monkeypatch, gathered=40, chunk=8, ahead=2)
     running, most_running, most_alive = 0, 0, 0
     lock = threading.Lock()
 
@@ -164,20 +160,20 @@ def test_few_texts_are_held_however_many_there_are_and_however_slow_the_model_is
                 running -= 1
             return np.tile(found, (len(texts), 1))
 
-    with Embedding(Slow(), store, untold) as target:
+    with Embedding(Slow(), store, ignore) as target:
         for number in range(1000):
             target.offer([number.to_bytes(16, "big")], [Counted(f"text {number}")], 1.0)
             most_alive = max(most_alive, Counted.alive)
         target.finish()
         assert target.embedded == 1000
-    # The fortieth may find the first of its chunk stored already.
+    # When the 40th arrives, the first of its chunk may already be stored.
     assert 39 <= most_alive <= 40 + (2 + 2) * 8
     assert most_running <= 2
     assert Counted.alive == 0
 
 
 class Failing(BagEncoder):
-    """Raises at the text "bad", once every other text it was given meanwhile is done."""
+    """Raises at the text "bad", once the given number of other texts is done."""
 
     def __init__(self, error: BaseException, *, others: int = 0) -> None:
         super().__init__()
@@ -195,37 +191,34 @@ class Failing(BagEncoder):
         return found
 
 
-ERRORS = [ModelError("no such layer"), ValueError("too long"), KeyboardInterrupt()]
-
-
-@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
-def test_an_error_of_the_encoder_reaches_the_caller_and_what_came_before_is_stored(
-    store: Store, sized: Sized, error: BaseException
+@pytest.mark.parametrize("error", [ModelError("no such layer"), ValueError("too long"), KeyboardInterrupt()], ids=repr)
+def test_an_error_of_the_encoder_reaches_the_caller_and_earlier_vectors_are_stored(
+    store: Store, monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> None:
-    sized(gathered=10, chunk=1, ahead=1)
+    set_sizes(monkeypatch, gathered=10, chunk=1, ahead=1)
     texts = ["longest text", "longer text", "bad", "b"]
-    with pytest.raises(type(error)) as caught, Embedding(Failing(error), store, untold) as target:  # noqa: PT012
-        offer_all(target, texts)
-        target.finish()
+    with pytest.raises(type(error)) as caught:
+        embed(Failing(error), store, texts)
     assert caught.value is error
     assert {"longest text", "longer text"} <= keeping(texts, store) <= {"longest text", "longer text", "b"}
 
 
-def test_a_chunk_that_was_done_while_an_earlier_one_failed_is_stored(store: Store, sized: Sized) -> None:
-    """Two run side by side; the one that began first waits for the other and fails."""
-    sized(gathered=2, chunk=1, ahead=2)
-    with pytest.raises(ModelError), Embedding(Failing(ModelError("bad"), others=1), store, untold) as target:  # noqa: PT012
-        offer_all(target, ["bad", "b"])
-        target.finish()
+def test_a_chunk_that_was_done_before_an_earlier_one_failed_is_stored(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two run in parallel; the first waits for the other and then fails."""
+    set_sizes(monkeypatch, gathered=2, chunk=1, ahead=2)
+    with pytest.raises(ModelError):
+        embed(Failing(ModelError("bad"), others=1), store, ["bad", "b"])
     assert keeping(["bad", "b"], store) == {"b"}
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, StorageError])
-def test_an_error_of_the_caller_waits_for_what_is_under_way_and_keeps_it(
-    store: Store, sized: Sized, error: type[BaseException], monkeypatch: pytest.MonkeyPatch
+def test_after_an_error_of_the_caller_the_running_chunk_is_finished_and_stored(
+    store: Store, error: type[BaseException], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What the encoder did is stored, and nothing else is begun."""
-    sized(gathered=2, chunk=1, ahead=1)
+    """No other chunk is begun."""
+    set_sizes(monkeypatch, gathered=2, chunk=1, ahead=1)
     begun, go_on = threading.Event(), threading.Event()
 
     class Waiting(BagEncoder):
@@ -235,8 +228,8 @@ def test_an_error_of_the_caller_waits_for_what_is_under_way_and_keeps_it(
             return super().encode_passages(texts)
 
     encoder = Waiting()
-    told: list[float] = []
-    with pytest.raises(error), Embedding(encoder, store, told.append) as target:  # noqa: PT012
+    progress: list[float] = []
+    with pytest.raises(error), Embedding(encoder, store, progress.append) as target:  # noqa: PT012
         shutdown = target._pool.shutdown
 
         def shutting(*, wait: bool, cancel_futures: bool) -> None:
@@ -251,7 +244,7 @@ def test_an_error_of_the_caller_waits_for_what_is_under_way_and_keeps_it(
         raise error
     assert encoder.embedded == ["first text"]
     assert keeping(["first text", "second", "gathered"], store) == {"first text"}
-    assert told == [1.0]
+    assert progress == [1.0]
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("embedding")]
 
 
@@ -260,22 +253,22 @@ def test_an_error_of_the_caller_waits_for_what_is_under_way_and_keeps_it(
     [(np.eye(1, 64), ValueError), (np.full((2, 64), np.nan), ModelError), (np.zeros((2, 64)), ModelError)],
     ids=["few", "NaN", "zero"],
 )
-def test_vectors_that_are_none_are_never_stored(store: Store, rows: Vectors, error: type[Exception]) -> None:
+def test_invalid_vectors_are_never_stored(store: Store, rows: Vectors, error: type[Exception]) -> None:
     class Wrong(BagEncoder):
         def encode_passages(self, texts: Sequence[str]) -> Vectors:
             return rows.astype(np.float32)
 
-    with pytest.raises(error), Embedding(Wrong(), store, untold) as target:  # noqa: PT012
-        offer_all(target, ["one", "two"])
-        target.finish()
+    with pytest.raises(error):
+        embed(Wrong(), store, ["one", "two"])
     assert keeping(["one", "two"], store) == set()
 
 
-def test_what_is_finished_is_kept_before_more_is_gathered(tmp_path: Path, store: Store, sized: Sized) -> None:
-    """Reading goes on for long, and a process that is killed meanwhile loses what is not stored."""
-    sized(gathered=4, chunk=1, ahead=2)
-    encoder = Chunks()
-    with Embedding(encoder, store, untold) as target:
+def test_what_is_finished_is_kept_before_more_is_gathered(
+    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reading may take long, and a process that is killed loses what is not stored."""
+    set_sizes(monkeypatch, gathered=4, chunk=1, ahead=2)
+    with Embedding(BagEncoder(), store, ignore) as target:
         offer_all(target, ["a", "b", "c", "d"])
         wait(target._running)
         offer_all(target, ["e"])

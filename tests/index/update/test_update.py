@@ -4,30 +4,23 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from corpus.chunking import splitter
-from corpus.errors import CorpusError, IncompatibleError, NoIndexError
+from corpus.errors import CorpusError, IncompatibleError
 from corpus.loading.sandbox import Sandbox
 from index.encoder.protocol import require_same_encoder
 from index.integrity.verify import verify
 from index.snapshot import Snapshot
-from index.storage.vectors import Vectors
 from index.update import embed_queue
 from index.update.diff import find_changes
 from index.update.report import BuildReport, Progress, Request
 from index.update.update import preview_update, rebuild_index, update_index
 from tests.encoders import BagEncoder
-
-BIRDS = "Birds sing in the morning.\n"
-
-
-def build(root: Path, encoder: BagEncoder | None = None) -> BuildReport:
-    return update_index(Request(root, encoder or BagEncoder()))
+from tests.index.conftest import BIRDS, build, delete_documents
 
 
 def counts(report: BuildReport) -> tuple[int, int, int, int, int, int]:
@@ -36,7 +29,7 @@ def counts(report: BuildReport) -> tuple[int, int, int, int, int, int]:
 
 
 def make_old(root: Path) -> None:
-    """Put all times of change far enough back that stat alone can be trusted."""
+    """Set all modification times so far back that stat alone can be trusted."""
     for path in root.rglob("*"):
         if path.is_file() and ".qa" not in path.parts:
             os.utime(path, (1_000_000_000, 1_000_000_000))
@@ -52,28 +45,19 @@ def texts(root: Path) -> list[str]:
         return [passage.text for document in snapshot.documents() for passage in snapshot.passages_of(document.path)]
 
 
-def test_a_first_build_takes_in_everything(root: Path) -> None:
+def test_the_first_build_indexes_everything(root: Path) -> None:
     report = build(root)
     assert counts(report) == (3, 0, 0, 0, 4, 0)
     assert (report.documents, report.passages, report.skipped) == (3, 4, ())
     assert generation(root) == 1
 
 
-def test_nothing_changed_makes_no_generation_and_embeds_nothing(root: Path) -> None:
+def test_without_changes_there_is_no_new_generation_and_nothing_is_embedded(root: Path) -> None:
     build(root)
     encoder = BagEncoder()
     assert counts(build(root, encoder)) == (0, 0, 0, 3, 0, 0)
     assert encoder.embedded == []
     assert generation(root) == 1
-
-
-def test_an_added_file_alone_is_embedded(root: Path) -> None:
-    build(root)
-    (root / "owls.txt").write_text("Owls hunt at night.", encoding="utf-8")
-    encoder = BagEncoder()
-    assert counts(build(root, encoder)) == (1, 0, 0, 3, 1, 0)
-    assert len(encoder.embedded) == 1
-    assert generation(root) == 2
 
 
 def test_an_edit_embeds_only_the_passage_it_touches(root: Path) -> None:
@@ -85,7 +69,7 @@ def test_an_edit_embeds_only_the_passage_it_touches(root: Path) -> None:
     assert "mat." not in " ".join(texts(root))
 
 
-def test_text_inserted_above_changes_no_id_and_the_same_text_twice_has_two(root: Path) -> None:
+def test_text_inserted_above_changes_no_id_and_equal_passages_have_different_ids(root: Path) -> None:
     def keys() -> list[str]:
         with Snapshot(root / ".qa") as snapshot:
             return [passage.key for passage in snapshot.passages_of("song.md")]
@@ -129,16 +113,6 @@ def test_a_copy_shares_the_vector_and_is_citable(root: Path) -> None:
         assert len(snapshot.keyword("birds", 5)) == 1
 
 
-def test_a_touched_file_is_noted_without_a_generation(root: Path) -> None:
-    build(root)
-    make_old(root)
-    assert counts(build(root)) == (0, 0, 0, 3, 0, 0)
-    assert generation(root) == 1
-    with Snapshot(root / ".qa") as snapshot:
-        assert find_changes(root, snapshot).is_current
-        assert {document.mtime_ns for document in snapshot.documents()} == {10**18}
-
-
 def test_a_file_changed_too_recently_is_suspect(root: Path) -> None:
     build(root)
     with Snapshot(root / ".qa") as snapshot:
@@ -146,7 +120,7 @@ def test_a_file_changed_too_recently_is_suspect(root: Path) -> None:
     assert [file.path for file in diff.suspect] == ["birds.txt", "cats.md", "notes/fish.md"]
 
 
-def test_stale_names_what_differs(root: Path) -> None:
+def test_find_changes_names_all_differences(root: Path) -> None:
     make_old(root)
     build(root)
     (root / "birds.txt").unlink()
@@ -180,36 +154,18 @@ def test_same_size_and_restored_time_is_caught_by_a_rebuild(root: Path) -> None:
     assert counts(rebuild_index(Request(root, BagEncoder()))) == (0, 1, 0, 2, 1, 3)
 
 
-def test_an_interrupted_build_keeps_its_embeddings(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Killed after the second text of four: there is no index yet, and only two texts are left to embed."""
-
-    class Interrupted(BagEncoder):
-        def encode_passages(self, texts: Sequence[str]) -> Vectors:
-            if len(self.embedded) >= 2:
-                raise KeyboardInterrupt
-            return super().encode_passages(texts)
-
-    monkeypatch.setattr(embed_queue, "_CHUNK", 1)
-    monkeypatch.setattr(embed_queue, "_AHEAD", 1)
-    with pytest.raises(KeyboardInterrupt):
-        build(root, Interrupted())
-    with pytest.raises(NoIndexError):
-        Snapshot(root / ".qa")
-    assert counts(build(root)) == (3, 0, 0, 0, 2, 2)
-
-
 def test_progress_ends_at_the_total(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In bytes of the files that had to be read, whether their texts were new or came up twice."""
+    """It counts the bytes of all files read, whether their texts are new or duplicates."""
     monkeypatch.setattr(embed_queue, "_CHUNK", 3)
     shutil.copy(root / "birds.txt", root / "copy.txt")
     (root / "empty.txt").write_text("", encoding="utf-8")
     total = sum(path.stat().st_size for path in root.rglob("*") if path.is_file())
-    told: list[Progress] = []
-    update_index(Request(root, BagEncoder(), progress=told.append))
-    assert told[:2] == [Progress(0, 0), Progress(0, total)]  # while it looks for them, and before it reads
-    assert {step.total for step in told[1:]} == {total}
-    assert [step.done for step in told] == sorted(step.done for step in told)
-    assert told[-1].done == total
+    steps: list[Progress] = []
+    update_index(Request(root, BagEncoder(), progress=steps.append))
+    assert steps[:2] == [Progress(0, 0), Progress(0, total)]  # while it searches for files, and before it reads them
+    assert {step.total for step in steps[1:]} == {total}
+    assert [step.done for step in steps] == sorted(step.done for step in steps)
+    assert steps[-1].done == total
 
 
 def test_another_model_embeds_everything_and_the_way_back_costs_nothing(root: Path) -> None:
@@ -245,9 +201,7 @@ def test_patterns_are_remembered(root: Path) -> None:
 
 def test_a_suddenly_empty_corpus_needs_permission(root: Path) -> None:
     build(root)
-    for path in list(root.rglob("*.*")):
-        if ".qa" not in path.parts:
-            path.unlink()
+    delete_documents(root)
     with pytest.raises(CorpusError, match="no readable documents are left"):
         build(root)
     assert len(texts(root)) == 4
@@ -257,7 +211,7 @@ def test_a_suddenly_empty_corpus_needs_permission(root: Path) -> None:
         assert snapshot.dense(BagEncoder().encode_query("cat"), 5) == []
 
 
-def test_a_binary_file_is_skipped_once_and_looked_at_again_when_it_changes(root: Path) -> None:
+def test_a_binary_file_is_skipped_until_it_changes(root: Path) -> None:
     (root / "blob.txt").write_bytes(b"\0\1\2")
     make_old(root)
     report = build(root)
@@ -270,10 +224,10 @@ def test_a_binary_file_is_skipped_once_and_looked_at_again_when_it_changes(root:
     assert (report.added, report.skipped) == (1, ())
 
 
-def test_a_file_that_took_too_long_stays_as_it_was_and_is_tried_again(
+def test_a_file_that_takes_too_long_keeps_its_passages_and_is_retried(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By the next build, though its bytes are the same; not by a question, which only compares."""
+    """The next build reads it again even if its bytes are the same; a question only compares."""
     (root / "swans.csv").write_text("swan,river\nOlga,Ems\n", encoding="utf-8")
     make_old(root)
     build(root)
@@ -289,7 +243,7 @@ def test_a_file_that_took_too_long_stays_as_it_was_and_is_tried_again(
     assert texts(root) == known
     with Snapshot(root / ".qa") as snapshot:
         assert find_changes(root, snapshot).is_current
-    # As a question does when something else has changed.
+    # Like a question if something else has changed.
     later = update_index(Request(root, BagEncoder(), retry=False))
     assert (later.added, later.changed, later.removed, len(later.skipped)) == (0, 0, 0, 2)
     report = build(root)
@@ -298,9 +252,9 @@ def test_a_file_that_took_too_long_stays_as_it_was_and_is_tried_again(
 
 
 def test_unused_vectors_are_pruned_oldest_first(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With room for four, the vector of the first of five forgotten texts is the one that went."""
+    """With room for four of five unused vectors, the oldest is deleted."""
     monkeypatch.setattr("index.commit.store.SPARE_VECTORS", 4)
-    # What a FAISS file holds is never pruned, so none may hold what is not in use.
+    # Vectors in a FAISS file are never pruned, so no file may have unused ones.
     monkeypatch.setattr("index.dense.merge_policy._DEAD_FEW", 0)
     monkeypatch.setattr("index.dense.merge_policy._DEAD_SHARE", 0)
     build(root)

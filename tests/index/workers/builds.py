@@ -1,4 +1,4 @@
-"""Builds with workers that write down what they embed."""
+"""Builds with workers that log what they embed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.recorded import load_recorded
 
 
 def build(root: Path, plan: WorkerPlan | None = None, *, seconds: float = 0.0, fault: str = "") -> BuildReport:
-    """Bring an index up to date, workers writing down what they embed beside its folder."""
+    """Bring an index up to date, with workers that log what they embed."""
     encoder = BagEncoder()
     load = partial(load_recorded, str(log_of(root)), seconds, fault)
     with open_workers(plan, encoder, load) as workers:
@@ -22,20 +22,20 @@ def build(root: Path, plan: WorkerPlan | None = None, *, seconds: float = 0.0, f
 
 
 def log_of(root: Path) -> Path:
-    """Where workers write down what they embed."""
+    """The file where workers log what they embed, next to the folder."""
     return root.with_name(f"{root.name}.log")
 
 
 def contents(root: Path) -> list[object]:
-    """Every document, passage and vector of an index, but for when files were changed."""
-    from tests.robustness.picture import listing  # takes long to import, and a build needs none of it
+    """Every document, passage and vector of an index, without modification times."""
+    from tests.robustness.picture import listing  # slow to import, and not needed for a build
 
     with open_index(root / ".qa") as index:
         return [[*document[:3], *document[4:]] for document in listing(index)]
 
 
 def write(root: Path, files: int) -> Path:
-    """A folder of so many files with eight passages each, all different."""
+    """Make a folder of files with eight passages each, all different."""
     root.mkdir()
     for number in range(files):
         parts = (f"# Part {number}.{place}\n\nThe ferry {number} left harbour {place}.\n\n" for place in range(8))

@@ -1,4 +1,4 @@
-"""A folder of several batches, and small batches."""
+"""A folder of several small batches, and builds in which workers fail."""
 
 from __future__ import annotations
 
@@ -6,11 +6,21 @@ from pathlib import Path
 
 import pytest
 
+from corpus.errors import ModelError, StorageError
+from index.stores import open_index
 from index.update import embed_queue
+from index.workers.workers import WorkerPlan
 from tests.index.workers.builds import build, contents, write
 
 BATCH = 8
 TEXTS = 96
+# What an encoder in a worker does wrong, and the error of the build.
+FAULTS: dict[str, tuple[type[Exception], str]] = {
+    "error": (StorageError, "MemoryError: no more"),
+    "other model": (ModelError, "its files of the model bag differ from those here"),
+    "other vectors": (ModelError, "returns different vectors from this machine (cosine 0."),
+    "crash": (StorageError, "3 worker processes died over the same"),
+}
 
 
 @pytest.fixture
@@ -28,7 +38,24 @@ def folder(tmp_path: Path, small_batches: None) -> Path:
 
 @pytest.fixture(scope="session")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> list[object]:
-    """What a build without workers makes of the folder."""
+    """The contents of the same folder's index after a build without workers."""
     root = write(tmp_path_factory.mktemp("plain") / "corpus", TEXTS // 8)
     build(root)
     return contents(root)
+
+
+def check_fault(folder: Path, plan: WorkerPlan, fault: str) -> None:
+    """A fault is a one-line error that keeps the old index, and no vector of a wrong model is stored."""
+    error, message = FAULTS[fault]
+    (folder / "new.md").write_text("A robot.\n", encoding="utf-8")
+    build(folder)
+    before = contents(folder)
+    (folder / "new.md").write_text("A robot that was changed.\n", encoding="utf-8")
+    with pytest.raises(error) as caught:
+        build(folder, plan, fault=fault)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert contents(folder) == before
+    assert build(folder).embedded == 1
+    with open_index(folder / ".qa") as index:
+        assert [one.text for one in index.passages_of("new.md")] == ["A robot that was changed."]

@@ -1,4 +1,4 @@
-"""`qa index` with the real model in processes: the same vectors, and what may be asked for."""
+"""`qa index` with the real model in worker processes, and its wrong usage."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from tests.paths import REPOSITORY
 
 
 def test_processes_embed_with_the_real_model(root: Path, tmp_path: Path) -> None:
-    """Each with half of the cores; the vectors are those of a build without them, bit for bit."""
+    """The vectors are those of a build without workers, bit for bit."""
     command = [sys.executable, "-m", "qa", "index", str(root), "--workers", "2", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY, check=True)
     assert json.loads(done.stdout)["embedded"] == 4
     assert done.stderr == ""
-    made = contents(root)
+    found = contents(root)
     (root / ".qa").rename(tmp_path / "old")
     update_index(Request(root, load_encoder()))
-    assert contents(root) == made
+    assert contents(root) == found
 
 
 @pytest.mark.parametrize(
@@ -38,8 +38,8 @@ def test_processes_embed_with_the_real_model(root: Path, tmp_path: Path) -> None
         (["--dask", "nowhere"], "there is no Dask scheduler at nowhere"),
     ],
 )
-def test_what_cannot_be_done_is_wrong_usage(root: Path, options: list[str], message: str) -> None:
-    """And nothing is written but the folder of the index."""
+def test_invalid_options_are_wrong_usage(root: Path, options: list[str], message: str) -> None:
+    """No index is begun."""
     done = CliRunner().invoke(main.app, ["index", str(root), *options], prog_name="qa")
     assert done.exit_code == 2
     assert message in done.stderr
